@@ -1,0 +1,1 @@
+"""Replay: a conference talk that regenerates from a Ceph cluster."""

@@ -1,0 +1,1 @@
+"""How Replay talks to a Ceph cluster: command line, one long-lived monitor session, admin sockets."""
