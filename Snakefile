@@ -1,0 +1,72 @@
+# Replay: measure a Ceph cluster, derive its tables. Two invocations, never one.
+#
+#   snakemake measure --config site=sandbox data=local scale=quick [experiment=NAME] [blocks=N]
+#   snakemake derive  --config data=local
+#
+# `npm run measure` and `npm run derive` call these. Everything that a measurement depends on stands in its path: the
+# plan's digest names the cells of a block, so that no edited script, comment, timestamp or unrelated key measures again.
+
+import sys
+
+from replay.paths import ROOT, benchmarks_directory
+
+BENCHMARKS = str(benchmarks_directory())
+DATA = config.get("data", "local")
+PYTHON = sys.executable
+
+
+wildcard_constraints:
+    data=r"[a-z0-9][a-z0-9-]*",
+    experiment=r"[a-z][a-z0-9-]*",
+    block=r"\d+",
+    plan=r"[0-9a-f]{12}",
+
+
+localrules:
+    derive,
+
+
+rule derive:
+    message:
+        "Derive every table of {DATA} from its raw output"
+    log:
+        f"{ROOT}/.replay/logs/derive-{DATA}.log",
+    shell:
+        "{PYTHON} -m replay.derive --data {DATA} 2>&1 | tee {log}"
+
+
+# Measuring is defined only where it was asked for by naming a site.
+if "site" in config:
+
+    from replay.plan import experiment_names, plans
+    from replay.site import load_site
+
+    PLANS = plans(
+        load_site(config["site"]),
+        DATA,
+        config.get("scale", "quick"),
+        [config["experiment"]] if "experiment" in config else experiment_names(),
+        int(config["blocks"]) if "blocks" in config else None,
+    )
+    for plan in PLANS:
+        plan.write()
+
+    rule measure:
+        message:
+            "All blocks of {DATA} are measured"
+        input:
+            [str(plan.receipt) for plan in PLANS],
+
+    rule measure_block:
+        message:
+            "Measure {wildcards.experiment}, block {wildcards.block}, into {wildcards.data}"
+        output:
+            BENCHMARKS + "/{data}/{experiment}/raw/block-{block}/receipt-{plan}.json",
+        log:
+            f"{ROOT}/.replay/logs/" + "{data}-{experiment}-{block}-{plan}.log",
+        resources:
+            ceph_slot=1,
+        retries: 0
+        shell:
+            "{PYTHON} -m replay.measure_block --data {wildcards.data} --experiment {wildcards.experiment}"
+            " --block {wildcards.block} --plan {wildcards.plan} --log {log}"

@@ -1,0 +1,47 @@
+"""Opens a site for measuring: sessions, ledger, slot, sampler; and closes it again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from replay.ceph.session import MonitorSession
+from replay.context import Bench
+from replay.costs import Costs
+from replay.ledger import Ledger
+from replay.paths import state_directory
+from replay.process import SlotLock
+from replay.samplers.machine import MachineSampler
+from replay.sandbox import state as sandbox_state
+from replay.site import Site
+
+
+@contextlib.contextmanager
+def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterator[Bench]:
+    """Yield a Bench that holds the cluster's slot. Raises RefusedError when another measurement holds it."""
+    with contextlib.ExitStack() as stack:
+        session = stack.enter_context(MonitorSession(site.primary))
+        fsid = session.fsid()
+        secondary = secondary_ledger = None
+        if site.secondary is not None:
+            secondary = stack.enter_context(MonitorSession(site.secondary))
+            secondary_ledger = Ledger(secondary.fsid())
+        slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+        slot.acquire(say=say)
+        stack.callback(slot.release)
+        yield Bench(
+            site=site,
+            data_set=data_set,
+            session=session,
+            ledger=Ledger(fsid),
+            slot=slot,
+            costs=Costs(),
+            sampler=MachineSampler([Path(site.primary.conf).parent]),
+            say=say,
+            # Only of a sandbox do we know that every daemon is on this machine.
+            daemons_are_here=sandbox_state.owns_fsid(fsid),
+            allowed=frozenset(site.capabilities()),
+            secondary=secondary,
+            secondary_ledger=secondary_ledger,
+        )

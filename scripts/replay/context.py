@@ -1,0 +1,58 @@
+"""What every part of a measurement shares: the site, one session per cluster, the ledger, the slot, the costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from replay.ceph.cluster import Cluster
+from replay.ceph.session import MonitorSession
+from replay.costs import Costs
+from replay.ledger import Ledger
+from replay.process import SlotLock
+from replay.samplers.machine import MachineSampler
+
+if TYPE_CHECKING:
+    from replay.site import Site
+
+
+@dataclass
+class Bench:
+    """One measuring process on one site.
+
+    `say` prints a line for the person who waits. `daemons_are_here` is true where the OSDs run on this machine, so
+    that its CPU and disks are theirs too.
+    """
+
+    site: Site
+    data_set: str
+    session: MonitorSession
+    ledger: Ledger
+    slot: SlotLock
+    costs: Costs
+    sampler: MachineSampler
+    say: Callable[[str], None]
+    daemons_are_here: bool
+    allowed: frozenset[str]
+    secondary: MonitorSession | None = None
+    secondary_ledger: Ledger | None = None
+
+    @property
+    def primary_cluster(self) -> Cluster:
+        """The cluster that is measured."""
+        return self.session.cluster
+
+
+@dataclass
+class Wait:
+    """A wait that is part of the record: what for, how long, how it ended."""
+
+    reason: str
+    seconds: float
+    outcome: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def public(self) -> dict[str, Any]:
+        """Return what the sidecar holds."""
+        return {"for": self.reason, "seconds": round(self.seconds, 3), "outcome": self.outcome, **self.details}

@@ -1,0 +1,197 @@
+"""Whether a cluster is fit to be measured, from what `ceph status` says. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# A run on such a cluster measures its trouble, or adds to it.
+REFUSED_CODES = frozenset(
+    {
+        "PG_AVAILABILITY",
+        "PG_DEGRADED",
+        "PG_DEGRADED_FULL",
+        "PG_DAMAGED",
+        "PG_BACKFILL_FULL",
+        "PG_RECOVERY_FULL",
+        "OBJECT_MISPLACED",
+        "OBJECT_UNFOUND",
+        "OSD_DOWN",
+        "OSD_FULL",
+        "OSD_NEARFULL",
+        "OSD_BACKFILLFULL",
+        "OSD_OUT_OF_ORDER_FULL",
+        "OSD_TOO_MANY_REPAIRS",
+        "POOL_FULL",
+        "POOL_NEARFULL",
+        "POOL_BACKFILLFULL",
+        "POOL_NEAR_FULL",
+        "SLOW_OPS",
+        "REQUEST_SLOW",
+        "REQUEST_STUCK",
+        # Without a manager, statistics of use and of placement groups stand still: ceilings would be blind.
+        "MGR_DOWN",
+    }
+)
+_REFUSED_PATTERN = re.compile(r"OSD_[A-Z]+_DOWN")  # OSD_HOST_DOWN, OSD_RACK_DOWN, …
+
+HARMLESS_CODES = frozenset(
+    {
+        "AUTH_INSECURE_GLOBAL_ID_RECLAIM",
+        "AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED",
+        "BLUEFS_AVAILABLE_SPACE",
+        "BLUEFS_SPILLOVER",
+        "BLUESTORE_FRAGMENTATION",
+        "BLUESTORE_LEGACY_STATFS",
+        "BLUESTORE_NO_PER_PG_OMAP",
+        "BLUESTORE_NO_PER_POOL_OMAP",
+        "CACHE_POOL_NO_HIT_SET",
+        "CEPHADM_PAUSED",
+        "DAEMON_OLD_VERSION",
+        "DASHBOARD_DEBUG",
+        "DEVICE_HEALTH",
+        "DEVICE_HEALTH_IN_USE",
+        "LARGE_OMAP_OBJECTS",
+        "MANY_OBJECTS_PER_PG",
+        "MGR_INSIGHTS_WARNING",
+        "MGR_MODULE_DEPENDENCY",
+        "MGR_MODULE_ERROR",
+        "MON_CLOCK_SKEW",
+        "MON_DISK_BIG",
+        "MON_DISK_LOW",
+        "MON_DOWN",
+        "MON_MSGR2_NOT_ENABLED",
+        "OLD_CRUSH_STRAW_CALC_VERSION",
+        "OLD_CRUSH_TUNABLES",
+        "OSD_NO_DOWN_OUT_INTERVAL",
+        "OSD_SLOW_PING_TIME_BACK",
+        "OSD_SLOW_PING_TIME_FRONT",
+        "OSD_UPGRADE_FINISHED",
+        "PG_NOT_DEEP_SCRUBBED",
+        "PG_NOT_SCRUBBED",
+        "POOL_APP_NOT_ENABLED",
+        "POOL_NO_REDUNDANCY",
+        "POOL_PG_NUM_NOT_POWER_OF_TWO",
+        "POOL_TARGET_SIZE_BYTES_OVERCOMMITTED",
+        "POOL_TARGET_SIZE_RATIO_OVERCOMMITTED",
+        "POOL_TOO_FEW_PGS",
+        "POOL_TOO_MANY_PGS",
+        "RECENT_CRASH",
+        "RECENT_MGR_MODULE_CRASH",
+        "SMALLER_PGP_NUM",
+        "TELEMETRY_CHANGED",
+        "TOO_FEW_OSDS",
+        "TOO_FEW_PGS",
+        "TOO_MANY_PGS",
+    }
+)
+
+# Flags of the OSD map that stop or distort clients' input and output; noout, noscrub and the like do not.
+_REFUSED_FLAGS = frozenset({"full", "pauserd", "pausewr", "pauserec", "noup"})
+
+# What a placement group may do and still be called idle; a measured cluster scrubs and trims snapshots.
+_HARMLESS_PG_WORDS = frozenset({"active", "clean", "scrubbing", "deep", "snaptrim", "snaptrim_wait", "remapped"})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`refuse`, `harmless` and `unknown` are lists of (code, message); `summary` is what a sidecar records."""
+
+    refuse: tuple[tuple[str, str], ...]
+    harmless: tuple[tuple[str, str], ...]
+    unknown: tuple[tuple[str, str], ...]
+    summary: dict[str, Any]
+
+    @property
+    def fit(self) -> bool:
+        """Whether the cluster may be measured."""
+        return not self.refuse
+
+    def sentence(self) -> str:
+        """Why measuring is refused, on one line; empty when it is not."""
+        return "; ".join(f"{code}: {message}" for code, message in self.refuse)
+
+
+def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None) -> Verdict:
+    """Judge `ceph status` (parsed JSON); `detail`, the parsed `ceph health detail`, adds names to the messages.
+
+    A muted code is judged like any other: muting changes what is shown, not what is so. A warning that is not known
+    here lets the run go on and is recorded; an error that is not known refuses it.
+    """
+    health = status.get("health", {})
+    checks: Mapping[str, Any] = health.get("checks", {})
+    refuse: list[tuple[str, str]] = []
+    harmless: list[tuple[str, str]] = []
+    unknown: list[tuple[str, str]] = []
+    for code, check in sorted(checks.items()):
+        item = (code, _message(code, check, detail))
+        if _refused(code, check):
+            refuse.append(item)
+        elif code in HARMLESS_CODES or code == "OSDMAP_FLAGS":
+            harmless.append(item)
+        else:
+            unknown.append(item)
+    refuse += _placement_groups(status)
+    refuse += _recovery(status)
+    muted = {code for code, check in checks.items() if check.get("muted")}
+    muted |= {mute["code"] for mute in health.get("mutes", ())}
+    summary = {"status": health.get("status", "unknown"), "codes": sorted(checks), "muted": sorted(muted)}
+    return Verdict(tuple(refuse), tuple(harmless), tuple(unknown), summary)
+
+
+def recovering(status: Mapping[str, Any]) -> bool:
+    """Whether objects are being recovered or moved, or wait for it."""
+    return bool(_recovery(status)) or any(
+        word in state["state_name"]
+        for state in status.get("pgmap", {}).get("pgs_by_state", ())
+        for word in ("recover", "backfill")
+    )
+
+
+def slow_operations(status: Mapping[str, Any]) -> int:
+    """How many slow operations the cluster reports (at least 1 where it reports some without a count)."""
+    count = 0
+    for code in ("SLOW_OPS", "REQUEST_SLOW", "REQUEST_STUCK"):
+        if check := status.get("health", {}).get("checks", {}).get(code):
+            found = re.match(r"\s*(\d+)", check.get("summary", {}).get("message", ""))
+            count += int(found[1]) if found else 1
+    return count
+
+
+def _refused(code: str, check: Mapping[str, Any]) -> bool:
+    if code == "OSDMAP_FLAGS":
+        message = check.get("summary", {}).get("message", "")
+        return bool(_REFUSED_FLAGS & set(re.findall(r"[a-z]+", message)))
+    if code in REFUSED_CODES or _REFUSED_PATTERN.fullmatch(code):
+        return True
+    return code not in HARMLESS_CODES and check.get("severity") == "HEALTH_ERR"
+
+
+def _message(code: str, check: Mapping[str, Any], detail: Mapping[str, Any] | None) -> str:
+    message = check.get("summary", {}).get("message", "no message")
+    lines = [line["message"] for line in ((detail or {}).get("checks", {}).get(code, {}).get("detail") or ())]
+    if lines:
+        message += f" ({'; '.join(lines[:3])}{'; …' if len(lines) > 3 else ''})"
+    return message + (" [muted]" if check.get("muted") else "")
+
+
+def _placement_groups(status: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name every state that is not active and clean; Ceph reports a stuck group only after a minute."""
+    bad = []
+    for state in status.get("pgmap", {}).get("pgs_by_state", ()):
+        words = set(state["state_name"].split("+"))
+        if not {"active", "clean"} <= words or not words <= _HARMLESS_PG_WORDS:
+            bad.append(f"{state['count']} {state['state_name']}")
+    return [("PG_STATE", f"placement groups that are not active and clean: {', '.join(bad)}")] if bad else []
+
+
+def _recovery(status: Mapping[str, Any]) -> list[tuple[str, str]]:
+    pgmap = status.get("pgmap", {})
+    seen = [
+        f"{pgmap[key]} {key.replace('_', ' ')}"
+        for key in ("degraded_objects", "misplaced_objects", "unfound_objects", "recovering_objects_per_sec")
+        if pgmap.get(key)
+    ]
+    return [("RECOVERY", f"recovery is in progress: {', '.join(seen)}")] if seen else []

@@ -1,0 +1,155 @@
+"""`npm run measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from replay.campaign import ensure_campaign
+from replay.ceph.session import MonitorSession
+from replay.design import SCALES, Design
+from replay.errors import ReplayError
+from replay.evidence import read_json
+from replay.paths import ROOT, benchmarks_directory
+from replay.plan import BlockPlan, design_for, estimate, experiment_names, plans
+from replay.progress import elapsed_text
+from replay.site import Site, load_site
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line of `npm run measure`."""
+    made = argparse.ArgumentParser(prog="npm run measure --", description=__doc__)
+    made.add_argument("--site", required=True, help="config/sites/<SITE>.yaml, the cluster to measure")
+    made.add_argument("--data", help="the data set to write, benchmarks/<DATA>/ (default: the site's name)")
+    made.add_argument("--scale", choices=SCALES, default="quick", help="how much (default: quick)")
+    made.add_argument("--experiment", action="append", metavar="NAME", help="one experiment; may be repeated")
+    made.add_argument("--blocks", type=int, metavar="N", help="so many repetitions in all instead of the scale's")
+    made.add_argument("--dry-run", action="store_true", help="say cells, hours and bytes; measure nothing")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return _campaign(options)
+    except ReplayError as error:
+        print(error, file=sys.stderr)
+        return error.exit_status
+
+
+def _campaign(options: argparse.Namespace) -> int:
+    site = load_site(options.site)
+    data_set = options.data or site.name
+    names = options.experiment or experiment_names()
+    designs = [design_for(site, name, options.scale) for name in names]
+    todo = plans(site, data_set, options.scale, names, options.blocks)
+    _say_plan(designs, data_set, todo)
+    if options.dry_run:
+        return 0
+    with MonitorSession(site.primary) as session:
+        ensure_campaign(benchmarks_directory() / data_set, site, data_set, session)
+    before = {plan.receipt for plan in todo if plan.receipt.exists()}
+    status = _snakemake(site, data_set, options)
+    _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
+    _say_invalid(data_set, names)
+    if status == 0:
+        print(f"\nraw output: {_shown(benchmarks_directory() / data_set)}")
+        print(f"next: npm run derive -- --data {data_set}, then npm run present -- --data {data_set}")
+    return status
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def _say_plan(designs: list[Design], data_set: str, todo: list[BlockPlan]) -> None:
+    for design in designs:
+        for skip in design.skipped:
+            print(f"{design.name}: {skip.variant or 'all of it'} is skipped, needs {skip.requires}: {skip.detail}")
+        blocks = [plan.block for plan in todo if plan.experiment == design.name]
+        figures = estimate(design, data_set, blocks)
+        print(
+            f"{design.name} at scale {design.scale}: {len(blocks)} block(s), {figures.cells} of "
+            f"{figures.cells_in_all} cells to measure, about {elapsed_text(figures.seconds)}, about "
+            f"{figures.client_bytes / 2**30:.1f} GiB from clients, {figures.media_bytes / 2**30:.1f} GiB to media"
+        )
+    sys.stdout.flush()
+
+
+def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
+    """Run Snakemake's `measure` in a process group of its own and pass one interruption on to all of it."""
+    settings = [f"site={site.name}", f"data={data_set}", f"scale={options.scale}"]
+    settings += [f"blocks={options.blocks}"] if options.blocks else []
+    status = 0
+    for name in options.experiment or [None]:
+        argv = [
+            *(sys.executable, "-m", "snakemake", "measure"),
+            *("--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)),
+            *("--profile", str(ROOT / "profiles" / "default")),
+            # The cluster's slot lock keeps two measurements apart; Snakemake's own lock would outlive a SIGKILL.
+            *("--nolock", "--quiet", "all", "--show-failed-logs"),
+            *("--config", *settings, *([f"experiment={name}"] if name else [])),
+        ]
+        status = _supervise(argv) or status
+        if status == 130:
+            break
+    return status
+
+
+def _supervise(argv: list[str]) -> int:
+    process = subprocess.Popen(argv, start_new_session=True, env=os.environ.copy())
+    interrupted = False
+
+    def forward(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        if not interrupted:
+            interrupted = True
+            os.killpg(process.pid, signal.SIGINT)
+
+    previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        status = process.wait()
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+    return 130 if interrupted else status
+
+
+def _say_costs(done: list[BlockPlan]) -> None:
+    """Print where the time went, by component, over the blocks of this run."""
+    totals: dict[str, float] = {}
+    for plan in done:
+        for name, seconds in read_json(plan.receipt)["costs_seconds"].items():
+            totals[name] = totals.get(name, 0.0) + seconds
+    if not totals.get("total"):
+        return
+    shown = ", ".join(
+        f"{name} {seconds:.1f} s"
+        for name, seconds in sorted(totals.items(), key=lambda pair: -pair[1])
+        if name not in ("total", "own", "own_fraction") and seconds >= 0.05
+    )
+    print(f"\ntime: {elapsed_text(totals['total'])} in all: {shown}")
+    print(f"the runner's own cost: {totals['own']:.1f} s, {totals['own'] / totals['total']:.2%}")
+
+
+def _say_invalid(data_set: str, names: list[str]) -> None:
+    for name in names:
+        reasons: dict[str, int] = {}
+        for seal in (benchmarks_directory() / data_set / name / "raw").glob("block-*/*/attempt-*/attempt.json"):
+            for problem in read_json(seal)["invalid"]:
+                reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
+        if reasons:
+            listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            print(f"{name}: void cells that are kept and not drawn: {listed}")
+
+
+
+
+if __name__ == "__main__":
+    sys.exit(main())

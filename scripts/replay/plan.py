@@ -1,0 +1,158 @@
+"""What a measuring run would do: cells, hours, bytes; and the plan files that Snakemake's jobs read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.ceilings import media_bytes
+from replay.configuration import load_validated
+from replay.design import Design, canonical_json, expand, plan_digest
+from replay.errors import ConfigurationError
+from replay.evidence import attempts_of
+from replay.paths import ROOT, benchmarks_directory, config_directory
+from replay.site import Site, missing
+
+#: Seconds around each cell (health, record, start of the tool) and per MiB of image (create, fill, remove), for the
+#: estimate before anything was measured. Measured on a sandbox; a real cluster is faster.
+CELL_OVERHEAD_SECONDS = 0.25
+MIRRORED_WRITE_WAIT_SECONDS = 6.0
+FILL_SECONDS_PER_MEBIBYTE = 0.012
+PILOT_SHARE = 0.6
+
+
+def experiment_names() -> list[str]:
+    """Return the names of all configured experiments."""
+    return sorted(path.stem for path in (config_directory() / "experiments").glob("*.yaml"))
+
+
+def load_experiment(name: str) -> dict[str, Any]:
+    """Read and check `config/experiments/<name>.yaml`. Raises ConfigurationError naming file, key and what is wrong."""
+    path = config_directory() / "experiments" / f"{name}.yaml"
+    if not path.exists():
+        raise ConfigurationError(
+            f"no experiment {name!r}", where=path, next_step=f"experiments: {', '.join(experiment_names())}"
+        )
+    configuration = load_validated(path, ROOT / "config" / "schemas" / "experiment.schema.json")
+    if configuration["name"] != name:
+        raise ConfigurationError(f"name: {configuration['name']!r} is not the file's name {name!r}", where=path)
+    return configuration
+
+
+def design_for(site: Site, name: str, scale: str) -> Design:
+    """Return an experiment's design on a site: what the site lacks is skipped with the missing word."""
+    configuration = load_experiment(name)
+    words = {word for one in configuration["variants"] for word in one.get("requires", ())}
+    words |= set(configuration.get("requires", ()))
+    return expand(
+        configuration,
+        scale,
+        missing=dict(missing(sorted(words), site)),
+        site_client_options=site.ceilings.client_options(),
+    )
+
+
+@dataclass(frozen=True)
+class BlockPlan:
+    """One block of one experiment, as one Snakemake job runs it."""
+
+    site: str
+    data_set: str
+    experiment: str
+    scale: str
+    block: int
+    digest: str
+
+    @property
+    def receipt(self) -> Path:
+        """The file that says that the block is complete for this plan."""
+        raw = raw_directory(self.data_set, self.experiment)
+        return raw / f"block-{self.block:02d}" / f"receipt-{self.digest}.json"
+
+    @property
+    def path(self) -> Path:
+        """Where the plan is written for the job: outside of `benchmarks/`, since it is no evidence."""
+        return ROOT / ".replay" / "plans" / f"{self.data_set}-{self.experiment}-{self.block:02d}-{self.digest}.json"
+
+    def write(self) -> None:
+        """Write the plan for the job that runs it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(canonical_json(self.__dict__) + "\n")
+
+
+def raw_directory(data_set: str, experiment: str) -> Path:
+    """Return the folder of an experiment's evidence."""
+    return benchmarks_directory() / data_set / experiment / "raw"
+
+
+def plans(site: Site, data_set: str, scale: str, names: Iterable[str], blocks: int | None = None) -> list[BlockPlan]:
+    """Return every block of the named experiments, block by block: experiments take turns within a repetition."""
+    designs = [design_for(site, name, scale) for name in names]
+    designs = [design for design in designs if design.sets]
+    found = [
+        BlockPlan(site.name, data_set, design.name, scale, block, plan_digest(design, block))
+        for design in designs
+        for block in range(1, (blocks or design.blocks) + 1)
+    ]
+    return sorted(found, key=lambda plan: plan.block)
+
+
+def read_plan(data_set: str, experiment: str, block: int, digest: str) -> BlockPlan:
+    """Read the plan of a job. Raises ConfigurationError when there is none, or when the design has changed since."""
+    wanted = BlockPlan("", data_set, experiment, "", block, digest)
+    try:
+        return BlockPlan(**json.loads(wanted.path.read_text()))
+    except FileNotFoundError as error:
+        raise ConfigurationError(
+            "this block was never planned", where=wanted.path, next_step="start with: npm run measure -- --help"
+        ) from error
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is left to do: cells, seconds, bytes that clients write, bytes that reach media (copies and journals)."""
+
+    cells: int
+    cells_in_all: int
+    seconds: float
+    client_bytes: float
+    media_bytes: float
+
+
+def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: int = 3) -> Estimate:
+    """Estimate what measuring the missing sets of these blocks takes.
+
+    Client bytes cannot be known before a pilot; a cell is taken to write 64 MiB/s for its target time.
+    """
+    raw = raw_directory(data_set, design.name)
+    cells = in_all = 0
+    seconds = client = media = 0.0
+    for number, block in enumerate(blocks):
+        todo = []
+        for one in design.sets:
+            in_all += len(one.cells)
+            wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
+            done = any(
+                seal and seal["valid"] and wanted.items() <= seal.get("cells", {}).items()
+                for _, seal in attempts_of(raw, block, one.point)
+            )
+            if not done:
+                todo += list(one.cells)
+        cells += len(todo)
+        for cell in todo:
+            seconds += design.sizing.target_seconds * (1 + (PILOT_SHARE if number == 0 else 0)) + CELL_OVERHEAD_SECONDS
+            if "write" in str(cell.levels.get("io_type", "write")):
+                written = 64 * 2**20 * design.sizing.target_seconds
+                client += written
+                media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
+                if cell.variant.image.mirroring:
+                    seconds += MIRRORED_WRITE_WAIT_SECONDS
+        images = {cell.variant.image_name: cell.variant.image for cell in todo}
+        for image in images.values():
+            client += image.size_bytes
+            media += media_bytes(image.size_bytes, replicas=replicas)
+            seconds += 2 + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
+    return Estimate(cells, in_all, seconds, client, media)

@@ -1,0 +1,64 @@
+"""What the runner asks of a protocol, and what a protocol hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from replay.context import Bench, Wait
+from replay.design import Cell, CellSet, Design
+
+
+@dataclass
+class Measured:
+    """One cell's measurement: what was printed, verbatim, and the facts around it.
+
+    `results` maps a role (`stdout`, `stderr`, `result`, …) to (file suffix, content). `invalid` is None or
+    (reason, detail) as docs/data-formats.md lists them.
+    """
+
+    argv: list[str]
+    results: dict[str, tuple[str, bytes]]
+    exit_status: int | None
+    started_at: str
+    ended_at: str
+    tool_seconds: float
+    load: dict[str, float | None]
+    facts: dict[str, Any] = field(default_factory=dict)
+    samples: dict[str, Any] = field(default_factory=dict)
+    waits: list[Wait] = field(default_factory=list)
+    invalid: tuple[str, str] | None = None
+    headline: str = ""
+
+
+class Protocol:
+    """The procedure of an experiment's cells. One instance serves one block."""
+
+    program = ""
+
+    def __init__(self, bench: Bench, design: Design) -> None:
+        self.bench = bench
+        self.design = design
+
+    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+        """Create what the cells of these sets need, and size them. `raw` takes evidence that belongs to no attempt."""
+
+    def close_block(self) -> None:
+        """Remove all that `open_block` created. Called after an interruption as well."""
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Bring the cluster into the state in which the cell is measured; return the waits for the record."""
+        return []
+
+    def run(self, cell: Cell, seed: int) -> Measured:
+        """Measure the cell."""
+        raise NotImplementedError
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Await or undo what the cell leaves behind; may set `measured.invalid`. Return the waits for the record."""
+        return []
+
+    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+        """Learn from a void cell before its set is run again (a cell that was too short is sized anew)."""

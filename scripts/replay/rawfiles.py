@@ -1,0 +1,198 @@
+"""The reading side of `raw/`: what is there, what SHA256SUMS says of it, and whether the two agree. Writes nothing.
+
+Strings instead of Path objects in the loops: a data set has tens of thousands of small files.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from replay.errors import EvidenceError
+
+SUMS = "SHA256SUMS"
+SEAL = "attempt.json"
+_LINE = re.compile(r"([0-9a-f]{64}) [ *]([^\n]+)", re.ASCII)
+_BLOCK = re.compile(r"block-(\d{2,})", re.ASCII)
+_ATTEMPT = re.compile(r"attempt-(\d+)", re.ASCII)
+_RESTORE = "restore it from git or from a copy; raw output is never edited"
+
+
+@dataclass(frozen=True)
+class AttemptFiles:
+    """A sealed attempt: where it stands, and its files as stored (`.gz` or not), sorted."""
+
+    block: int
+    point: str
+    number: int
+    directory: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What was in `raw/` at one moment. `sums`: path relative to `raw/` to SHA-256. `unsealed`: folders in progress."""
+
+    raw: str
+    sums: dict[str, str]
+    attempts: list[AttemptFiles] = field(default_factory=list)
+    unsealed: list[str] = field(default_factory=list)
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the listed paths that match a regular expression, sorted; `.gz` is not part of what is matched."""
+        wanted = re.compile(pattern, re.ASCII)
+        return sorted(path for path in self.sums if wanted.fullmatch(path.removesuffix(".gz")))
+
+
+@contextmanager
+def shared_lock(path: str) -> Iterator[int]:
+    """Hold a shared lock on a file while it is read: measuring appends to SHA256SUMS under an exclusive one."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def list_raw(raw: str | Path) -> Listing:
+    """List `raw/` under a shared lock on SHA256SUMS, so that no seal is seen by half.
+
+    An attempt is sealed when it has `attempt.json` and SHA256SUMS names its files; one without is passed over.
+    Raises EvidenceError when SHA256SUMS is missing or malformed, or a sealed attempt holds a file that it does not name.
+    """
+    raw = str(raw)
+    sums_path = f"{raw}/{SUMS}"
+    try:
+        with shared_lock(sums_path) as descriptor:
+            sums = parse_sums(_read_all(descriptor), sums_path)
+            return _walk(raw, sums)
+    except FileNotFoundError as error:
+        raise EvidenceError("there is no such file", where=error.filename or sums_path, next_step=_RESTORE) from None
+
+
+def parse_sums(content: bytes, where: str) -> dict[str, str]:
+    """Return path to digest from what `sha256sum` writes. Raises EvidenceError naming the line that is not such."""
+    sums: dict[str, str] = {}
+    lines = content.decode("utf-8", errors="replace").split("\n")
+    if lines.pop():
+        raise EvidenceError(
+            "the last line is cut off", where=f"{where}:{len(lines) + 1}", next_step="measure again: it lists the rest"
+        )
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        if match is None or match[2].startswith("/") or ".." in match[2].split("/"):
+            raise EvidenceError("not a line of sha256sum", where=f"{where}:{number}", next_step=_RESTORE)
+        if sums.setdefault(match[2], match[1]) != match[1]:
+            raise EvidenceError(f"two digests for {match[2]}", where=f"{where}:{number}", next_step=_RESTORE)
+    return sums
+
+
+def read_verified(raw: str, path: str, digest: str) -> bytes:
+    """Return a file's content as stored. Raises EvidenceError naming it when it is missing or altered."""
+    full = f"{raw}/{path}"
+    try:
+        descriptor = os.open(full, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise EvidenceError(f"listed in {SUMS}, but {error.strerror}", where=full, next_step=_RESTORE) from None
+    try:
+        content = _read_all(descriptor)
+    except OSError as error:
+        raise EvidenceError(f"cannot be read: {error.strerror}", where=full, next_step=_RESTORE) from None
+    finally:
+        os.close(descriptor)
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise EvidenceError(f"altered: it is not what {SUMS} says", where=full, next_step=_RESTORE)
+    return content
+
+
+def plain(path: str, content: bytes) -> bytes:
+    """Return stored content decompressed where the path ends in `.gz`. Raises EvidenceError when it is no gzip."""
+    if not path.endswith(".gz"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise EvidenceError(f"not a gzip file: {error}", where=path, next_step=_RESTORE) from None
+
+
+def parse_json(path: str, content: bytes) -> dict[str, Any]:
+    """Return the JSON object in a file of schema version 1. Raises EvidenceError naming the file."""
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise EvidenceError(f"not JSON: {error}", where=path, next_step=_RESTORE) from None
+    if not isinstance(data, dict) or data.get("schema_version") != 1:
+        raise EvidenceError("not an object of schema_version 1", where=path, next_step="derive with the code that fits")
+    return data
+
+
+def read_object(listing: Listing, path: str) -> dict[str, Any]:
+    """Return the verified, decompressed, parsed JSON object at a listed path."""
+    content = read_verified(listing.raw, path, listing.sums[path])
+    return parse_json(f"{listing.raw}/{path}", plain(path, content))
+
+
+def verify_all(listing: Listing) -> None:
+    """Read every listed file and compare its digest. Raises EvidenceError naming the first that is not as listed."""
+    for path in sorted(listing.sums):
+        read_verified(listing.raw, path, listing.sums[path])
+
+
+def _read_all(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    chunks = [os.read(descriptor, size + 1)]
+    while chunks[-1]:
+        chunks.append(os.read(descriptor, 1 << 20))
+        if len(chunks) == 2 and not chunks[1]:
+            return chunks[0]
+    return b"".join(chunks)
+
+
+def _walk(raw: str, sums: dict[str, str]) -> Listing:
+    listing = Listing(raw, sums)
+    listed_directories = {path.rpartition("/")[0] for path in sums}
+    for block_name in _directories(raw):
+        if not (block := _BLOCK.fullmatch(block_name)):
+            continue
+        for point in _directories(f"{raw}/{block_name}"):
+            for attempt_name in _directories(f"{raw}/{block_name}/{point}"):
+                if attempt := _ATTEMPT.fullmatch(attempt_name):
+                    directory = f"{block_name}/{point}/{attempt_name}"
+                    _add_attempt(listing, listed_directories, int(block[1]), point, int(attempt[1]), directory)
+    listing.attempts.sort(key=lambda one: (one.block, one.point, one.number))
+    return listing
+
+
+def _add_attempt(
+    listing: Listing, listed_directories: set[str], block: int, point: str, number: int, directory: str
+) -> None:
+    with os.scandir(f"{listing.raw}/{directory}") as entries:
+        names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+    # The seal is written before the lines of SHA256SUMS: with none of them the run was cut short in between.
+    if (SEAL not in names and f"{SEAL}.gz" not in names) or directory not in listed_directories:
+        listing.unsealed.append(directory)
+        return
+    for name in names:
+        if f"{directory}/{name}" not in listing.sums:
+            raise EvidenceError(
+                f"in a sealed attempt, but not listed in {SUMS}",
+                where=f"{listing.raw}/{directory}/{name}",
+                next_step="remove it if it does not belong there; measure again if a run was cut short",
+            )
+    listing.attempts.append(AttemptFiles(block, point, number, directory, tuple(names)))
+
+
+def _directories(path: str) -> list[str]:
+    with os.scandir(path) as entries:
+        return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]

@@ -1,0 +1,232 @@
+"""Removes what the ledger names, one entry at a time, and nothing else.
+
+A name is not enough: an image or a pool whose id differs from the recorded one is somebody else's, and is left alone.
+Every step can be repeated: after a crash in the middle, the next clean goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from replay.capabilities import missing, require
+from replay.ceph.cluster import CephCommandError, Cluster
+from replay.ceph.session import MonitorSession
+from replay.errors import ReplayError
+from replay.ledger import Entry, Ledger
+from replay.site import Site
+
+NOT_FOUND = 2
+BUSY = 16
+#: Objects of an image; in a pool from which Replay's own images are gone they are a neighbour's.
+_IMAGE_OBJECTS = ("rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map.", "journal_data.", "journal.")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an entry: `removed`, `absent` (it was gone, or never made) or `left`, with the reason."""
+
+    entry: Entry
+    status: str
+    why: str = ""
+    next_step: str = ""
+
+
+@dataclass
+class Remover:
+    """Removes entries of one cluster. `mirror` is where copies of mirrored images are, if the site names it."""
+
+    site: Site
+    cluster: Cluster
+    session: MonitorSession
+    ledger: Ledger
+    mirror: Cluster | None = None
+    say: Callable[[str], None] = print
+    patience_seconds: float = 60.0
+    poll_seconds: float = 1.0
+    #: Entries whose image is gone while its mirrored copy is not yet known to be.
+    copies: list[tuple[Entry, str]] = field(default_factory=list)
+
+    def remove(self, entry: Entry) -> Outcome | None:
+        """Remove one entry; None while its mirrored copy has to be waited for (`finish` tells its outcome)."""
+        by_kind = {
+            "image": self._image,
+            "pool": self._pool,
+            "snapshot": self._snapshot,
+            "mirror_snapshot_schedule": self._schedule,
+            "config": self._config,
+        }
+        try:
+            outcome = by_kind[entry.kind](entry)
+        except ReplayError as error:
+            return Outcome(entry, "left", error.what, error.next_step)
+        if outcome.status == "left":
+            return outcome
+        if entry.kind == "image" and entry.details.get("mirrored"):
+            self.copies.append((entry, outcome.status))
+            return None
+        return self._closed(outcome)
+
+    def finish(self) -> list[Outcome]:
+        """Wait until mirroring has taken the copies of removed images away; return their outcomes."""
+        deadline = time.monotonic() + self.patience_seconds
+        outcomes = []
+        waiting = list(self.copies)
+        self.copies.clear()
+        while waiting:
+            still = []
+            for entry, status in waiting:
+                why = self._copy_remains(entry)
+                if why is None:
+                    outcomes.append(self._closed(Outcome(entry, status)))
+                elif time.monotonic() > deadline or self.mirror is None:
+                    hint = f"look at it with: rbd mirror image status {entry.spec} (on the second cluster)"
+                    outcomes.append(Outcome(entry, "left", why, hint))
+                else:
+                    still.append((entry, status))
+            waiting = still
+            if waiting:
+                time.sleep(self.poll_seconds)
+        return outcomes
+
+    def size_bytes(self, entry: Entry) -> int | None:
+        """Return how large the thing is (provisioned size of an image, data stored in a pool), None if unknown."""
+        if entry.kind == "image":
+            info, _ = self._info(entry)
+            return int(info["size"]) if info else entry.details.get("size_bytes")
+        if entry.kind == "pool":
+            pools = self.session.command({"prefix": "df"})["pools"]
+            return next((pool["stats"]["stored"] for pool in pools if pool["name"] == entry.pool), None)
+        return None
+
+    def _closed(self, outcome: Outcome) -> Outcome:
+        self.ledger.removed(outcome.entry.id)
+        return outcome
+
+    def _info(self, entry: Entry) -> tuple[dict[str, Any] | None, str]:
+        try:
+            return self.cluster.json("rbd", "info", entry.spec), ""
+        except CephCommandError as error:
+            if error.exit_status_of_tool == NOT_FOUND:
+                return None, ""
+            raise
+
+    def _image(self, entry: Entry) -> Outcome:
+        info, _ = self._info(entry)
+        if info is None:
+            return self._remains_of_image(entry)
+        known = entry.facts.get("id")
+        if known is not None and info["id"] != known:
+            return Outcome(
+                entry, "left", f"it is another image (id {info['id']}) than the one Replay made (id {known})"
+            )
+        if info.get("mirroring", {}).get("state", "disabled") != "disabled":
+            self.cluster.run("rbd", "mirror", "image", "disable", "--force", entry.spec, timeout_seconds=60)
+        deadline = time.monotonic() + self.patience_seconds
+        told = False
+        while True:
+            done = self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=600)
+            if done.returncode in (0, NOT_FOUND):
+                return Outcome(entry, "removed")
+            if done.returncode != BUSY or time.monotonic() > deadline:
+                lines = [line for line in done.stderr.splitlines() if line.strip()]
+                why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
+                return Outcome(entry, "left", why, f"see who uses it: rbd status {entry.spec}")
+            if not told:
+                self.say(f"{entry.spec} still has watchers; waiting up to {self.patience_seconds:.0f} s")
+                told = True
+            time.sleep(self.poll_seconds)
+
+    def _remains_of_image(self, entry: Entry) -> Outcome:
+        """Take away what a creation or a removal that was cut short leaves: an id or a directory entry."""
+        self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60)
+        try:
+            names = self.cluster.json("rbd", "ls", "/".join(part for part in (entry.pool, entry.namespace) if part))
+        except CephCommandError as error:
+            if error.exit_status_of_tool != NOT_FOUND:
+                raise
+            names = []  # the pool or namespace itself is gone
+        if entry.name in names:
+            return Outcome(entry, "left", "the image is listed but cannot be opened or removed")
+        return Outcome(entry, "absent")
+
+    def _copy_remains(self, entry: Entry) -> str | None:
+        if self.mirror is None:
+            return "its mirrored copy cannot be looked for: the site's file names no second cluster"
+        try:
+            done = self.mirror.run("rbd", "info", entry.spec, check=False)
+        except CephCommandError as error:
+            return f"its mirrored copy cannot be looked for: {error.what}"
+        return None if done.returncode == NOT_FOUND else "its mirrored copy is still on the second cluster"
+
+    def _snapshot(self, entry: Entry) -> Outcome:
+        image, _, snapshot = entry.name.partition("@")
+        done = self.cluster.run("rbd", "snap", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=120)
+        if done.returncode in (0, NOT_FOUND):
+            return Outcome(entry, "removed" if done.returncode == 0 else "absent")
+        return Outcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
+
+    def _schedule(self, entry: Entry) -> Outcome:
+        where = ["--pool", entry.pool, *(["--namespace", entry.namespace] if entry.namespace else [])]
+        where += ["--image", entry.name] if entry.name else []
+        interval = [entry.details["interval"]] if "interval" in entry.details else []
+        done = self.cluster.run(
+            "rbd", "mirror", "snapshot", "schedule", "remove", *where, *interval, check=False, timeout_seconds=30
+        )
+        if done.returncode in (0, NOT_FOUND):
+            return Outcome(entry, "removed" if done.returncode == 0 else "absent")
+        return Outcome(entry, "left", done.stderr.strip().splitlines()[-1])
+
+    def _pool(self, entry: Entry) -> Outcome:
+        pools = {
+            pool["pool_name"]: pool for pool in self.session.command({"prefix": "osd pool ls", "detail": "detail"})
+        }
+        pool = pools.get(entry.pool)
+        if pool is None:
+            self._rules_of_pool(entry)
+            return Outcome(entry, "absent")
+        known = entry.facts.get("id")
+        if known is not None and str(pool["pool_id"]) != str(known):
+            return Outcome(entry, "left", f"it is another pool (id {pool['pool_id']}) than Replay's (id {known})")
+        if lacking := missing(["pool_delete"], self.site):
+            return Outcome(entry, "left", lacking[0][1], self._delete_command(entry))
+        objects = self.cluster.run("rados", "--pool", entry.pool, "--all", "ls", timeout_seconds=120).stdout
+        foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
+        if foreign:
+            why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
+            return Outcome(entry, "left", why)
+        try:
+            self.session.command(
+                {
+                    "prefix": "osd pool delete",
+                    "pool": entry.pool,
+                    "pool2": entry.pool,
+                    "yes_i_really_really_mean_it": True,
+                }
+            )
+        except CephCommandError as error:
+            return Outcome(entry, "left", error.what, self._delete_command(entry))
+        self._rules_of_pool(entry)
+        return Outcome(entry, "removed")
+
+    def _rules_of_pool(self, entry: Entry) -> None:
+        """Remove the placement rule and erasure-code profile that were made for the pool; absent ones are no error."""
+        if rule := entry.details.get("crush_rule"):
+            self.session.command({"prefix": "osd crush rule rm", "name": rule})
+        if profile := entry.details.get("erasure_code_profile"):
+            self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
+
+    @staticmethod
+    def _delete_command(entry: Entry) -> str:
+        return f"an administrator may run: ceph osd pool delete {entry.pool} {entry.pool} --yes-i-really-really-mean-it"
+
+    def _config(self, entry: Entry) -> Outcome:
+        require(self.site, "osd_config", self.session.fsid())
+        who, before = entry.details["who"], entry.details.get("before")
+        if before is None:
+            self.session.command({"prefix": "config rm", "who": who, "name": entry.name})
+        else:
+            self.session.command({"prefix": "config set", "who": who, "name": entry.name, "value": str(before)})
+        return Outcome(entry, "removed")

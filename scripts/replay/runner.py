@@ -1,0 +1,244 @@
+"""Runs one block of one experiment: every set that has no valid attempt yet, in the block's random order."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from replay import evidence
+from replay.clock import utc_now
+from replay.context import Bench, Wait
+from replay.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets, plan_digest
+from replay.errors import ReplayError
+from replay.evidence import Attempt, attempts_of
+from replay.guard import Guard
+from replay.progress import Progress
+from replay.protocols import protocol_for
+from replay.protocols.base import Measured, Protocol
+from replay.provenance import git_state, host, versions
+from replay.samplers.machine import LIMITER_RULE, limiting_resource
+
+MOST_ATTEMPTS = 3
+
+
+class BlockRunner:
+    """One block, from its plan to its receipt."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        design: Design,
+        block: int,
+        raw: Path,
+        progress: Progress,
+        *,
+        guard: Guard,
+        protocol_of: Callable[[Bench, Design], Protocol] = protocol_for,
+    ) -> None:
+        self.bench = bench
+        self.design = design
+        self.block = block
+        self.raw = raw
+        self.progress = progress
+        self.guard = guard
+        self.seed = block_seed(bench.data_set, design.name, block)
+        self.protocol = protocol_of(bench, design)
+        self._versions: dict[str, Any] | None = None
+        self._started_at = utc_now()
+
+    def run(self) -> Path:
+        """Measure what is missing and write the block's receipt; return its path.
+
+        Raises ReplayError when a set stays void after three attempts, when the cluster or a ceiling says stop, or when
+        mirroring does not catch up. All that was finished is kept.
+        """
+        name, content = evidence.design_file(self.design.public(), self.design.digest)
+        evidence.record(self.raw, name, content)
+        todo = [(index, one) for index, one in enumerate(order_of_sets(self.design, self.seed)) if self._lacks(one)]
+        self.progress.start(
+            f"{self.design.name} block {self.block} of {self.design.blocks}",
+            sum(len(one.cells) for _, one in todo),
+            sum(len(one.cells) for one in self.design.sets),
+        )
+        void: list[str] = []
+        if todo:
+            try:
+                self.guard.before_block()
+                self.protocol.open_block(self.raw, [one for _, one in todo])
+                for index, one in todo:
+                    if not self._measure_set(index, one):
+                        void.append(one.point)
+            finally:
+                _without_interruption(self.protocol.close_block)
+        if void:
+            raise ReplayError(
+                f"{len(void)} set(s) stayed void after {MOST_ATTEMPTS} attempts: {', '.join(void)}",
+                where=f"{self.design.name}, block {self.block}",
+                next_step="the reasons stand in each attempt.json; mend the cause and run measure again",
+            )
+        return self._write_receipt(len(todo))
+
+    def _lacks(self, one: CellSet) -> bool:
+        """Tell whether the set needs measuring: no attempt is valid for exactly these cells."""
+        wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
+        return not any(
+            seal and seal["valid"] and wanted.items() <= seal.get("cells", {}).items()
+            for _, seal in attempts_of(self.raw, self.block, one.point)
+        )
+
+    def _measure_set(self, index: int, one: CellSet) -> bool:
+        """Run a set until an attempt is valid, three times at the most; return whether one was."""
+        for _ in range(MOST_ATTEMPTS):
+            numbers = [number for number, _ in attempts_of(self.raw, self.block, one.point)]
+            number = max(numbers, default=0) + 1
+            self.guard.before_set()
+            attempt = Attempt(self.raw, self.block, one.point, number)
+            started = utc_now()
+            cells = order_of_cells(one, self.seed, number)
+            problems: list[dict[str, Any]] = []
+            for position, cell in enumerate(cells):
+                measured = self._measure_cell(attempt, index, position, cell)
+                if measured.invalid:
+                    reason, detail = measured.invalid
+                    problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
+                    self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
+                    self.protocol.after_invalid(self.raw, cell, measured)
+            with self.bench.costs.measure("record"):
+                attempt.seal(
+                    {
+                        "schema_version": 1,
+                        "experiment": self.design.name,
+                        "block": self.block,
+                        "point": one.point,
+                        "attempt": number,
+                        "set_index": index,
+                        "seed": self.seed,
+                        "order": [cell.variant.name for cell in cells],
+                        "cells": {cell.variant.name: cell.cell_id for cell in one.cells},
+                        "status": "complete",
+                        "valid": not problems,
+                        "invalid": problems,
+                        "started_at": started,
+                        "ended_at": utc_now(),
+                    }
+                )
+            if not problems:
+                return True
+            self.progress.repeat(len(cells))
+        return False
+
+    def _measure_cell(self, attempt: Attempt, index: int, position: int, cell: Cell) -> Measured:
+        self.progress.begin(f"{cell.point} {cell.variant.label}")
+        seed = int(digest_of([self.seed, cell.point, attempt.number, cell.variant.name], 8), 16) & 0x7FFFFFFF
+        waits: list[Wait] = list(self.guard.settle())
+        waits += self.protocol.prepare(cell)
+        with self.bench.costs.measure("health"):
+            health_before = self.guard.health()
+        measured = self.protocol.run(cell, seed)
+        with self.bench.costs.measure("health"):
+            health_after = self.guard.health()
+        refusals = [f"{code}: {text}" for code, text in health_after.refuse]
+        if refusals and measured.invalid is None:
+            measured.invalid = ("unhealthy", "; ".join(refusals))
+        waits += measured.waits
+        waits += self.protocol.restore(cell, measured)
+        with self.bench.costs.measure("record"):
+            attempt.write_cell(
+                cell.variant.name,
+                measured.results,
+                self._sidecar(
+                    attempt, index, position, cell, seed, measured, waits, health_before.summary, health_after.summary
+                ),
+            )
+        self.guard.count(measured)
+        self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
+        return measured
+
+    def _sidecar(
+        self,
+        attempt: Attempt,
+        index: int,
+        position: int,
+        cell: Cell,
+        seed: int,
+        measured: Measured,
+        waits: list[Wait],
+        health_before: Any,
+        health_after: Any,
+    ) -> dict[str, Any]:
+        if self._versions is None:
+            self._versions = versions(self.bench.session, self.protocol.program)
+        return {
+            "schema_version": 1,
+            "experiment": self.design.name,
+            "block": self.block,
+            "set_index": index,
+            "point": cell.point,
+            "variant": cell.variant.name,
+            "label": cell.variant.label,
+            "attempt": attempt.number,
+            "cell_id": cell.cell_id,
+            "position": position,
+            "levels": dict(cell.levels),
+            "protocol": self.design.configuration["protocol"],
+            "tool": self.design.configuration["tool"],
+            "argv": measured.argv,
+            "files": {role: f"{cell.variant.name}.{suffix}" for role, (suffix, _) in measured.results.items()},
+            "seed": seed,
+            "exit_status": measured.exit_status,
+            "started_at": measured.started_at,
+            "ended_at": measured.ended_at,
+            "tool_seconds": round(measured.tool_seconds, 4),
+            "valid": measured.invalid is None,
+            "invalid": (
+                None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
+            ),
+            "versions": self._versions,
+            **git_state(),
+            "host": host(),
+            "health": {"before": health_before, "after": health_after},
+            "load": measured.load,
+            "limiter": limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here),
+            "limiter_rule": LIMITER_RULE,
+            "waits": [wait.public() for wait in waits],
+            "samples": measured.samples,
+            "facts": measured.facts,
+        }
+
+    def _write_receipt(self, measured_sets: int) -> Path:
+        plan = plan_digest(self.design, self.block)
+        return evidence.record(
+            self.raw,
+            f"block-{self.block:02d}/receipt-{plan}.json",
+            evidence.pretty_json(
+                {
+                    "schema_version": 1,
+                    "experiment": self.design.name,
+                    "block": self.block,
+                    "plan": plan,
+                    "design": self.design.digest,
+                    "scale": self.design.scale,
+                    "seed": self.seed,
+                    "sets": [one.point for one in order_of_sets(self.design, self.seed)],
+                    "sets_measured_in_this_sitting": measured_sets,
+                    "host": host(),
+                    **git_state(),
+                    "started_at": self._started_at,
+                    "ended_at": utc_now(),
+                    "costs_seconds": self.bench.costs.summary(),
+                }
+            ),
+        )
+
+
+def _without_interruption(action: Callable[[], None]) -> None:
+    """Run `action` to its end although the person presses Ctrl-C again: it removes what was created."""
+    previous = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        action()
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+

@@ -1,0 +1,1 @@
+"""Samplers observe while a cell runs: CPU, disks, load. They never act."""

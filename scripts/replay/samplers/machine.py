@@ -1,0 +1,80 @@
+"""CPU and disk of this machine, from `/proc`: two readings around a tool, no thread, a few microseconds each."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: A resource is the limit when it is this busy over a cell. Stated in every sidecar as `limiter_rule`.
+CPU_BUSY_FRACTION = 0.85
+DISK_BUSY_FRACTION = 0.80
+LIMITER_RULE = f"cpu when busy >= {CPU_BUSY_FRACTION}, else disk when busy >= {DISK_BUSY_FRACTION}, else none"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Counters at one moment: CPU ticks (idle, all), the disks' busy milliseconds, and a monotonic clock in seconds."""
+
+    idle_ticks: int
+    all_ticks: int
+    disk_busy_milliseconds: tuple[int, ...]
+    clock: float
+
+
+class MachineSampler:
+    """Reads the CPU of this machine and the disks that hold `paths` (the OSDs' files, where they are here)."""
+
+    def __init__(self, paths: Sequence[Path] = (), proc: Path = Path("/proc")) -> None:
+        self.proc = proc
+        self.devices = sorted({_device_of(path) for path in paths if path.exists()})
+
+    def read(self) -> Reading:
+        """Return the counters now. Raises OSError where `/proc` is missing."""
+        fields = [int(word) for word in (self.proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
+        busy = []
+        if self.devices:
+            table = {}
+            for line in (self.proc / "diskstats").read_text().splitlines():
+                words = line.split()
+                table[(int(words[0]), int(words[1]))] = int(words[12])
+            busy = [table[device] for device in self.devices if device in table]
+        return Reading(
+            idle_ticks=fields[3] + fields[4],
+            all_ticks=sum(fields),
+            disk_busy_milliseconds=tuple(busy),
+            clock=time.monotonic(),
+        )
+
+    @staticmethod
+    def load(before: Reading, after: Reading) -> dict[str, float | None]:
+        """Return `cpu_idle_fraction`, `disk_busy_fraction` (the busiest disk) and the load average of one minute."""
+        ticks = after.all_ticks - before.all_ticks
+        seconds = after.clock - before.clock
+        disk = None
+        if before.disk_busy_milliseconds and seconds > 0:
+            pairs = zip(before.disk_busy_milliseconds, after.disk_busy_milliseconds, strict=True)
+            disk = round(min(1.0, max((b - a) / 1000 / seconds for a, b in pairs)), 4)
+        return {
+            "cpu_idle_fraction": round((after.idle_ticks - before.idle_ticks) / ticks, 4) if ticks > 0 else None,
+            "disk_busy_fraction": disk,
+            "load_1min": round(os.getloadavg()[0], 2),
+        }
+
+
+def limiting_resource(load: dict[str, float | None], *, daemons_are_here: bool) -> str:
+    """Return `cpu`, `disk`, `none`, or `unknown` where the daemons run on machines that this one does not see."""
+    if not daemons_are_here or load["cpu_idle_fraction"] is None:
+        return "unknown"
+    if 1 - load["cpu_idle_fraction"] >= CPU_BUSY_FRACTION:
+        return "cpu"
+    if load["disk_busy_fraction"] is not None and load["disk_busy_fraction"] >= DISK_BUSY_FRACTION:
+        return "disk"
+    return "none"
+
+
+def _device_of(path: Path) -> tuple[int, int]:
+    number = path.stat().st_dev
+    return (os.major(number), os.minor(number))

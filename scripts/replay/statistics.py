@@ -1,0 +1,115 @@
+"""The statistical method, as pure functions; each cites its source. A sample is one complete run of a cell.
+
+Kalibera & Jones 2013: "Rigorous Benchmarking in Reasonable Time" (ISMM). Hoefler & Belli 2015: "Scientific
+Benchmarking of Parallel Computing Systems" (SC). Iglewicz & Hoaglin 1993: "How to Detect and Handle Outliers" (ASQC).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from scipy.special import stdtrit
+
+CONFIDENCE = 0.95
+SUSPECT_Z = 3.5
+"""A modified z-score above this is flagged (Iglewicz & Hoaglin 1993). Nothing is ever dropped for it."""
+
+
+class Point(NamedTuple):
+    """Median, least and greatest of a cell's runs, and their number."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+class Estimate(NamedTuple):
+    """An estimate with its interval; `low` and `high` are None where one block gives no interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+def summarise(values: Sequence[float]) -> Point:
+    """Return median, least, greatest and n of a cell's runs.
+
+    Source: Hoefler & Belli 2015, rule 5 and section 3.1.3: report the median for skewed data, with its spread.
+    Raises ValueError when there is no run.
+    """
+    if not values:
+        raise ValueError("no runs")
+    return Point(median(values), min(values), max(values), len(values))
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the middle value, or the mean of the two middle ones."""
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean and Student's t-interval, one independent value per block.
+
+    Source: Kalibera & Jones 2013, section 5 (t-interval over the means of the highest level of repetition).
+    Simulated at six blocks its coverage is nominal, that of a bootstrap is not (see tests/test_statistics.py).
+    """
+    n = len(values)
+    if not n:
+        raise ValueError("no values")
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Estimate(mean, None, None, 1)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    half = float(stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(variance / n)
+    return Estimate(mean, mean - half, mean + half, n)
+
+
+def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list[float]:
+    """Return log(numerator ÷ denominator) per pair; a pair is two cells of one set.
+
+    Raises ValueError for unpaired sequences, or a value that is not above 0 (a rate of 0 is a failed run).
+    """
+    if len(numerator) != len(denominator):
+        raise ValueError(f"{len(numerator)} values cannot be paired with {len(denominator)}")
+    if not all(value > 0 for value in (*numerator, *denominator)):
+        raise ValueError("a ratio needs values above 0")
+    return [math.log(a / b) for a, b in zip(numerator, denominator, strict=True)]
+
+
+def exponentiate(estimate: Estimate) -> Estimate:
+    """Return an estimate made on logarithms as a ratio."""
+    low, high = (None if bound is None else math.exp(bound) for bound in (estimate.low, estimate.high))
+    return Estimate(math.exp(estimate.value), low, high, estimate.n)
+
+
+def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the ratio reference ÷ variant: the mean of the paired log-ratios and its t-interval, exponentiated.
+
+    The i-th values of both come from one set, so that what drifts between blocks cancels. With one pair there is an
+    estimate and no interval. It is the geometric mean of the pairs' ratios, not the ratio of two medians.
+    Source: Kalibera & Jones 2013, section 6 (ratio of means with its interval), on the logarithm as the effect is a
+    factor; pairing as in a randomised complete block design.
+    """
+    return exponentiate(mean_with_interval(log_ratios(reference, variant), confidence))
+
+
+def modified_z(values: Sequence[float]) -> list[float]:
+    """Return each value's modified z-score: 0.6745 times its distance from the median in median absolute deviations.
+
+    Source: Iglewicz & Hoaglin 1993. Where more than half of the values are equal the score of another value is
+    infinite; of fewer than three values nothing can be said, and all scores are 0.
+    """
+    if len(values) < 3:
+        return [0.0] * len(values)
+    middle = median(values)
+    spread = median([abs(value - middle) for value in values])
+    return [0.0 if value == middle else _scaled(value - middle, spread) for value in values]
+
+
+def _scaled(distance: float, spread: float) -> float:
+    return 0.6745 * distance / spread if spread else math.copysign(math.inf, distance)
