@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WORDS = ("pool_create", "pool_delete", "second_site", "crush", "osd_config", "host_root", "kernel_rbd", "client_hosts")
 #: These change how a cluster places or throttles everybody's data.
 OWN_CLUSTER_ONLY = frozenset({"crush", "osd_config"})
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def missing(requires: Iterable[str], site: Site) -> list[tuple[str, str]]:
@@ -67,7 +68,13 @@ def _is_root(_: Site) -> bool:
 _NO_ROOT = "this process does not run as root"
 _CONDITIONS: dict[str, tuple[tuple[Callable[[Site], bool], str], ...]] = {
     "second_site": ((lambda site: site.second_site is not None, "the site's file names no second cluster"),),
-    "client_hosts": ((lambda site: bool(site.client_hosts), "the site's file names no client hosts"),),
+    "client_hosts": (
+        (lambda site: bool(site.client_hosts), "the site's file names no client hosts"),
+        (
+            lambda site: set(site.client_hosts) <= LOCAL_HOSTS,
+            "it names other hosts than localhost, and starting clients there (through SSH) is not supported yet",
+        ),
+    ),
     "host_root": ((_is_root, _NO_ROOT),),
     "kernel_rbd": (
         (_is_root, _NO_ROOT),

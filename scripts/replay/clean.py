@@ -93,7 +93,7 @@ def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Ent
 
 
 def _described(remover: Remover, entry: Entry) -> str:
-    words = [entry.kind.replace("_", " "), entry.spec]
+    words = [entry.kind.replace("_", " "), entry.details.get("final_name", entry.spec)]
     try:
         size = remover.size_bytes(entry)
     except ReplayError as error:

@@ -37,6 +37,15 @@ class Bench:
     allowed: frozenset[str]
     secondary: MonitorSession | None = None
     secondary_ledger: Ledger | None = None
+    #: What this process made clients write, and the part of it that went through a journal: the ceilings' account.
+    client_bytes_written: float = 0.0
+    journaled_bytes_written: float = 0.0
+
+    def account(self, written_bytes: float, *, journaled: bool = False) -> None:
+        """Add what a client wrote to the account."""
+        self.client_bytes_written += written_bytes
+        if journaled:
+            self.journaled_bytes_written += written_bytes
 
     @property
     def primary_cluster(self) -> Cluster:

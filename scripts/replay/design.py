@@ -1,6 +1,6 @@
 """From an experiment's factors to cells, sets and blocks, in a reproducible random order. Pure.
 
-A *cell* is one combination of levels of one variant; a *set* is every variant of one point; a *block* is every set once.
+A *cell* is one combination of levels; a *set* is every variant of one point; a *block* is every set once.
 Order is drawn by sorting on a hash of (seed, name): a uniformly random permutation that stays what it was for the
 sets that were there before when a level is added (Fisher-Yates over a longer list would reshuffle all).
 """

@@ -1,18 +1,15 @@
-"""Asks, before each step, whether Replay may go on: health, ceilings, time window. Settles the cluster before a cell."""
+"""Asks, before each step, whether Replay may go on: health, ceilings, time window. Settles the cluster first."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay import ceilings, health
 from replay.context import Bench, Wait
 from replay.errors import RefusedError
-
-if TYPE_CHECKING:
-    from replay.protocols.base import Measured
 
 #: A cluster that recovers, trims snapshots or scrubs is waited for this long before a cell; then the run stops.
 SETTLE_TIMEOUT_SECONDS = 600.0
@@ -33,7 +30,6 @@ class Guard:
         self.bench = bench
         self.sleep = sleep
         self.now = now
-        self.media_bytes = 0.0
         self._replicas: int | None = None
 
     def health(self) -> health.Verdict:
@@ -80,13 +76,16 @@ class Guard:
                 busy = self._busy()
         yield Wait("cluster_settled", time.monotonic() - started, "settled", {"states": first})
 
-    def count(self, measured: Measured) -> None:
-        """Add what a cell wrote to the run's account of bytes written to media (an estimate, rounded up)."""
-        written = float(measured.facts.get("client_bytes_written", 0))
-        if written:
-            self.media_bytes += ceilings.media_bytes(
-                written, replicas=self._pool_replicas(), journaled=bool(measured.facts.get("journaled"))
-            )
+    def media_bytes(self) -> float:
+        """Estimate what this process has made the cluster write to its media: copies and journals."""
+        journaled = self.bench.journaled_bytes_written
+        plain = self.bench.client_bytes_written - journaled
+        if not plain and not journaled:
+            return 0.0
+        replicas = self._pool_replicas()
+        return ceilings.media_bytes(plain, replicas=replicas) + ceilings.media_bytes(
+            journaled, replicas=replicas, journaled=True
+        )
 
     def _pool_replicas(self) -> int:
         if self._replicas is None:
@@ -114,7 +113,7 @@ class Guard:
             status=session.status(),
             osd_df=self._ask({"prefix": "osd df"}),
             osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
-            bytes_written_to_media=self.media_bytes,
+            bytes_written_to_media=self.media_bytes(),
         )
         if stops:
             raise RefusedError(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from replay.ceph.cluster import CephCommandError
 from replay.context import Bench
 from replay.design import Image
 from replay.errors import ReplayError
-from replay.ledger import unique_name
+from replay.ledger import Entry, unique_name
+from replay.removal import Outcome, Remover
 
 #: `rbd` writes this many bytes a second at the very least while it fills; slower is an error, not a wait for ever.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
@@ -34,9 +33,12 @@ class BlockImage:
         return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
 
 
-def create_image(bench: Bench, suffix: str, image: Image, *, fill: bool = True) -> BlockImage:
+def create_image(
+    bench: Bench, suffix: str, image: Image, *, fill_with: Callable[[Bench, BlockImage], None] | None = None
+) -> BlockImage:
     """Create an image, fill it, then switch on journaling and mirroring: filling is not part of what they cost.
 
+    `fill_with` writes other contents than `fill_image` does.
     Raises CephCommandError when a command fails; what was created by then stands in the ledger.
     """
     pools = bench.site.pools
@@ -63,8 +65,7 @@ def create_image(bench: Bench, suffix: str, image: Image, *, fill: bool = True) 
         cluster.run("rbd", "create", *options, made.spec)
         made.rbd_id = cluster.json("rbd", "info", made.spec)["id"]
         bench.ledger.confirm(entry, {"id": made.rbd_id})
-        if fill:
-            fill_image(bench, made)
+        (fill_with or fill_image)(bench, made)
         for feature in late:
             journal_pool = ["--journal-pool", pools.journal.name] if pools.journal is not None else []
             cluster.run("rbd", "feature", "enable", *journal_pool, made.spec, feature)
@@ -79,6 +80,7 @@ def fill_image(bench: Bench, made: BlockImage) -> None:
     The bytes come from `rbd bench`, which writes one repeated byte: do not measure on a pool that compresses.
     """
     size = made.image.size_bytes
+    bench.account(size)
     bench.primary_cluster.run(
         "rbd",
         "bench",
@@ -90,56 +92,49 @@ def fill_image(bench: Bench, made: BlockImage) -> None:
     )
 
 
-def remove_image(bench: Bench, made: BlockImage, *, patience_seconds: float = 45.0) -> None:
-    """Remove an image that this process created, waiting for its watchers to go.
+def remove_images(bench: Bench, images: Iterable[BlockImage], *, patience_seconds: float = 120.0) -> None:
+    """Remove images that this process created, and wait until their mirrored copies are gone.
 
-    Raises ReplayError when it cannot be removed: it then stays in the ledger, and `npm run clean` takes it up.
+    Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `npm run clean` takes them up.
     """
-    cluster = bench.primary_cluster
-    deadline = time.monotonic() + patience_seconds
-    with bench.costs.measure("prepare"):
-        if made.image.mirroring:
-            with contextlib.suppress(CephCommandError):
-                cluster.run("rbd", "mirror", "image", "disable", "--force", made.spec, timeout_seconds=60)
-        while True:
-            done = cluster.run("rbd", "rm", "--no-progress", made.spec, check=False, timeout_seconds=120)
-            if done.returncode in (0, 2):  # 2: it is gone already
-                bench.ledger.removed(made.entry_id)
-                return
-            if time.monotonic() > deadline:
-                raise ReplayError(
-                    f"could not be removed: {done.stderr.strip().splitlines()[-1:] or done.returncode}",
-                    where=made.spec,
-                    next_step=f"it stands in the ledger; run: npm run clean -- --site {bench.site.name}",
-                )
-            time.sleep(1.0)
+    wanted = {made.entry_id for made in images}
+    left = [one for one in _remove(bench, lambda entry: entry.id in wanted, patience_seconds) if one.status == "left"]
+    if left:
+        raise ReplayError(
+            f"{len(left)} image(s) could not be removed: {left[0].why}",
+            where=left[0].entry.spec,
+            next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+        )
 
 
 def remove_owned_leftovers(bench: Bench) -> int:
-    """Remove what earlier runs on this site left behind. Only what is in the ledger and is what the ledger says.
+    """Remove the images that an earlier run on this site left behind: only what is in the ledger and is what it says.
 
-    Returns how many images were removed.
+    Returns how many were removed; says which could not be.
     """
-    count = 0
-    for entry in bench.ledger.owned():
-        if entry.kind != "image" or entry.site != bench.site.name:
-            continue
-        known_id = entry.facts.get("id")
-        done = bench.primary_cluster.run("rbd", "info", "--format", "json", entry.spec, check=False)
-        if done.returncode == 2:
-            bench.ledger.removed(entry.id)
-            continue
-        made = BlockImage(
-            entry.pool,
-            entry.namespace,
-            entry.name,
-            Image(0, 0, (), "journal" if entry.details.get("mirrored") else None),
-            entry.id,
-        )
-        current_id = bench.primary_cluster.json("rbd", "info", entry.spec)["id"]
-        if known_id and current_id != known_id:
-            bench.say(f"{entry.spec} is not the image that Replay created; it is left alone")
-            continue
-        remove_image(bench, made)
-        count += 1
-    return count
+    outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name, 120.0)
+    for one in outcomes:
+        if one.status == "left":
+            bench.say(f"{one.entry.spec} is left: {one.why}")
+    return sum(one.status == "removed" for one in outcomes)
+
+
+def _remove(bench: Bench, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[Outcome]:
+    """Remove the chosen entries of both clusters' ledgers; copies are waited for last."""
+    sides = [(bench.session, bench.ledger, bench.site.secondary)]
+    if bench.secondary is not None and bench.secondary_ledger is not None:
+        sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
+    outcomes: list[Outcome] = []
+    with bench.costs.measure("prepare"):
+        removers = []
+        for session, ledger, mirror in sides:
+            remover = Remover(
+                bench.site, session.cluster, session, ledger, mirror, bench.say, patience_seconds, poll_seconds=0.25
+            )
+            removers.append(remover)
+            for entry in [entry for entry in ledger.owned() if chosen(entry)]:
+                if (outcome := remover.remove(entry)) is not None:
+                    outcomes.append(outcome)
+        for remover in removers:
+            outcomes += remover.finish()
+    return outcomes

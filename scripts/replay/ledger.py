@@ -81,8 +81,9 @@ class Ledger:
     ) -> str:
         """Record that `pool/namespace/name` is about to be created, and return the entry's id.
 
-        Call it *before* the creation. `kind` is one of KINDS; a pool's `name` is empty; `details` is what removing it
-        may need (`{"size_bytes": …}`, `{"mirrored": true}`, `{"interval": "1m"}`, `{"who": "osd", "before": null}`).
+        Call it *before* the creation. `kind` is one of KINDS; a pool's `name` is empty (see pools.py); `details` is
+        what removing it may need (`{"size_bytes": …}`, `{"mirrored": true}`, `{"interval": "1m"}`,
+        `{"who": "osd", "before": null}`).
         """
         if kind not in KINDS:
             raise ReplayError(f"{kind!r} is not one of {', '.join(KINDS)}", where="ledger")

@@ -149,7 +149,5 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
             print(f"{name}: void cells that are kept and not drawn: {listed}")
 
 
-
-
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Mirroring around one cell: first copies, snapshots at a stated interval, and the wait until the other side is level."""
+"""Mirroring around one cell: first copies, snapshots at a stated interval, and the wait until the copy is level."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from replay.errors import ReplayError
 
 @dataclass(frozen=True)
 class ReplayCounters:
-    """What the daemon replayed of one image since it started: journal entries and their bytes, snapshots, their bytes."""
+    """What the daemon replayed of one image since it started: journal entries, snapshots, and the bytes of each."""
 
     entries: int = 0
     entry_bytes: int = 0
@@ -90,7 +90,7 @@ def wait_until_replayed(
 ) -> Wait:
     """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
 
-    Only the daemon's counters count; no status is asked. The outcome is `replayed`, or `stalled` when the counters stood
+    Only the daemon's counters count; no status is asked. The outcome is `replayed`, or `stalled` when they stood
     still for `stall_seconds` before the expected bytes were there.
     """
     started = moved = clock()

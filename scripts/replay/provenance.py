@@ -1,4 +1,4 @@
-"""What a measurement was made with: code, tools, machine. By allow-list; nothing that names a person, host or address."""
+"""What a measurement was made with: code, tools, machine. By allow-list; nothing names a person, host or address."""
 
 from __future__ import annotations
 

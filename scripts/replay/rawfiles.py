@@ -69,7 +69,7 @@ def list_raw(raw: str | Path) -> Listing:
     """List `raw/` under a shared lock on SHA256SUMS, so that no seal is seen by half.
 
     An attempt is sealed when it has `attempt.json` and SHA256SUMS names its files; one without is passed over.
-    Raises EvidenceError when SHA256SUMS is missing or malformed, or a sealed attempt holds a file that it does not name.
+    Raises EvidenceError when SHA256SUMS is missing or malformed, or does not name a file of a sealed attempt.
     """
     raw = str(raw)
     sums_path = f"{raw}/{SUMS}"
@@ -167,22 +167,24 @@ def _walk(raw: str, sums: dict[str, str]) -> Listing:
             continue
         for point in _directories(f"{raw}/{block_name}"):
             for attempt_name in _directories(f"{raw}/{block_name}/{point}"):
-                if attempt := _ATTEMPT.fullmatch(attempt_name):
-                    directory = f"{block_name}/{point}/{attempt_name}"
-                    _add_attempt(listing, listed_directories, int(block[1]), point, int(attempt[1]), directory)
+                if not (attempt := _ATTEMPT.fullmatch(attempt_name)):
+                    continue
+                directory = f"{block_name}/{point}/{attempt_name}"
+                if names := _sealed_names(listing, listed_directories, directory):
+                    listing.attempts.append(AttemptFiles(int(block[1]), point, int(attempt[1]), directory, names))
+                else:
+                    listing.unsealed.append(directory)
     listing.attempts.sort(key=lambda one: (one.block, one.point, one.number))
     return listing
 
 
-def _add_attempt(
-    listing: Listing, listed_directories: set[str], block: int, point: str, number: int, directory: str
-) -> None:
+def _sealed_names(listing: Listing, listed_directories: set[str], directory: str) -> tuple[str, ...]:
+    """Return the names of a sealed attempt's files, or nothing when it is not sealed."""
     with os.scandir(f"{listing.raw}/{directory}") as entries:
         names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
     # The seal is written before the lines of SHA256SUMS: with none of them the run was cut short in between.
     if (SEAL not in names and f"{SEAL}.gz" not in names) or directory not in listed_directories:
-        listing.unsealed.append(directory)
-        return
+        return ()
     for name in names:
         if f"{directory}/{name}" not in listing.sums:
             raise EvidenceError(
@@ -190,7 +192,7 @@ def _add_attempt(
                 where=f"{listing.raw}/{directory}/{name}",
                 next_step="remove it if it does not belong there; measure again if a run was cut short",
             )
-    listing.attempts.append(AttemptFiles(block, point, number, directory, tuple(names)))
+    return tuple(names)
 
 
 def _directories(path: str) -> list[str]:

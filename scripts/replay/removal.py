@@ -94,27 +94,28 @@ class Remover:
     def size_bytes(self, entry: Entry) -> int | None:
         """Return how large the thing is (provisioned size of an image, data stored in a pool), None if unknown."""
         if entry.kind == "image":
-            info, _ = self._info(entry)
+            info = self._info(entry)
             return int(info["size"]) if info else entry.details.get("size_bytes")
         if entry.kind == "pool":
+            found = self._find_pool(entry)
             pools = self.session.command({"prefix": "df"})["pools"]
-            return next((pool["stats"]["stored"] for pool in pools if pool["name"] == entry.pool), None)
+            return next((each["stats"]["stored"] for each in pools if found and each["id"] == found["pool_id"]), None)
         return None
 
     def _closed(self, outcome: Outcome) -> Outcome:
         self.ledger.removed(outcome.entry.id)
         return outcome
 
-    def _info(self, entry: Entry) -> tuple[dict[str, Any] | None, str]:
+    def _info(self, entry: Entry) -> dict[str, Any] | None:
         try:
-            return self.cluster.json("rbd", "info", entry.spec), ""
+            return self.cluster.json("rbd", "info", entry.spec)
         except CephCommandError as error:
             if error.exit_status_of_tool == NOT_FOUND:
-                return None, ""
+                return None
             raise
 
     def _image(self, entry: Entry) -> Outcome:
-        info, _ = self._info(entry)
+        info = self._info(entry)
         if info is None:
             return self._remains_of_image(entry)
         known = entry.facts.get("id")
@@ -175,41 +176,42 @@ class Remover:
         done = self.cluster.run(
             "rbd", "mirror", "snapshot", "schedule", "remove", *where, *interval, check=False, timeout_seconds=30
         )
-        if done.returncode in (0, NOT_FOUND):
-            return Outcome(entry, "removed" if done.returncode == 0 else "absent")
-        return Outcome(entry, "left", done.stderr.strip().splitlines()[-1])
+        if done.returncode == 0:
+            return Outcome(entry, "removed")
+        said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        if done.returncode == NOT_FOUND or "does not exist" in said[0]:
+            return Outcome(entry, "absent")
+        return Outcome(entry, "left", said[0])
 
     def _pool(self, entry: Entry) -> Outcome:
-        pools = {
-            pool["pool_name"]: pool for pool in self.session.command({"prefix": "osd pool ls", "detail": "detail"})
-        }
-        pool = pools.get(entry.pool)
+        pool = self._find_pool(entry)
         if pool is None:
             self._rules_of_pool(entry)
             return Outcome(entry, "absent")
-        known = entry.facts.get("id")
-        if known is not None and str(pool["pool_id"]) != str(known):
-            return Outcome(entry, "left", f"it is another pool (id {pool['pool_id']}) than Replay's (id {known})")
+        name = pool["pool_name"]
+        by_hand = f"an administrator may run: ceph osd pool delete {name} {name} --yes-i-really-really-mean-it"
         if lacking := missing(["pool_delete"], self.site):
-            return Outcome(entry, "left", lacking[0][1], self._delete_command(entry))
-        objects = self.cluster.run("rados", "--pool", entry.pool, "--all", "ls", timeout_seconds=120).stdout
+            return Outcome(entry, "left", lacking[0][1], by_hand)
+        objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
         if foreign:
             why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
             return Outcome(entry, "left", why)
         try:
             self.session.command(
-                {
-                    "prefix": "osd pool delete",
-                    "pool": entry.pool,
-                    "pool2": entry.pool,
-                    "yes_i_really_really_mean_it": True,
-                }
+                {"prefix": "osd pool delete", "pool": name, "pool2": name, "yes_i_really_really_mean_it": True}
             )
         except CephCommandError as error:
-            return Outcome(entry, "left", error.what, self._delete_command(entry))
+            return Outcome(entry, "left", error.what, by_hand)
         self._rules_of_pool(entry)
         return Outcome(entry, "removed")
+
+    def _find_pool(self, entry: Entry) -> dict[str, Any] | None:
+        """Return the pool by its id, whatever its name is now; one never confirmed by the name it was made under."""
+        pools = self.session.command({"prefix": "osd pool ls", "detail": "detail"})
+        if "id" in entry.facts:
+            return next((pool for pool in pools if pool["pool_id"] == entry.facts["id"]), None)
+        return next((pool for pool in pools if pool["pool_name"] == entry.pool), None)
 
     def _rules_of_pool(self, entry: Entry) -> None:
         """Remove the placement rule and erasure-code profile that were made for the pool; absent ones are no error."""
@@ -217,10 +219,6 @@ class Remover:
             self.session.command({"prefix": "osd crush rule rm", "name": rule})
         if profile := entry.details.get("erasure_code_profile"):
             self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
-
-    @staticmethod
-    def _delete_command(entry: Entry) -> str:
-        return f"an administrator may run: ceph osd pool delete {entry.pool} {entry.pool} --yes-i-really-really-mean-it"
 
     def _config(self, entry: Entry) -> Outcome:
         require(self.site, "osd_config", self.session.fsid())

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from replay import evidence
+from replay.caches import Caches
 from replay.clock import utc_now
 from replay.context import Bench, Wait
 from replay.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets, plan_digest
 from replay.errors import ReplayError
 from replay.evidence import Attempt, attempts_of
 from replay.guard import Guard
+from replay.images import remove_owned_leftovers
 from replay.progress import Progress
 from replay.protocols import protocol_for
 from replay.protocols.base import Measured, Protocol
@@ -45,6 +47,7 @@ class BlockRunner:
         self.guard = guard
         self.seed = block_seed(bench.data_set, design.name, block)
         self.protocol = protocol_of(bench, design)
+        self.caches = Caches(bench)
         self._versions: dict[str, Any] | None = None
         self._started_at = utc_now()
 
@@ -66,12 +69,13 @@ class BlockRunner:
         if todo:
             try:
                 self.guard.before_block()
+                self.caches.before_block()
                 self.protocol.open_block(self.raw, [one for _, one in todo])
                 for index, one in todo:
                     if not self._measure_set(index, one):
                         void.append(one.point)
             finally:
-                _without_interruption(self.protocol.close_block)
+                _without_interruption(self._close)
         if void:
             raise ReplayError(
                 f"{len(void)} set(s) stayed void after {MOST_ATTEMPTS} attempts: {', '.join(void)}",
@@ -79,6 +83,11 @@ class BlockRunner:
                 next_step="the reasons stand in each attempt.json; mend the cause and run measure again",
             )
         return self._write_receipt(len(todo))
+
+    def _close(self) -> None:
+        """Remove what the block created; an image whose creation was cut short stands in the ledger only."""
+        self.protocol.close_block()
+        remove_owned_leftovers(self.bench)
 
     def _lacks(self, one: CellSet) -> bool:
         """Tell whether the set needs measuring: no attempt is valid for exactly these cells."""
@@ -134,6 +143,8 @@ class BlockRunner:
         seed = int(digest_of([self.seed, cell.point, attempt.number, cell.variant.name], 8), 16) & 0x7FFFFFFF
         waits: list[Wait] = list(self.guard.settle())
         waits += self.protocol.prepare(cell)
+        with self.bench.costs.measure("caches"):
+            caches = self.caches.before_cell()
         with self.bench.costs.measure("health"):
             health_before = self.guard.health()
         measured = self.protocol.run(cell, seed)
@@ -142,6 +153,7 @@ class BlockRunner:
         refusals = [f"{code}: {text}" for code, text in health_after.refuse]
         if refusals and measured.invalid is None:
             measured.invalid = ("unhealthy", "; ".join(refusals))
+        measured.facts["caches"] = caches
         waits += measured.waits
         waits += self.protocol.restore(cell, measured)
         with self.bench.costs.measure("record"):
@@ -149,44 +161,44 @@ class BlockRunner:
                 cell.variant.name,
                 measured.results,
                 self._sidecar(
-                    attempt, index, position, cell, seed, measured, waits, health_before.summary, health_after.summary
+                    cell,
+                    measured,
+                    waits,
+                    {"before": health_before.summary, "after": health_after.summary},
+                    attempt=attempt.number,
+                    set_index=index,
+                    position=position,
+                    seed=seed,
                 ),
             )
-        self.guard.count(measured)
         self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
         return measured
 
     def _sidecar(
         self,
-        attempt: Attempt,
-        index: int,
-        position: int,
         cell: Cell,
-        seed: int,
         measured: Measured,
         waits: list[Wait],
-        health_before: Any,
-        health_after: Any,
+        health: dict[str, Any],
+        **identity: int,
     ) -> dict[str, Any]:
+        """Return a cell's sidecar; `identity` is its attempt, set_index, position and seed."""
         if self._versions is None:
             self._versions = versions(self.bench.session, self.protocol.program)
         return {
             "schema_version": 1,
             "experiment": self.design.name,
             "block": self.block,
-            "set_index": index,
+            **identity,
             "point": cell.point,
             "variant": cell.variant.name,
             "label": cell.variant.label,
-            "attempt": attempt.number,
             "cell_id": cell.cell_id,
-            "position": position,
             "levels": dict(cell.levels),
             "protocol": self.design.configuration["protocol"],
             "tool": self.design.configuration["tool"],
             "argv": measured.argv,
             "files": {role: f"{cell.variant.name}.{suffix}" for role, (suffix, _) in measured.results.items()},
-            "seed": seed,
             "exit_status": measured.exit_status,
             "started_at": measured.started_at,
             "ended_at": measured.ended_at,
@@ -198,7 +210,7 @@ class BlockRunner:
             "versions": self._versions,
             **git_state(),
             "host": host(),
-            "health": {"before": health_before, "after": health_after},
+            "health": health,
             "load": measured.load,
             "limiter": limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here),
             "limiter_rule": LIMITER_RULE,
@@ -241,4 +253,3 @@ def _without_interruption(action: Callable[[], None]) -> None:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-

@@ -84,4 +84,3 @@ def _fill_public(argument: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         argument = argument.replace(f"{{{name}}}", value)
     return argument
-

@@ -9,7 +9,7 @@ from replay.adapters import OutputError, Result, adapter, judge
 from replay.context import Wait
 from replay.design import Cell, CellSet, digest_of
 from replay.evidence import pretty_json, read_json, record
-from replay.images import BlockImage, create_image, remove_image
+from replay.images import BlockImage, create_image, remove_images
 from replay.mirror_cells import MirrorCells
 from replay.protocols.base import Measured, Protocol
 from replay.provenance import host
@@ -45,9 +45,9 @@ class SingleTool(Protocol):
 
     def close_block(self) -> None:
         """Remove this block's images."""
-        while self.images:
-            _, made = self.images.popitem()
-            remove_image(self.bench, made)
+        images = list(self.images.values())
+        self.images.clear()
+        remove_images(self.bench, images)
 
     def run(self, cell: Cell, seed: int) -> Measured:
         """Run the tool on the cell's image; assert what mirroring must have done."""
@@ -56,7 +56,7 @@ class SingleTool(Protocol):
         measured = self._run_tool(cell, self.io_total_bytes[cell.cell_id], seed, "tool", watch.while_running)
         result = self._judge(cell, measured)
         if result is not None:
-            watch.transferred_bytes = int(result.metrics.get("bytes", 0))
+            watch.transferred_bytes = self._account(cell, result)
             rate = result.metrics.get("operations_per_second")
             measured.headline = f"{rate:,.0f} operations/s" if rate else ""
         watch.finish(measured)
@@ -71,6 +71,13 @@ class SingleTool(Protocol):
         """Size a cell anew when it was too short."""
         if measured.invalid and measured.invalid[0] == "too_short":
             self._pilot(raw, cell)
+
+    def _account(self, cell: Cell, result: Result) -> int:
+        """Return the bytes that a run transferred, after charging them to the account when they were written."""
+        transferred = int(result.metrics.get("bytes", 0))
+        if self._is_write(cell):
+            self.bench.account(transferred, journaled="journaling" in cell.variant.image.features)
+        return transferred
 
     def _is_write(self, cell: Cell) -> bool:
         return "write" in str(cell.levels.get("io_type", "")) or cell.levels.get("io_type") == "rw"
@@ -122,6 +129,17 @@ class SingleTool(Protocol):
         self.io_total_bytes[cell.cell_id] = int(last["io_total_bytes_of_cell"])
         return True
 
+    def _pilot_round(self, cell: Cell, measured: Measured, total: int) -> PilotRound:
+        """Return how long a pilot took: 0 when it was over before the tool's clock had moved."""
+        try:
+            result = self._parse(cell, measured)
+        except OutputError as error:
+            if error.reason != "too_short":
+                raise
+            return PilotRound(total, 0.0)
+        self._account(cell, result)
+        return PilotRound(total, result.metrics["duration_seconds"])
+
     def _pilot(self, raw: Path, cell: Cell) -> None:
         """Run pilots of growing size until one is long enough; keep each as evidence.
 
@@ -140,11 +158,10 @@ class SingleTool(Protocol):
             watch = self.mirror.watch(made, is_write=self._is_write(cell))
             seed = int(digest_of([cell.cell_id, "pilot", number], 8), 16)
             measured = self._run_tool(cell, total, seed, "pilot", watch.while_running)
-            result = self._parse(cell, measured)
-            watch.transferred_bytes = int(result.metrics["bytes"])
+            last = self._pilot_round(cell, measured, total)
+            watch.transferred_bytes = total if self._is_write(cell) else 0
             watch.finish(measured)
             waits = watch.restore(measured)
-            last = PilotRound(total, result.metrics["duration_seconds"])
             enough = is_enough(last, sizing) or number == done + MOST_ROUNDS
             note = {
                 "schema_version": 1,

@@ -1,0 +1,55 @@
+/**
+ * How charts look in this deck. A series keeps colour, dash and marker by its name in every chart; the colours
+ * are tokens of css/tokens.css, so that they follow the page from light to dark.
+ */
+
+/** Series by name: each tells apart by dash and marker alone. */
+export const SERIES_STYLES = {
+  "Without journal": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "With journal": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Journal mirrored": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Snapshot mirrored": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Without journal, again": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  "Without journal, cached": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  "With journal, cached": { color: "var(--series-cached-journal)", dash: [20, 6], pointStyle: "star" },
+  Journal: { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  Snapshot: { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+};
+
+/** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
+export const CHART_OPTIONS = {
+  plugins: {
+    csv: {
+      theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
+      // Measured at fewer sizes by design: a gap is no failure there, and the points belong to one line.
+      datasets: { "Journal mirrored": { spanGaps: true }, "Snapshot mirrored": { spanGaps: true } },
+    },
+    csvLabels: { font: { size: 21, weight: 700 } },
+    tooltip: { titleFont: { size: 20 }, bodyFont: { size: 20 } },
+  },
+};
+
+/**
+ * What an address asks for beyond that: a ratio is drawn on a log2 axis, where twice as slow and twice as fast
+ * are equally far from 1, and the line at 1 stands out.
+ * @param {string} kind   line, bar or scatter
+ * @param {string|null} src
+ * @param {(token: string) => string} colorOf   gives a token's colour as the page has it now
+ */
+export function optionsFor(kind, src, colorOf) {
+  const name = src?.split("/").at(-1) ?? "";
+  if (!name.startsWith("ratio-")) return null;
+  return {
+    plugins: { csv: { yScale: "log2" } },
+    scales: {
+      y: {
+        suggestedMin: 0.5,
+        suggestedMax: 2,
+        grid: {
+          color: ({ tick }) => colorOf(tick?.value === 1 ? "--ink" : "--chart-grid"),
+          lineWidth: ({ tick }) => (tick?.value === 1 ? 2 : 1),
+        },
+      },
+    },
+  };
+}

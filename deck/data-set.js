@@ -1,0 +1,81 @@
+/**
+ * Which data set the deck shows. Pure functions: no DOM, no network.
+ *
+ * A chart's address is `benchmarks/<data set>/<rest>`. `?data=NAME` in the page's address replaces the
+ * second segment of that path and nothing else.
+ */
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SOURCE = /^((?:\.\/)?benchmarks\/)([^/?#]+)(\/[^?#]*)((?:[?#].*)?)$/;
+
+/** True when `name` can be the name of a data set: one plain path segment, no traversal, nothing to escape. */
+export function isDataSetName(name) {
+  return typeof name === "string" && NAME.test(name) && !name.includes("..");
+}
+
+/**
+ * The data set asked for in a query string (`location.search`).
+ * @returns {string|null} null when none is asked for, or it is empty
+ */
+export function requestedDataSet(search) {
+  const value = new URLSearchParams(search).get("data");
+  return value === null || value === "" ? null : value;
+}
+
+/**
+ * A chart's address with its data set replaced.
+ * @param {string} src   as written on the slide
+ * @param {string|null} name   the data set to show, or null to leave `src` as it is
+ * @returns {string} `src` unchanged when it is not of the form `benchmarks/<data set>/…`
+ * @throws {RangeError} when `name` cannot be the name of a data set
+ */
+export function withDataSet(src, name) {
+  if (name === null || name === undefined) return src;
+  if (!isDataSetName(name)) throw new RangeError(`not the name of a data set: ${JSON.stringify(name)}`);
+  return src.replace(SOURCE, (_, before, old, rest, tail) => `${before}${name}${rest}${tail}`);
+}
+
+/**
+ * What a chart's address names.
+ * @returns {{dataSet: string, experiment: string|null, chart: string}|null}
+ *   experiment is null for the short form `benchmarks/<data set>/csv/aggregate/<chart>.csv`;
+ *   null when the address has neither form
+ */
+export function partsOf(src) {
+  const match = SOURCE.exec(src);
+  if (!match) return null;
+  const rest = match[3].split("/").filter(Boolean);
+  if (rest.length !== 3 || rest[1] !== "aggregate" || !rest[2].endsWith(".csv")) return null;
+  return {
+    dataSet: match[2],
+    experiment: rest[0] === "csv" ? null : rest[0],
+    chart: rest[2].slice(0, -".csv".length),
+  };
+}
+
+/** The address of a data set's manifest, relative to the page. */
+export function manifestAddress(dataSet) {
+  return `benchmarks/${dataSet}/manifest.json`;
+}
+
+/**
+ * Which data set to show, and what to tell the reader when the one asked for cannot be shown.
+ * @param {{requested: string|null, usual: string, available: string[]|null}} facts
+ *   available is null when the server offers no list
+ * @returns {{dataSet: string, override: string|null, problem: string|null}}
+ */
+export function chooseDataSet({ requested, usual, available }) {
+  if (requested === null) return { dataSet: usual, override: null, problem: null };
+  const refused = (why) => ({ dataSet: usual, override: null, problem: why });
+  if (!isDataSetName(requested)) return refused(`“${shown(requested)}” cannot be the name of a data set.`);
+  if (available !== null && !available.includes(requested))
+    return refused(`There is no data set “${requested}” here.`);
+  return { dataSet: requested, override: requested, problem: null };
+}
+
+/** A name from the address bar, short and without control characters, fit to be shown. */
+function shown(text) {
+  // eslint-disable-next-line no-control-regex
+  const plain = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, "�");
+  return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
+}

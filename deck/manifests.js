@@ -1,0 +1,76 @@
+/**
+ * The manifests of the data sets on show: fetched once, kept, fetched again when told that they changed.
+ */
+
+import { follow } from "./bound-numbers.js";
+import { manifestAddress } from "./data-set.js";
+import { formatPeriod, formatValue } from "./format.js";
+
+export class Manifests {
+  #kept = new Map();
+  #fetch;
+
+  /** @param {typeof fetch} fetchFile   replaced in tests */
+  constructor(fetchFile = (...args) => fetch(...args)) {
+    this.#fetch = fetchFile;
+  }
+
+  /**
+   * Fetches a data set's manifest, again if it was fetched before.
+   * @returns {Promise<object|null>} null when there is none, or it is not a JSON object
+   */
+  async load(dataSet) {
+    const manifest = await this.#read(manifestAddress(dataSet));
+    this.#kept.set(dataSet, manifest);
+    return manifest;
+  }
+
+  /** The manifest fetched last, or null. */
+  get(dataSet) {
+    return this.#kept.get(dataSet) ?? null;
+  }
+
+  async #read(address) {
+    try {
+      const response = await this.#fetch(address, { cache: "no-cache" });
+      if (!response.ok) return null;
+      // A server that answers every address with its index page would give HTML here.
+      const value = JSON.parse(await response.text());
+      return value !== null && typeof value === "object" && !Array.isArray(value) ? value : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+/**
+ * The source `manifest` of bound numbers: `manifest.setup.osds`, `manifest.measured_to`, …
+ * `manifest.measured` is the period from `measured_from` to `measured_to`.
+ * @param {() => object|null} current   gives the manifest to read
+ */
+export function manifestSource(current) {
+  return (path) => {
+    const manifest = current();
+    if (!manifest) return null;
+    if (path.length === 1 && path[0] === "measured") {
+      const { measured_from: from, measured_to: to } = manifest;
+      return from || to ? formatPeriod(from ?? to, to ?? from) : null;
+    }
+    return formatValue(follow(manifest, path), path.at(-1) ?? "");
+  };
+}
+
+/**
+ * The files that the server offers, by data set: `benchmarks/index.json`.
+ * @returns {Promise<Record<string, string[]>|null>} paths below the data set; null when the server has no list
+ */
+export async function availableFiles(fetchFile = (...args) => fetch(...args)) {
+  try {
+    const response = await fetchFile("benchmarks/index.json", { cache: "no-cache" });
+    if (!response.ok) return null;
+    const { files } = JSON.parse(await response.text());
+    return files !== null && typeof files === "object" && !Array.isArray(files) ? files : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Where a chart's data come from, in one line: data set, n, date, what limited it. Pure functions.
+ */
+
+import { partsOf } from "./data-set.js";
+import { formatDate } from "./format.js";
+
+const LIMITER_WORDS = {
+  cpu: "limited by the CPU",
+  disk: "limited by the disk",
+  network: "limited by the network",
+  none: "no resource at its limit",
+  unknown: "limit unknown",
+  mixed: "limits differ by point",
+};
+
+/**
+ * What a manifest says about one chart.
+ * @param {string} src   the chart's address, its data set already chosen
+ * @param {object|null} manifest   that data set's manifest
+ * @returns {object|null} the entry `experiments.<experiment>.charts.<chart>`, or null
+ */
+export function chartEntry(src, manifest) {
+  const parts = partsOf(src);
+  if (!parts || !manifest) return null;
+  const experiments = manifest.experiments ?? {};
+  const candidates = parts.experiment === null ? Object.values(experiments) : [experiments[parts.experiment]];
+  for (const experiment of candidates) {
+    const entry = experiment?.charts?.[parts.chart];
+    if (entry) return entry;
+  }
+  return null;
+}
+
+/** n as text: "n = 10", or "n = 6–10" when points differ; null when it is not recorded. */
+export function sampleSize(n) {
+  if (n === null || n === undefined) return null;
+  const min = typeof n === "number" ? n : n.min;
+  const max = typeof n === "number" ? n : n.max;
+  if (!Number.isFinite(min) || !Number.isFinite(max)) return null;
+  return min === max ? `n = ${min}` : `n = ${min}–${max}`;
+}
+
+/** What limited a measurement, in words. */
+export function limiterWords(limiter) {
+  if (limiter === null || limiter === undefined || limiter === "") return null;
+  return LIMITER_WORDS[limiter] ?? `limited by ${limiter}`;
+}
+
+/**
+ * The label of one chart, or of several that stand on one slide.
+ * @param {string[]} sources   addresses, all of one data set
+ * @param {object|null} manifest
+ * @returns {string}
+ */
+export function provenance(sources, manifest) {
+  const dataSet = partsOf(sources[0])?.dataSet ?? "unknown data set";
+  if (!manifest) return `${dataSet} · no manifest`;
+  const entries = sources.map((src) => chartEntry(src, manifest)).filter(Boolean);
+  const name = manifest.label ? `${dataSet}: ${manifest.label}` : dataSet;
+  const words = [manifest.altered ? `ALTERED DATA · ${name}` : name];
+  if (entries.length === 0) return [...words, "this chart is not in the manifest"].join(" · ");
+  words.push(sampleSize(combined(entries)) ?? "n not recorded");
+  const dates = entries.map((entry) => entry.measured_to ?? manifest.measured_to).filter(Boolean);
+  words.push(dates.length ? formatDate(dates.sort().at(-1), { short: true }) : "date not recorded");
+  const limiters = new Set(entries.map((entry) => entry.limiter ?? "unknown"));
+  words.push(limiterWords(limiters.size === 1 ? [...limiters][0] : "mixed"));
+  return words.join(" · ");
+}
+
+/** The smallest and largest n over several charts. */
+function combined(entries) {
+  const sizes = entries.map(({ n }) => (typeof n === "number" ? { min: n, max: n } : n)).filter(Boolean);
+  if (sizes.length === 0) return null;
+  return { min: Math.min(...sizes.map((n) => n.min)), max: Math.max(...sizes.map((n) => n.max)) };
+}

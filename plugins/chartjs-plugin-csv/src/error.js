@@ -1,0 +1,26 @@
+/**
+ * What is wrong with a CSV file, and where.
+ *
+ * - `reason`: the bare sentence; `message`: the same, with file, row and column before it.
+ * - `url`: the file as it was asked for, or null for CSV given as text.
+ * - `row`, `column`: 1-based; row 1 is the header, a row counts once even if a quoted field spans lines.
+ *   Null where the error is not about one place.
+ * - `kind`: `network | status | html | size | encoding | empty | syntax | ragged | header | number | options`.
+ * - `status`: the HTTP status for kind `status`, else null.
+ */
+export class CsvError extends Error {
+  constructor(reason, { url = null, row = null, column = null, kind = "syntax", status = null, cause } = {}) {
+    const place = [];
+    if (row !== null) place.push(`row ${row}`);
+    if (column !== null) place.push(`column ${column}`);
+    super([url, place.join(", "), reason].filter(Boolean).join(": "), cause ? { cause } : undefined);
+    this.name = "CsvError";
+    Object.assign(this, { reason, url, row, column, kind, status });
+  }
+
+  /** The same error, said of the file at `url`. */
+  in(url) {
+    const { row, column, kind, status, cause } = this;
+    return new CsvError(this.reason, { url, row, column, kind, status, cause });
+  }
+}

@@ -1,0 +1,13 @@
+/** chartjs-plugin-csv: `Chart.register(ChartCsv)`, then `options.plugins.csv.url`. See the README. */
+export { ChartCsv as default, ChartCsv, csvOf } from "./plugin.js";
+export { CsvError } from "./error.js";
+export { EndLabels } from "./labels.js";
+export { Log2Scale } from "./log2-scale.js";
+export { parseCsv } from "./parse.js";
+export { joinCompanions, readModel } from "./table.js";
+export { companionUrl, loadModel } from "./source.js";
+export { loadText } from "./load.js";
+export { formatSize, formatTick, formatValue } from "./units.js";
+export { PALETTE, resolveColor, styleOf } from "./style.js";
+export { summarize } from "./summary.js";
+export { toHtmlTable } from "./html-table.js";

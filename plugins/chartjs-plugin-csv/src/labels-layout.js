@@ -1,0 +1,61 @@
+/**
+ * Places labels along a vertical line so that none overlaps another, their order is that of `wanted`, all stay
+ * within [top, bottom], and the sum of squared shifts is least. Pure.
+ *
+ * Where the labels do not fit, heights and gap shrink by the common factor `scale` (< 1).
+ *
+ * @param {{y: number, height: number}[]} wanted desired centres, in px; sorted by y, ties in the given order
+ * @param {{top: number, bottom: number, gap?: number}} bounds
+ * @returns {{centres: number[], scale: number}} centres in the order of `wanted`
+ */
+export function placeLabels(wanted, { top, bottom, gap = 0 }) {
+  if (wanted.length === 0) return { centres: [], scale: 1 };
+  const order = wanted.map((_, i) => i).sort((a, b) => wanted[a].y - wanted[b].y || a - b);
+  const needed = wanted.reduce((sum, { height }) => sum + height, 0) + gap * (wanted.length - 1);
+  const room = Math.max(0, bottom - top);
+  const scale = needed > room ? room / needed : 1;
+  const heights = order.map((i) => wanted[i].height * scale);
+
+  // With d_i the least distance of label i from label 0, centres c keep apart where z = c − d does not decrease:
+  // an isotonic regression, solved by pooling adjacent violators.
+  const distances = [0];
+  for (let i = 1; i < heights.length; i += 1) {
+    distances.push(distances[i - 1] + (heights[i - 1] + heights[i]) / 2 + gap * scale);
+  }
+  const pools = [];
+  order.forEach((index, i) => {
+    pools.push({ sum: wanted[index].y - distances[i], size: 1 });
+    while (pools.length > 1 && mean(pools.at(-2)) > mean(pools.at(-1))) {
+      const last = pools.pop();
+      pools.at(-1).sum += last.sum;
+      pools.at(-1).size += last.size;
+    }
+  });
+  const low = top + heights[0] / 2;
+  const high = Math.max(low, bottom - heights.at(-1) / 2 - distances.at(-1));
+  const centres = new Array(wanted.length);
+  let i = 0;
+  for (const pool of pools) {
+    const z = Math.min(high, Math.max(low, mean(pool)));
+    for (let k = 0; k < pool.size; k += 1, i += 1) centres[order[i]] = z + distances[i];
+  }
+  return { centres, scale };
+}
+
+function mean({ sum, size }) {
+  return sum / size;
+}
+
+/**
+ * Breaks a name into lines no wider than `maxWidth` at spaces; a single word may be wider.
+ * @param {(text: string) => number} measure width of a text
+ */
+export function wrapLabel(name, maxWidth, measure) {
+  const lines = [];
+  for (const word of name.split(" ")) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && measure(longer) <= maxWidth) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,71 @@
+import { Scale } from "chart.js";
+
+/** Ticks of a log2 axis: the powers of two within [min, max], thinned evenly to at most `limit`. Pure. */
+export function powersOfTwo(min, max, limit = 14) {
+  const first = Math.ceil(Math.log2(min) - 1e-9);
+  const last = Math.floor(Math.log2(max) + 1e-9);
+  const stride = Math.max(1, Math.ceil((last - first + 1) / limit));
+  const ticks = [];
+  for (let power = first; power <= last; power += stride) ticks.push(2 ** power);
+  return ticks;
+}
+
+/**
+ * A Chart.js scale of type `log2`: a value's place is linear in log2(value); ticks at powers of two, or at
+ * `ticks.values` when given. `bounds: "ticks"` widens the ends to powers of two. Values ≤ 0 have no place.
+ */
+export class Log2Scale extends Scale {
+  static id = "log2";
+
+  static defaults = {};
+
+  parse(raw) {
+    if (raw === null || raw === undefined || raw === "") return null;
+    const value = Number(raw);
+    return Number.isFinite(value) && value > 0 ? value : null;
+  }
+
+  determineDataLimits() {
+    const { min, max } = this.getMinMax(true);
+    this.min = Number.isFinite(min) && min > 0 ? min : 1;
+    this.max = Number.isFinite(max) && max > 0 ? max : this.min * 2;
+  }
+
+  buildTicks() {
+    if (this.options.bounds === "ticks") {
+      this.min = 2 ** Math.floor(Math.log2(this.min) + 1e-9);
+      this.max = 2 ** Math.ceil(Math.log2(this.max) - 1e-9);
+    }
+    if (this.min === this.max) {
+      this.min /= 2;
+      this.max *= 2;
+    }
+    const given = this.options.ticks.values;
+    const values = given?.length ? given.filter((v) => v >= this.min && v <= this.max) : powersOfTwo(this.min, this.max);
+    return values.map((value) => ({ value }));
+  }
+
+  configure() {
+    super.configure();
+    this.startPower = Math.log2(this.min);
+    this.powers = Math.log2(this.max) - this.startPower;
+  }
+
+  getPixelForValue(value) {
+    if (!(value > 0)) return NaN;
+    return this.getPixelForDecimal((Math.log2(value) - this.startPower) / this.powers);
+  }
+
+  getPixelForTick(index) {
+    const tick = this.ticks[index];
+    return tick ? this.getPixelForValue(tick.value) : null;
+  }
+
+  getValueForPixel(pixel) {
+    return 2 ** (this.startPower + this.getDecimalForPixel(pixel) * this.powers);
+  }
+
+  getLabelForValue(value) {
+    return String(value);
+  }
+}

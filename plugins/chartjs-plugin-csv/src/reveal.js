@@ -1,0 +1,188 @@
+import {
+  BarController,
+  BarElement,
+  CategoryScale,
+  Chart,
+  Decimation,
+  LinearScale,
+  LineController,
+  LineElement,
+  LogarithmicScale,
+  PointElement,
+  ScatterController,
+  Title,
+  Tooltip,
+} from "chart.js";
+import { EndLabels } from "./labels.js";
+import { Log2Scale } from "./log2-scale.js";
+import { ChartCsv } from "./plugin.js";
+import { nearSlides, surplus } from "./reveal/near.js";
+import { ScaledPointer } from "./reveal/pointer.js";
+import { Slot } from "./reveal/slot.js";
+
+const SELECTOR = "canvas[data-chart]";
+const MAX_PIXEL_RATIO = 4;
+/** Share of the slide's height that a chart takes unless told otherwise. */
+const HEIGHT_SHARE = 0.58;
+
+/**
+ * The reveal.js plugin: fills every `<canvas data-chart data-chart-src>` of a deck from its CSV. List it after
+ * Markdown in `plugins`. The README documents the options, the attributes, the events and the public members.
+ *
+ * @param {object} [options] `resolve, styles, palette, options, chartOptions, labelFor, prefetch, limit, height`
+ */
+export function RevealChartCsv(options = {}) {
+  const charts = new Map();
+  const { prefetch = 2, limit = 12 } = options;
+  let deck = null;
+  let printing = false;
+  let observers = null;
+
+  const context = {
+    resolve: options.resolve ?? ((src) => src),
+    labelFor: options.labelFor ?? null,
+    chartOptions: options.chartOptions ?? null,
+    options: options.options ?? null,
+    styles: options.styles ?? {},
+    palette: options.palette,
+    height: 420,
+    pixelRatio() {
+      const ratio = window.devicePixelRatio || 1;
+      return Math.min(MAX_PIXEL_RATIO, printing ? Math.max(2, ratio) : ratio * (deck.getScale() || 1));
+    },
+  };
+
+  /** Takes up canvases that are new in the deck, drops those that left it. */
+  function scan() {
+    const found = new Set(deck.getSlidesElement().querySelectorAll(SELECTOR));
+    for (const [canvas, slot] of charts) {
+      if (found.has(canvas)) continue;
+      observers.size.unobserve(slot.box);
+      observers.sight.unobserve(slot.box);
+      slot.destroy();
+      charts.delete(canvas);
+    }
+    for (const canvas of found) {
+      if (charts.has(canvas)) continue;
+      const slot = new Slot(canvas, context);
+      charts.set(canvas, slot);
+      observers.size.observe(slot.box);
+      observers.sight.observe(slot.box);
+    }
+  }
+
+  /** Makes the charts that are wanted now and gives up what is far when there are too many. */
+  function sync() {
+    const slides = deck.getSlides();
+    const current = deck.getCurrentSlide();
+    const near = nearSlides(slides, current, prefetch);
+    const at = slides.indexOf(current);
+    for (const slot of charts.values()) {
+      slot.wanted = printing || slot.intersecting || near.has(slot.slide);
+      if (slot.wanted) slot.create();
+    }
+    const live = [...charts.values()]
+      .filter((slot) => slot.chart)
+      .map((slot) => ({ item: slot, wanted: slot.wanted, distance: Math.abs(slides.indexOf(slot.slide) - at) }));
+    for (const slot of surplus(live, limit)) slot.release();
+  }
+
+  function observe() {
+    const slotOf = (box) => charts.get(box.querySelector(SELECTOR));
+    observers = {
+      size: new ResizeObserver((entries) => entries.forEach(({ target }) => slotOf(target)?.resize())),
+      // What can be seen is wanted wherever it is: overview and scroll view show more than the current slide.
+      sight: new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries) {
+          const slot = slotOf(target);
+          if (slot) slot.intersecting = isIntersecting;
+        }
+        if (deck.isReady()) sync();
+      }),
+      // Leaving the scroll view replaces all slides by copies; a deck may also add slides while it runs.
+      content: new MutationObserver((records) => {
+        const touches = (node) => node.nodeType === 1 && (node.matches(SELECTOR) || node.querySelector(SELECTOR));
+        if (!records.some(({ addedNodes, removedNodes }) => [...addedNodes, ...removedNodes].some(touches))) return;
+        scan();
+        if (deck.isReady()) sync();
+      }),
+    };
+  }
+
+  function resizeAll() {
+    for (const slot of charts.values()) slot.resize();
+  }
+
+  async function print() {
+    printing = true;
+    scan();
+    sync();
+    resizeAll();
+    await settled();
+    document.documentElement.dataset.chartsReady = "true";
+  }
+
+  async function settled() {
+    await Promise.all([...charts.values()].filter((slot) => slot.wanted).map((slot) => slot.settled()));
+  }
+
+  const listeners = {
+    ready() {
+      scan();
+      sync();
+    },
+    slidechanged: sync,
+    overviewshown: sync,
+    overviewhidden: sync,
+    resize: resizeAll,
+    "pdf-ready": print,
+  };
+
+  return {
+    id: "chart-csv",
+    /** Map of canvas → slot: `{canvas, kind, src, url, chart, model, error, settings, ready, refresh(), reads(url)}`. */
+    charts,
+
+    init(reveal) {
+      deck = reveal;
+      Chart.register(
+        ...[LineController, BarController, ScatterController, LineElement, BarElement, PointElement],
+        ...[LinearScale, LogarithmicScale, CategoryScale, Log2Scale],
+        ...[Tooltip, Title, Decimation, ChartCsv, EndLabels, ScaledPointer],
+      );
+      const { height } = deck.getConfig();
+      context.height = options.height ?? (typeof height === "number" ? Math.round(height * HEIGHT_SHARE) : 420);
+      observe();
+      scan();
+      observers.content.observe(deck.getSlidesElement(), { childList: true, subtree: true });
+      for (const [type, listener] of Object.entries(listeners)) deck.on(type, listener);
+    },
+
+    destroy() {
+      for (const [type, listener] of Object.entries(listeners)) deck.off(type, listener);
+      for (const observer of Object.values(observers)) observer.disconnect();
+      for (const slot of charts.values()) slot.destroy();
+      charts.clear();
+    },
+
+    /** Resolves when all charts that are wanted now are drawn or show their error. */
+    async ready() {
+      if (!deck.isReady()) await new Promise((resolve) => deck.on("ready", resolve));
+      sync();
+      await settled();
+    },
+
+    /** Reads CSVs again, in place: all live charts, or those whose slot the predicate accepts. */
+    async refresh(predicate = () => true) {
+      const chosen = [...charts.values()].filter((slot) => predicate(slot));
+      await Promise.all(chosen.map((slot) => slot.refresh()));
+    },
+
+    /** Draws all live charts with the colours that the page has now (after a change of theme). */
+    restyle() {
+      for (const slot of charts.values()) slot.restyle();
+    },
+  };
+}
+
+export default RevealChartCsv;

@@ -1,0 +1,97 @@
+import { merge } from "chart.js/helpers";
+import { CsvError } from "../error.js";
+import { unitOfFile } from "../units.js";
+
+export const KINDS = ["line", "bar", "scatter"];
+
+/** What a chart without options of its own looks like on a slide. Sizes are px of the unscaled slide. */
+function baseOptions(kind) {
+  return {
+    responsive: false,
+    maintainAspectRatio: false,
+    animation: false,
+    layout: { padding: { top: 12, right: 8, bottom: 2, left: 2 } },
+    interaction:
+      kind === "scatter" ? { mode: "nearest", intersect: true } : { mode: "nearest", axis: "x", intersect: false },
+    plugins: {
+      csv: { theme: { font: { size: 20 } } },
+      csvLabels: { font: { size: 22, weight: 600 } },
+      decimation: { enabled: true, algorithm: "lttb", threshold: 4000, samples: 1500 },
+      title: { display: false },
+      tooltip: { titleFont: { size: 18 }, bodyFont: { size: 18 }, padding: 10, boxPadding: 6, usePointStyle: true },
+    },
+  };
+}
+
+/**
+ * The JSON options of a canvas: the first comment child that begins with `{`, else `{}`.
+ * An object with none of the keys `data`, `options`, `csv` is taken as Chart.js `options`.
+ * @returns {{data?: object, options?: object, csv?: object}}
+ * @throws {CsvError} kind `options`, when the comment is not JSON
+ */
+export function optionsComment(canvas) {
+  for (const node of canvas.childNodes) {
+    const text = node.nodeType === 8 ? node.data.trim() : "";
+    if (!text.startsWith("{")) continue;
+    let json;
+    try {
+      json = JSON.parse(text);
+    } catch (cause) {
+      const url = canvas.dataset.chartSrc ?? null;
+      throw new CsvError(`the options in the comment are not JSON (${cause.message})`, { url, kind: "options", cause });
+    }
+    return ["data", "options", "csv"].some((key) => key in json) ? json : { options: json };
+  }
+  return {};
+}
+
+/** CSV written into the canvas element itself, or null. */
+export function inlineText(canvas) {
+  const text = canvas.textContent.replace(/^\s*\n|\s+$/g, "");
+  return text ? `${text}\n` : null;
+}
+
+/** Settings that attributes carry: `data-chart-y-unit="seconds"` and the like. */
+function attributeSettings({ dataset }) {
+  const settings = {};
+  for (const key of ["xUnit", "yUnit", "xScale", "yScale", "xTitle", "yTitle", "prefix", "bands"]) {
+    const value = dataset[`chart${key[0].toUpperCase()}${key.slice(1)}`];
+    if (value !== undefined) settings[key] = value === "false" ? false : value;
+  }
+  return settings;
+}
+
+/**
+ * The Chart.js configuration of a canvas. Later wins: defaults of this plugin, the deck's `options.options`, its
+ * `chartOptions(kind, src)`, the canvas' comment, its attributes. `scales`, `data.datasets` of any of them go
+ * through the csv plugin, which merges them over what the CSV asks for.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {{kind: string, src: string|null, url: string|null, deckOptions: object[], styles: object, palette?: object[]}} given
+ * @throws {CsvError} kind `options`
+ */
+export function chartConfig(canvas, { kind, src, url, deckOptions, styles, palette }) {
+  if (!KINDS.includes(kind)) {
+    throw new CsvError(`data-chart is "${kind}"; expected ${KINDS.join(", ")}`, { url: src, kind: "options" });
+  }
+  const text = url ? null : inlineText(canvas);
+  if (!url && !text) {
+    throw new CsvError("the canvas has neither data-chart-src nor CSV text", { kind: "options" });
+  }
+  const { data = {}, options = {}, csv = {} } = optionsComment(canvas);
+  const guessed = { yUnit: unitOfFile(src) };
+  const merged = merge({}, [baseOptions(kind), ...deckOptions.filter(Boolean), options]);
+  const { scales = null, ...rest } = merged;
+  const settings = merge({}, [guessed, merged.plugins.csv ?? {}, csv, attributeSettings(canvas)]);
+  Object.assign(settings, { url, text, src });
+  settings.styles = { ...styles, ...settings.styles };
+  if (palette) settings.palette = palette;
+  if (scales) settings.scales = merge({}, [scales, settings.scales ?? {}]);
+  if (data.datasets) settings.datasets = data.datasets.map(({ data: _, label: __, ...look }) => look);
+  rest.plugins = { ...rest.plugins, csv: settings };
+  return {
+    type: kind,
+    data: { datasets: [] },
+    options: { ...rest, responsive: false, maintainAspectRatio: false },
+  };
+}

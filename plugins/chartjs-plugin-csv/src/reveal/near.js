@@ -1,0 +1,28 @@
+/**
+ * Which slides should have their charts: the current one, `ahead` after it, and the one before. Pure.
+ * @template T
+ * @param {T[]} slides in order of presentation
+ * @param {T|null} current
+ * @param {number} ahead
+ * @returns {Set<T>}
+ */
+export function nearSlides(slides, current, ahead) {
+  const at = Math.max(0, slides.indexOf(current));
+  return new Set(slides.slice(Math.max(0, at - 1), at + ahead + 1));
+}
+
+/**
+ * Which of the live charts to give up so that at most `limit` live: never a wanted one, the farthest first. Pure.
+ * @template T
+ * @param {{item: T, wanted: boolean, distance: number}[]} live
+ * @returns {T[]}
+ */
+export function surplus(live, limit) {
+  const excess = live.length - limit;
+  if (excess <= 0) return [];
+  return live
+    .filter(({ wanted }) => !wanted)
+    .sort((a, b) => b.distance - a.distance)
+    .slice(0, excess)
+    .map(({ item }) => item);
+}

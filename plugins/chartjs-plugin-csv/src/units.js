@@ -1,0 +1,127 @@
+/**
+ * Text for values in base units. Pure.
+ *
+ * Units: `bytes`, `bytes_per_second`, `operations_per_second`, `seconds`, `ratio`, `count`; anything else
+ * (or null) is a plain number. `prefix` chooses SI (`MB/s`, steps of 1000) or IEC (`MiB/s`, steps of 1024)
+ * for bytes per second; bytes are always binary, operations always SI.
+ */
+const DIGITS = 3;
+const SI = ["", "k", "M", "G", "T", "P"];
+const BINARY = ["", "K", "M", "G", "T", "P"];
+
+/** Three significant digits (four from 1000 on), no exponent, no trailing zeros: 15.6, 912, 0.0123. */
+export function round(value, digits = Math.abs(value) >= 1000 ? DIGITS + 1 : DIGITS) {
+  return Number(value.toPrecision(digits));
+}
+
+/** Divides by `base` until below it *after rounding*, so that 999.9 is 1 of the next prefix, never "1000". */
+function scale(value, base, prefixes) {
+  let step = 0;
+  let scaled = value;
+  while (Math.max(Math.abs(scaled), Math.abs(round(scaled))) >= base && step < prefixes.length - 1) {
+    scaled /= base;
+    step += 1;
+  }
+  return { number: round(scaled), prefix: prefixes[step] };
+}
+
+function plain(value) {
+  return String(Number.isInteger(value) && Math.abs(value) < 1e15 ? value : round(value, 4));
+}
+
+/** Binary size without unit, as axes carry it: 512, 4K, 1.5M, 4M. */
+export function formatSize(bytes) {
+  const { number, prefix } = scale(bytes, 1024, BINARY);
+  return `${number}${prefix}`;
+}
+
+function formatSeconds(value) {
+  const size = Math.abs(value);
+  if (size === 0) return "0 s";
+  if (round(size * 1e6) < 1) return `${round(value * 1e9)} ns`;
+  if (round(size * 1e3) < 1) return `${round(value * 1e6)} µs`;
+  if (round(size) < 1) return `${round(value * 1e3)} ms`;
+  return `${round(value)} s`;
+}
+
+function formatRate(value, prefix) {
+  const iec = prefix === "iec";
+  const scaled = scale(value, iec ? 1024 : 1000, iec ? BINARY : SI);
+  return `${scaled.number} ${scaled.prefix}${iec && scaled.prefix ? "i" : ""}B/s`;
+}
+
+/**
+ * A value with its unit, for tooltips, tables and sentences: `30.7 MB/s`, `4 KiB`, `1.2k ops/s`, `850 µs`, `15.6×`.
+ * @param {number|null} value base units; null (not measured) gives an en dash
+ */
+export function formatValue(value, unit = null, { prefix = "si" } = {}) {
+  if (value === null || value === undefined) return "–";
+  if (!Number.isFinite(value)) return String(value);
+  switch (unit) {
+    case "bytes": {
+      const scaled = scale(value, 1024, BINARY);
+      return `${scaled.number} ${scaled.prefix}${scaled.prefix ? "i" : ""}B`;
+    }
+    case "bytes_per_second":
+      return formatRate(value, prefix);
+    case "operations_per_second":
+      return `${formatTick(value, unit)} ops/s`;
+    case "seconds":
+      return formatSeconds(value);
+    case "ratio":
+      return `${round(value)}×`;
+    default:
+      return plain(value);
+  }
+}
+
+/** A value as an axis tick: `4K` for bytes, `1.2k` for operations per second, else as `formatValue`; zero is `0`. */
+export function formatTick(value, unit = null, { prefix = "si" } = {}) {
+  if (value === 0) return "0";
+  if (!Number.isFinite(value)) return String(value);
+  if (unit === "bytes") return formatSize(value);
+  if (unit === "operations_per_second") {
+    const scaled = scale(value, 1000, SI);
+    return `${scaled.number}${scaled.prefix}`;
+  }
+  if (!unit && Math.abs(value) >= 10000) {
+    const scaled = scale(value, 1000, SI);
+    return `${scaled.number}${scaled.prefix}`;
+  }
+  return formatValue(value, unit, { prefix });
+}
+
+/**
+ * A round step for about `ticks` ticks up to `span`, round in the unit that ticks are written in: with IEC
+ * prefixes 1, 2, 5, 10, … times a power of 1024, else 1, 2, 2.5, 5 times a power of ten.
+ */
+export function niceStep(span, unit = null, { prefix = "si", ticks = 5 } = {}) {
+  if (!(span > 0) || !Number.isFinite(span)) return 1;
+  const rough = span / ticks;
+  const binary = unit === "bytes" || (unit === "bytes_per_second" && prefix === "iec");
+  const base = binary ? 1024 ** Math.max(0, Math.floor(Math.log(rough) / Math.log(1024))) : 1;
+  const inUnit = rough / base;
+  const power = 10 ** Math.floor(Math.log10(inUnit));
+  const step = [1, 2, 2.5, 5, 10].find((factor) => factor * power >= inUnit * 0.999) ?? 10;
+  return step * power * base;
+}
+
+const BY_NAME = [
+  [/^ratio-/, "ratio"],
+  [/^(throughput|bandwidth)/, "bytes_per_second"],
+  [/^(iops|operations)/, "operations_per_second"],
+  [/(latency|seconds|duration|rto|rpo|lag|time)/, "seconds"],
+];
+
+/** The unit of y that a file's name suggests (`throughput-write-seq.csv` → bytes_per_second), or null. */
+export function unitOfFile(url) {
+  const name = (url ?? "").split(/[?#]/)[0].split("/").pop();
+  return BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+}
+
+/** The unit of x that an axis title suggests (`I/O size` → bytes), or null. */
+export function unitOfAxis(title) {
+  if (/\b(size|bytes)\b/i.test(title)) return "bytes";
+  if (/\b(seconds|time|interval|elapsed|age)\b/i.test(title)) return "seconds";
+  return null;
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { placeLabels, wrapLabel } from "../src/labels-layout.js";
+
+const at = (...ys) => ys.map((y) => ({ y, height: 20 }));
+
+test("labels that have room stay where they want to be", () => {
+  assert.deepEqual(placeLabels(at(50, 100, 10), { top: 0, bottom: 200 }), { centres: [50, 100, 10], scale: 1 });
+});
+
+test("two labels at one place move apart by the same amount", () => {
+  assert.deepEqual(placeLabels(at(100, 100), { top: 0, bottom: 200, gap: 4 }).centres, [88, 112]);
+});
+
+test("a label at the edge stays inside and pushes its neighbour", () => {
+  assert.deepEqual(placeLabels(at(0, 5), { top: 0, bottom: 200 }).centres, [10, 30]);
+  assert.deepEqual(placeLabels(at(199, 200), { top: 0, bottom: 200 }).centres, [170, 190]);
+});
+
+test("more labels than fit shrink together", () => {
+  const { centres, scale } = placeLabels(at(0, 0, 0, 0), { top: 0, bottom: 40 });
+  assert.equal(scale, 0.5);
+  assert.deepEqual(centres, [5, 15, 25, 35]);
+});
+
+test("no label is no work", () => {
+  assert.deepEqual(placeLabels([], { top: 0, bottom: 10 }), { centres: [], scale: 1 });
+});
+
+const labels = fc.array(
+  fc.record({ y: fc.double({ min: -50, max: 450, noNaN: true }), height: fc.double({ min: 1, max: 60, noNaN: true }) }),
+  { minLength: 1, maxLength: 12 },
+);
+
+test("property: no two labels overlap, their order is kept, all stay in bounds", () => {
+  fc.assert(
+    fc.property(labels, fc.double({ min: 0, max: 10, noNaN: true }), (wanted, gap) => {
+      const { centres, scale } = placeLabels(wanted, { top: 0, bottom: 400, gap });
+      const order = wanted.map((_, i) => i).sort((a, b) => wanted[a].y - wanted[b].y || a - b);
+      const half = (i) => (wanted[i].height * scale) / 2;
+      order.forEach((i, k) => {
+        assert.ok(centres[i] - half(i) >= -1e-6 && centres[i] + half(i) <= 400 + 1e-6, "in bounds");
+        if (k === 0) return;
+        const above = order[k - 1];
+        assert.ok(centres[i] - half(i) >= centres[above] + half(above) + gap * scale - 1e-6, "apart, in order");
+      });
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("property: labels that would not collide are not moved", () => {
+  const spaced = fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 8 }).map((gaps) => {
+    let y = 0;
+    return gaps.map((extra) => ({ y: (y += 20 + extra), height: 20 }));
+  });
+  fc.assert(
+    fc.property(spaced, (wanted) => {
+      const { centres } = placeLabels(wanted, { top: 0, bottom: 400 });
+      centres.forEach((centre, i) => assert.ok(Math.abs(centre - wanted[i].y) < 1e-6));
+    }),
+  );
+});
+
+test("long names break at spaces, a single long word does not break", () => {
+  const measure = (text) => text.length;
+  assert.deepEqual(wrapLabel("Without journal a second time", 16, measure), ["Without journal", "a second time"]);
+  assert.deepEqual(wrapLabel("Snapshot", 4, measure), ["Snapshot"]);
+});

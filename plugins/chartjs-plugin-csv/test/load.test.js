@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CsvError } from "../src/error.js";
+import { loadText } from "../src/load.js";
+import { bandOfFile, companionUrl, loadModel } from "../src/source.js";
+
+const MAIN = "I/O size,4096,8192\nWith journal,5,6\n";
+
+/** A fetch over a table of files; what is not in it answers 404. */
+function fetchOf(files) {
+  const asked = [];
+  const fetch = async (url, init) => {
+    asked.push({ url, init });
+    const file = files[url];
+    if (file === undefined) return new Response("not found", { status: 404, headers: { "content-type": "text/plain" } });
+    return typeof file === "function" ? file() : new Response(file, { headers: { "content-type": "text/csv" } });
+  };
+  return { fetch, asked };
+}
+
+async function failure(promise) {
+  const error = await promise.then(
+    () => assert.fail("no error"),
+    (reason) => reason,
+  );
+  assert.ok(error instanceof CsvError, String(error));
+  return error;
+}
+
+test("a CSV arrives as text, and the server is asked whether it changed", async () => {
+  const { fetch, asked } = fetchOf({ "a.csv": MAIN });
+  assert.equal(await loadText("a.csv", { fetch }), MAIN);
+  assert.equal(asked[0].init.cache, "no-cache");
+});
+
+test("a status other than 2xx is an error with file and status", async () => {
+  const error = await failure(loadText("none.csv", fetchOf({})));
+  assert.deepEqual([error.kind, error.status, error.url], ["status", 404, "none.csv"]);
+  assert.match(error.message, /none\.csv: the server answered 404/);
+});
+
+test("a page that a single-page server sends instead of a missing file is an error", async () => {
+  const page = () => new Response("<!doctype html><p>app", { headers: { "content-type": "text/html; charset=utf-8" } });
+  assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": page })))).kind, "html");
+});
+
+test("markup under another content type is an error too", async () => {
+  const page = () => new Response("  <!doctype html>", { headers: { "content-type": "application/octet-stream" } });
+  assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": page })))).kind, "html");
+});
+
+test("a file above the limit is an error, announced or not", async () => {
+  const big = "x".repeat(2000);
+  assert.equal((await failure(loadText("a.csv", { ...fetchOf({ "a.csv": big }), maxBytes: 1000 }))).kind, "size");
+  const announced = () => new Response(big, { headers: { "content-type": "text/csv", "content-length": "2000" } });
+  assert.equal((await failure(loadText("a.csv", { ...fetchOf({ "a.csv": announced }), maxBytes: 1000 }))).kind, "size");
+});
+
+test("bytes that are not UTF-8 are an error", async () => {
+  const latin = () => new Response(new Uint8Array([0x61, 0x2c, 0xe9]), { headers: { "content-type": "text/csv" } });
+  assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": latin })))).kind, "encoding");
+});
+
+test("a server that is not there is an error with the file's name", async () => {
+  const fetch = async () => {
+    throw new TypeError("fetch failed");
+  };
+  const error = await failure(loadText("a.csv", { fetch }));
+  assert.equal(error.kind, "network");
+  assert.match(error.message, /^a\.csv: cannot be fetched/);
+});
+
+test("an abort is an abort, not an error of the file", async () => {
+  const abort = new AbortController();
+  abort.abort();
+  const fetch = async (_, { signal }) => signal.throwIfAborted();
+  await assert.rejects(loadText("a.csv", { fetch, signal: abort.signal }), { name: "AbortError" });
+});
+
+test("companions stand beside the file, before a query", () => {
+  assert.equal(companionUrl("d/X.csv", "min"), "d/X.min.csv");
+  assert.equal(companionUrl("d/X.csv?v=2#a", "n"), "d/X.n.csv?v=2#a");
+  assert.equal(companionUrl("d/a.csv.d/ratio-X.csv", "low"), "d/a.csv.d/ratio-X.low.csv");
+});
+
+test("a ratio's band is its interval, any other file's its minimum and maximum", () => {
+  assert.equal(bandOfFile("a/ratio-throughput.csv?x"), "interval");
+  assert.equal(bandOfFile("ratio-a/throughput.csv"), "min-max");
+});
+
+test("bands auto: companions that exist are joined", async () => {
+  const { fetch } = fetchOf({
+    "X.csv": MAIN,
+    "X.min.csv": "I/O size,4096,8192\nWith journal,4,5\n",
+    "X.max.csv": "I/O size,4096,8192\nWith journal,7,8\n",
+    "X.n.csv": "I/O size,4096,8192\nWith journal,10,9\n",
+  });
+  const { model } = await loadModel("X.csv", { fetch });
+  assert.deepEqual(model.series[0].points, [
+    { x: 4096, y: 5, low: 4, high: 7, n: 10 },
+    { x: 8192, y: 6, low: 5, high: 8, n: 9 },
+  ]);
+});
+
+test("bands auto: no companion is no error", async () => {
+  const { model } = await loadModel("X.csv", fetchOf({ "X.csv": MAIN }));
+  assert.deepEqual(model.series[0].points[0], { x: 4096, y: 5, low: null, high: null, n: null });
+});
+
+test("bands auto: a companion that is there but malformed is an error that names it", async () => {
+  const files = { "X.csv": MAIN, "X.min.csv": "I/O size,4096,8192\nWith journal,four,5\n" };
+  const error = await failure(loadModel("X.csv", fetchOf(files)));
+  assert.equal(error.url, "X.min.csv");
+  assert.match(error.message, /X\.min\.csv: row 2, column 2: "four" is not a number/);
+});
+
+test("bands min-max: a missing bound is an error, a missing count is not", async () => {
+  assert.equal((await failure(loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN }), bands: "min-max" }))).url, "X.min.csv");
+  const files = { "X.csv": MAIN, "X.low.csv": MAIN, "X.high.csv": MAIN };
+  const { model } = await loadModel("X.csv", { ...fetchOf(files), bands: "interval" });
+  assert.equal(model.series[0].points[0].low, 5);
+});
+
+test("bands false: the file alone is asked for", async () => {
+  const { fetch, asked } = fetchOf({ "X.csv": MAIN });
+  await loadModel("X.csv", { fetch, bands: false });
+  assert.deepEqual(asked.map(({ url }) => url), ["X.csv"]);
+});
+
+test("the long form needs no companion and asks for none", async () => {
+  const { fetch, asked } = fetchOf({ "X.csv": "series,x,y,low,high,n\na,1,2,1,3,4\n" });
+  const { model } = await loadModel("X.csv", { fetch });
+  assert.equal(asked.length, 1);
+  assert.equal(model.series[0].points[0].high, 3);
+});
+
+test("an unknown kind of band is an error that lists the known ones", async () => {
+  const error = await failure(loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN }), bands: "box" }));
+  assert.match(error.message, /"box"; expected "auto", "min-max", "interval"/);
+});

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { nearSlides, surplus } from "../src/reveal/near.js";
+
+const slides = Array.from({ length: 10 }, (_, i) => i);
+
+test("near are the slide before, the current one and the next two", () => {
+  assert.deepEqual([...nearSlides(slides, 4, 2)], [3, 4, 5, 6]);
+  assert.deepEqual([...nearSlides(slides, 0, 2)], [0, 1, 2]);
+  assert.deepEqual([...nearSlides(slides, 9, 2)], [8, 9]);
+});
+
+test("without a current slide the deck's beginning is near", () => {
+  assert.deepEqual([...nearSlides(slides, null, 1)], [0, 1]);
+});
+
+test("the farthest unwanted charts go first, wanted ones never", () => {
+  const live = [
+    { item: "a", wanted: false, distance: 9 },
+    { item: "b", wanted: true, distance: 20 },
+    { item: "c", wanted: false, distance: 4 },
+    { item: "d", wanted: false, distance: 7 },
+  ];
+  assert.deepEqual(surplus(live, 2), ["a", "d"]);
+  assert.deepEqual(surplus(live, 0), ["a", "d", "c"]);
+  assert.deepEqual(surplus(live, 4), []);
+});
+
+test("property: at most the limit stays, unless more are wanted", () => {
+  const entry = fc.record({ item: fc.integer(), wanted: fc.boolean(), distance: fc.nat() });
+  fc.assert(
+    fc.property(fc.array(entry), fc.nat(12), (live, limit) => {
+      const left = live.length - surplus(live, limit).length;
+      const wanted = live.filter((one) => one.wanted).length;
+      assert.ok(left <= Math.max(limit, wanted));
+    }),
+  );
+});

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { PALETTE, forgetStyles, resolveColor, styleOf } from "../src/style.js";
+
+beforeEach(forgetStyles);
+
+test("a name keeps its style, whatever other names come and go", () => {
+  const before = styleOf("With journal");
+  for (const name of ["a", "b", "c", "d", "e", "f", "g", "h"]) styleOf(name);
+  assert.deepEqual(styleOf("With journal"), before);
+});
+
+test("the style is decided by the name, not by the order of first use, while nothing collides", () => {
+  const first = styleOf("With journal");
+  forgetStyles();
+  assert.deepEqual(styleOf("With journal"), first);
+});
+
+test("as many names as the palette has styles all look different", () => {
+  const names = PALETTE.map((_, i) => `series ${i}`);
+  assert.equal(new Set(names.map((name) => styleOf(name).color)).size, PALETTE.length);
+});
+
+test("more names than styles repeat styles instead of failing", () => {
+  const names = Array.from({ length: 20 }, (_, i) => `series ${i}`);
+  for (const name of names) assert.ok(PALETTE.some(({ color }) => color === styleOf(name).color));
+});
+
+test("what the page says for a name wins, and is completed from the palette", () => {
+  const style = styleOf("With journal", { styles: { "With journal": { color: "#123456" } } });
+  assert.equal(style.color, "#123456");
+  assert.ok(Array.isArray(style.dash) && style.pointStyle);
+});
+
+test("a series called constructor gets no style from the object's prototype", () => {
+  assert.ok(PALETTE.some(({ color }) => color === styleOf("constructor", { styles: {} }).color));
+});
+
+test("styles of the palette tell apart without colour", () => {
+  assert.equal(new Set(PALETTE.map(({ dash }) => dash.join())).size, PALETTE.length);
+  assert.equal(new Set(PALETTE.map(({ pointStyle }) => pointStyle)).size, PALETTE.length);
+});
+
+test("a plain colour needs no browser to resolve", () => {
+  assert.equal(resolveColor(null, "#fff"), "#fff");
+});

@@ -1,0 +1,133 @@
+/** Opens pages in a real Chromium: decks of reveal.js with the plugin, and single charts without a deck. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { startServer } from "./server.js";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+const FLAGS = [
+  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+];
+
+/** One browser and one server for a test file, and `inDeck` and `inPage` to write tests with. */
+export function browserTests() {
+  const skip = existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`;
+  let browser;
+  let server;
+  before(async () => {
+    if (skip) return;
+    server = await startServer();
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  /** A test in a fresh page, closed at its end; it fails on any uncaught error or console error. */
+  const define = (open) => (name, setup, body) =>
+    test(name, { skip, timeout: 90_000 }, async () => {
+      server.routes.clear();
+      server.requests.length = 0;
+      const page = await open(browser, server, await setup(server));
+      try {
+        await body(page, server);
+        assert.deepEqual(page.faults, []);
+      } finally {
+        await page.context().close();
+      }
+    });
+  return { inDeck: define(openDeck), inPage: define(openChart) };
+}
+
+/** The markup of a chart on a slide. */
+export function canvas(src, kind = "line", inner = "", attributes = "") {
+  return `<canvas data-chart="${kind}" data-chart-src="${src}" ${attributes}>${inner}</canvas>`;
+}
+
+/**
+ * A deck of `sections` (HTML of the slides). `options` is the source text of the plugin's options, `config` of
+ * further reveal.js settings. In the page `deck`, `plugin` and `Chart` are globals; `faults` collects what went wrong (a broken policy is a console error, too).
+ */
+async function openDeck(browser, server, { sections, options = "{}", config = "{}", query = "", policy, css = "", ...context }) {
+  const path = "/deck/";
+  server.routes.set("/deck.css", { type: "text/css", body: css });
+  server.page(path, {
+    policy,
+    head: `<link rel="stylesheet" href="/packages/reveal.js/dist/reveal.css"><link rel="stylesheet" href="/deck.css">`,
+    body: `<div class="reveal"><div class="slides">${sections.map((s) => (s.startsWith("<section") ? s : `<section>${s}</section>`)).join("")}</div></div>`,
+    script: `
+      import Reveal from "reveal.js";
+      import Markdown from "reveal.js/plugin/markdown";
+      import { Chart } from "chart.js";
+      import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
+      const plugin = RevealChartCsv(${options});
+      const deck = new Reveal(document.querySelector(".reveal"), {
+        width: 1280, height: 720, margin: 0, transition: "none", hash: false, embedded: false,
+        plugins: [Markdown, plugin], ...${config},
+      });
+      Object.assign(window, { deck, plugin, Chart });
+      await deck.initialize();
+      window.started = true;`,
+  });
+  const page = await newPage(browser, context);
+  await page.goto(`${server.origin}${path}${query}`);
+  await page.waitForFunction(() => window.started);
+  if (!/print/.test(query)) await page.evaluate(() => window.plugin.ready());
+  return page;
+}
+
+/** A single chart; `script` runs with `Chart`, the plugin's exports and `canvas` in scope. */
+async function openChart(browser, server, { script, ...context }) {
+  const path = "/chart/";
+  server.page(path, {
+    body: `<main><div id="place"><canvas id="chart"></canvas></div></main>`,
+    script: `
+      import { Chart, registerables } from "chart.js";
+      import * as csv from "chartjs-plugin-csv";
+      const { ChartCsv, csvOf, EndLabels, Log2Scale } = csv;
+      Chart.register(...registerables, ChartCsv, EndLabels, Log2Scale);
+      const canvas = document.getElementById("chart");
+      Object.assign(window, { Chart, csv, csvOf, canvas });
+      ${script}
+      window.started = true;`,
+  });
+  const page = await newPage(browser, context);
+  await page.goto(`${server.origin}${path}`);
+  await page.waitForFunction(() => window.started);
+  return page;
+}
+
+async function newPage(browser, { viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" }) {
+  const context = await browser.newContext({ viewport, deviceScaleFactor, hasTouch, colorScheme });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.violatedDirective));
+  });
+  page.faults = [];
+  page.on("pageerror", (error) => page.faults.push(String(error)));
+  page.on("console", (message) => {
+    // A 404 that the plugin asked for and handled is reported by the browser all the same.
+    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) page.faults.push(message.text());
+  });
+  return page;
+}
+
+/** What the chart of the n-th canvas holds: labels, and per dataset its label, data and colour. Null without a chart. */
+export function chartData(page, n = 0) {
+  return page.evaluate((index) => {
+    const chart = window.Chart.getChart(document.querySelectorAll("canvas")[index]);
+    if (!chart) return null;
+    const plain = (value) => JSON.parse(JSON.stringify(value ?? null));
+    return {
+      type: chart.config.type,
+      labels: plain(chart.data.labels),
+      datasets: chart.data.datasets.map(({ label, data, borderColor }) => ({ label, data: plain(data), borderColor })),
+      size: { width: chart.width, height: chart.height, pixels: [chart.canvas.width, chart.canvas.height] },
+      scales: Object.fromEntries(Object.entries(chart.scales).map(([id, scale]) => [id, { type: scale.type, min: scale.min, max: scale.max, ticks: scale.ticks.map((tick) => tick.label) }])),
+    };
+  }, n);
+}

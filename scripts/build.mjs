@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+/** Builds the talk as a static site: `npm run build`. */
+
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./deck/data-sets.js";
+import { PRIVATE_DATA_SET, deckConfig } from "./deck/vite-config.js";
+
+const HELP = `Builds the talk as a static site that works from any folder of any web server.
+
+Usage: npm run build -- [options]
+
+  --out DIR    where to write it (dist); what is there is replaced
+  --data NAME  publish only this data set; may be given more than once
+               (without it: all data sets but “${PRIVATE_DATA_SET}”, which is yours alone)
+  --help       this text
+
+The address that the QR code shows is REPLAY_HOMEPAGE, else package.json's homepage or repository,
+else the address the page is read from.`;
+
+let options;
+try {
+  options = parseArgs({
+    options: {
+      out: { type: "string", default: "dist" },
+      data: { type: "string", multiple: true },
+      help: { type: "boolean", short: "h" },
+    },
+  }).values;
+} catch (error) {
+  console.error(`${error.message}\nSee: npm run build -- --help`);
+  process.exit(2);
+}
+if (options.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+
+const outDir = path.resolve(options.out);
+const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
+const unknown = (options.data ?? []).find((name) => !index.data_sets.includes(name));
+if (unknown !== undefined) {
+  console.error(`There is no data set “${unknown}”. Available: ${index.data_sets.join(", ") || "none"}.`);
+  process.exit(2);
+}
+const holdsProject = outDir === PROJECT || PROJECT.startsWith(outDir + path.sep);
+const foreign = existsSync(outDir) && !existsSync(path.join(outDir, "index.html"));
+if (holdsProject || (foreign && !(await isEmpty(outDir)))) {
+  console.error(`${options.out} holds other files than a built site; name an empty folder with --out.`);
+  process.exit(2);
+}
+
+const { build } = await import("vite");
+try {
+  await build({
+    ...deckConfig({ outDir, dataSets: options.data ?? null }),
+    configFile: false,
+    logLevel: "warn",
+  });
+} catch (error) {
+  console.error(`The site was not built: ${error.message}`);
+  process.exit(1);
+}
+const published = options.data ?? index.data_sets.filter((name) => name !== PRIVATE_DATA_SET);
+console.log(
+  `Built ${path.relative(process.cwd(), outDir) || "."}, with the data sets: ${published.join(", ") || "none"}.`,
+);
+
+async function isEmpty(folder) {
+  const { readdir } = await import("node:fs/promises");
+  return (await readdir(folder)).length === 0;
+}

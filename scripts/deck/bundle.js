@@ -1,0 +1,73 @@
+/**
+ * The bundle that `npm run present` serves: the same files as the published site, without slides and data.
+ * It is kept in `.cache/deck/<digest of its sources>` and built only when they changed.
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
+import path from "node:path";
+
+import { PROJECT } from "./data-sets.js";
+
+const CACHE = path.join(PROJECT, ".cache", "deck");
+const SOURCES = ["index.html", "deck", "css", "package.json", "package-lock.json", "scripts/deck"];
+
+/** Folders and files whose change makes another bundle; absolute. */
+export async function bundleSources() {
+  const plugins = path.join(PROJECT, "plugins");
+  const parts = (await readdir(plugins)).map((name) => path.join(plugins, name, "src"));
+  return [...SOURCES.map((name) => path.join(PROJECT, name)), ...parts].filter((name) => existsSync(name));
+}
+
+/** @returns {Promise<string>} digest of every source file's name and content, and of the public address */
+export async function bundleDigest(sources) {
+  const hash = createHash("sha256").update(process.env.REPLAY_HOMEPAGE ?? "");
+  for (const file of (await Promise.all(sources.map(filesBelow))).flat().sort()) {
+    hash.update(`${path.relative(PROJECT, file)}\0`).update(await readFile(file));
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/**
+ * Gives the folder of a bundle that fits the sources as they are now.
+ * @returns {Promise<{folder: string, built: boolean}>}
+ */
+export async function ensureBundle() {
+  const folder = path.join(CACHE, await bundleDigest(await bundleSources()));
+  if (existsSync(path.join(folder, "index.html"))) return { folder, built: false };
+  await mkdir(CACHE, { recursive: true });
+  const work = await mkdtemp(path.join(CACHE, "building-"));
+  try {
+    const [{ build }, { deckConfig }] = await Promise.all([import("vite"), import("./vite-config.js")]);
+    await build({ ...deckConfig({ outDir: work, copyFiles: false }), configFile: false, logLevel: "error" });
+    // Renamed into place, so that two servers started together never serve half a bundle.
+    await rename(work, folder).catch((error) => {
+      if (!existsSync(path.join(folder, "index.html"))) throw error;
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return { folder, built: true };
+}
+
+/** Removes bundles that are older than a day and not the one in use. */
+export async function removeOldBundles(inUse) {
+  const { stat } = await import("node:fs/promises");
+  const yesterday = Date.now() - 24 * 3600 * 1000;
+  for (const name of await readdir(CACHE).catch(() => [])) {
+    const folder = path.join(CACHE, name);
+    if (folder === inUse) continue;
+    const facts = await stat(folder).catch(() => null);
+    if (facts && facts.mtimeMs < yesterday) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function filesBelow(name) {
+  const entries = await readdir(name, { withFileTypes: true }).catch((error) => {
+    if (error.code === "ENOTDIR") return null;
+    throw error;
+  });
+  if (entries === null) return [name];
+  return (await Promise.all(entries.map((entry) => filesBelow(path.join(name, entry.name))))).flat();
+}

@@ -1,0 +1,96 @@
+/** Reads the talk as text: the chapters that index.html names, and the slides of each, with their lines. */
+
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+/**
+ * @typedef {{file: string, line: number, text: string, id: string|null, timing: string|null,
+ *            uncounted: boolean}} Slide
+ *   file as index.html names it; line of the slide's first line, from 1
+ * @typedef {{file: string, line: number, message: string}} Problem
+ */
+
+/** The chapters of index.html: `{file, line, separators}` in order. Pure. */
+export function chaptersOf(html) {
+  const chapters = [];
+  for (const match of html.matchAll(
+    /<section\b(?:[^>"]|"[^"]*")*?\bdata-markdown="([^"]+)"(?:[^>"]|"[^"]*")*>/g,
+  )) {
+    const attribute = (name) => new RegExp(`\\b${name}="([^"]*)"`).exec(match[0])?.[1] ?? null;
+    chapters.push({
+      file: match[1],
+      line: lineAt(html, match.index),
+      horizontal: attribute("data-separator"),
+      vertical: attribute("data-separator-vertical"),
+      notes: attribute("data-separator-notes"),
+    });
+  }
+  return chapters;
+}
+
+/** A chapter's slides, parted as reveal's Markdown plugin parts them. Pure. @returns {Slide[]} */
+export function slidesOf(text, { file, horizontal, vertical }) {
+  const parts = [horizontal, vertical].filter(Boolean).join("|");
+  const slides = [];
+  let start = 0;
+  const add = (from, to) => {
+    const raw = text.slice(from, to);
+    const blank = /^\s*/.exec(raw)[0].length;
+    const [, attributes = ""] = /<!--\s*\.slide:([\s\S]*?)-->/.exec(raw) ?? [];
+    const attribute = (name) => new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(attributes)?.[1] ?? null;
+    slides.push({
+      file,
+      line: lineAt(text, from + (blank < raw.length ? blank : 0)),
+      text: raw.slice(blank),
+      id: attribute("id"),
+      timing: attribute("data-timing"),
+      uncounted: attribute("data-visibility") === "uncounted",
+    });
+  };
+  for (const match of parts ? text.matchAll(new RegExp(parts, "gm")) : []) {
+    add(start, match.index);
+    start = match.index + match[0].length;
+  }
+  add(start, text.length);
+  return slides;
+}
+
+/** The line, from 1, of a position in a text. */
+export function lineAt(text, position) {
+  return text.slice(0, position).split("\n").length;
+}
+
+/** The line in its file of a position in a slide's text. */
+export function lineIn(slide, position) {
+  return slide.line + lineAt(slide.text, position) - 1;
+}
+
+/**
+ * Reads the whole talk.
+ * @param {string} root   folder of index.html
+ * @returns {Promise<{chapters: {file: string, text: string, slides: Slide[]}[], problems: Problem[]}>}
+ *   problems: chapters that cannot be read
+ */
+export async function readTalk(root) {
+  const html = await readFile(path.join(root, "index.html"), "utf8");
+  const chapters = [];
+  const problems = [];
+  for (const chapter of chaptersOf(html)) {
+    try {
+      const text = await readFile(path.join(root, chapter.file), "utf8");
+      // With CRLF nothing parts the slides; that is reported once, and the rest is checked as if mended.
+      const normal = text.replace(/\r\n?/g, "\n");
+      chapters.push({ ...chapter, text, slides: slidesOf(normal, chapter) });
+    } catch (error) {
+      if (error.code !== "ENOENT") throw error;
+      problems.push({
+        file: "index.html",
+        line: chapter.line,
+        message: `there is no chapter ${chapter.file}`,
+      });
+    }
+  }
+  if (chapters.length === 0 && problems.length === 0)
+    problems.push({ file: "index.html", line: 1, message: "names no chapter" });
+  return { chapters, problems };
+}

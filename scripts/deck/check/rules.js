@@ -1,0 +1,133 @@
+/**
+ * What must be true of every slide. Each rule is a function from the talk (and, where it needs them, the data)
+ * to problems; a new rule is added to RULES.
+ */
+
+import { partsOf } from "../../../deck/data-set.js";
+import { follow } from "../../../deck/bound-numbers.js";
+import { lineAt, lineIn } from "./chapters.js";
+
+const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const COMPUTED = new Set(["manifest.measured"]);
+
+/** Line ends are LF: with CRLF the separators never match. */
+export function lineEnds({ chapters }) {
+  return chapters
+    .filter(({ text }) => text.includes("\r"))
+    .map(({ file, text }) => ({
+      file,
+      line: lineAt(text, text.indexOf("\r")),
+      message: "line ends with CR LF; save the file with LF",
+    }));
+}
+
+/** Every slide says how many seconds it takes. */
+export function timing({ slides }) {
+  return slides
+    .filter((slide) => !/^\d+$/.test(slide.timing ?? "") || Number(slide.timing) === 0)
+    .map(({ file, line, timing: value }) => ({
+      file,
+      line,
+      message:
+        value === null
+          ? 'no timing; begin the slide with <!-- .slide: data-timing="SECONDS" -->'
+          : `data-timing="${value}" is not a number of seconds`,
+    }));
+}
+
+/** Exactly one note per slide, and it says something: with two, reveal prints them on the slide. */
+export function oneNote({ slides }) {
+  return slides.flatMap((slide) => {
+    const notes = [...slide.text.matchAll(/^<!-- Note -->/gm)];
+    if (notes.length === 0) return [{ file: slide.file, line: slide.line, message: "no <!-- Note -->" }];
+    if (notes.length > 1)
+      return [{ file: slide.file, line: lineIn(slide, notes[1].index), message: "a second <!-- Note -->" }];
+    const words = slide.text.slice(notes[0].index + notes[0][0].length).trim();
+    return words ? [] : [{ file: slide.file, line: lineIn(slide, notes[0].index), message: "an empty note" }];
+  });
+}
+
+/** Every slide can be linked to: it has an id of its own. */
+export function ids({ slides }) {
+  const seen = new Map();
+  return slides.flatMap(({ file, line, id }) => {
+    if (id === null)
+      return [{ file, line, message: 'no id; begin the slide with <!-- .slide: id="NAME" … -->' }];
+    if (!KEBAB.test(id)) return [{ file, line, message: `id "${id}" is not of the form words-and-dashes` }];
+    const before = seen.get(id);
+    seen.set(id, before ?? `${file}:${line}`);
+    return before ? [{ file, line, message: `id "${id}" is taken by ${before}` }] : [];
+  });
+}
+
+/** Links within the deck lead to a slide; other links are complete addresses. */
+export function links({ slides }) {
+  const known = new Set(slides.map(({ id }) => id));
+  return slides.flatMap((slide) =>
+    [...slide.text.matchAll(/\bhref="([^"]*)"|\]\(([^)\s]+)\)/g)].flatMap((match) => {
+      const target = match[1] ?? match[2];
+      const at = { file: slide.file, line: lineIn(slide, match.index) };
+      if (target.startsWith("#/"))
+        return known.has(target.slice(2))
+          ? []
+          : [{ ...at, message: `no slide has the id "${target.slice(2)}"` }];
+      if (/^(https?:\/\/|mailto:|\?)/.test(target)) return [];
+      return [{ ...at, message: `link to "${target}"; use #/<id of a slide> or a complete address` }];
+    }),
+  );
+}
+
+/**
+ * A chart names an experiment that exists, and a file that the data set has. A data set that is not there,
+ * because nobody measured it yet, cannot be asked; then only the form of the address is checked.
+ * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>}} talk
+ */
+export function charts({ slides, experiments, files, dataSets }) {
+  return slides.flatMap((slide) =>
+    [...slide.text.matchAll(/<canvas\b[^>]*>/g)].flatMap((match) => {
+      const src = /\bdata-chart-src="([^"]*)"/.exec(match[0])?.[1];
+      const problem = (message) => [{ file: slide.file, line: lineIn(slide, match.index), message }];
+      if (src === undefined)
+        return /\bdata-chart=/.test(match[0]) ? problem("a chart without data-chart-src") : [];
+      const parts = partsOf(src);
+      if (!parts)
+        return problem(
+          `"${src}" is not benchmarks/<data set>/<experiment>/aggregate/<metric>-<workload>.csv`,
+        );
+      const { dataSet, experiment, chart } = parts;
+      if (!KEBAB.test(chart)) return problem(`chart name "${chart}" is not of the form <metric>-<workload>`);
+      if (experiment !== null && !experiments.has(experiment))
+        return problem(`no experiment "${experiment}"`);
+      if (dataSets.has(dataSet) && !files.has(src.replace(/^(?:\.\/)?benchmarks\//, "")))
+        return problem(`data set "${dataSet}" has no ${src.split("/").slice(2).join("/")}`);
+      return [];
+    }),
+  );
+}
+
+/**
+ * A bound value has a source that exists, and the data that the slides name know it.
+ * @param {{slides: object[], sources: Record<string, object|null>}} talk
+ *   sources: data by the first word of values; null where that file is not there
+ */
+export function boundValues({ slides, sources }) {
+  return slides.flatMap((slide) =>
+    [...slide.text.matchAll(/<data\b([^>]*)>([\s\S]*?)<\/data>/g)].flatMap((match) => {
+      const at = { file: slide.file, line: lineIn(slide, match.index) };
+      const value = /\bvalue="([^"]*)"/.exec(match[1])?.[1];
+      if (!value) return [{ ...at, message: "<data> without a value" }];
+      if (match[2].trim() === "")
+        return [{ ...at, message: `<data value="${value}"> has no text to fall back on` }];
+      const [source, ...path] = value.split(".");
+      if (!Object.hasOwn(sources, source))
+        return [{ ...at, message: `value "${value}": no source "${source}"` }];
+      if (sources[source] === null || COMPUTED.has(value)) return [];
+      return follow(sources[source], path) === undefined
+        ? [{ ...at, message: `value "${value}" is not in the data` }]
+        : [];
+    }),
+  );
+}
+
+/** In the order in which they are applied. */
+export const RULES = [lineEnds, timing, oneNote, ids, links, charts, boundValues];

@@ -1,0 +1,25 @@
+/** A real Chromium for the programs and tests that look at the deck. */
+
+import { existsSync } from "node:fs";
+
+import { chromium } from "playwright-core";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** The browser's path: CHROMIUM, else where distributions put it; null when there is none. */
+export function chromiumPath(environment = process.env) {
+  return [environment.CHROMIUM, ...PLACES].find((place) => place && existsSync(place)) ?? null;
+}
+
+/**
+ * Starts Chromium without a display and without a graphics card.
+ * @returns {Promise<import("playwright-core").Browser>}
+ * @throws {Error} when there is no Chromium
+ */
+export function launchChromium() {
+  const executablePath = chromiumPath();
+  if (!executablePath) throw new Error("no Chromium found; install it, or name it in CHROMIUM");
+  // Root has no user namespace for Chromium's sandbox, and /dev/shm is small in containers.
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--font-render-hinting=none"];
+  return chromium.launch({ executablePath, args });
+}

@@ -1,0 +1,92 @@
+/**
+ * Serves the files that the deck fetches at run time, `benchmarks/…` and `slides/…`, from where they lie.
+ * A connect-style handler, used by the present server and by Vite's development server alike.
+ * What is not there is 404 in plain text: never the index page, which a chart would try to read as CSV.
+ */
+
+import { readFile, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+
+import { indexOf, scanBenchmarks } from "./data-sets.js";
+
+const TYPES = {
+  ".csv": "text/csv; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
+};
+const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|[^/]+\/aggregate\/[^/]+\.csv)$/;
+const CHAPTER = /^[^/]+\.md$/;
+
+/**
+ * @param {{benchmarks: string, slides: string}} folders   absolute paths
+ * @returns {(request, response, next: () => void) => Promise<void>} `next` is called for other addresses
+ */
+export function dataHandler({ benchmarks, slides }) {
+  return async function serveData(request, response, next) {
+    const address = addressOf(request.url);
+    const area = /^\/(benchmarks|slides)(?:\/|$)/.exec(address ?? "")?.[1];
+    if (address !== null && !area) return next();
+    if (!["GET", "HEAD"].includes(request.method)) return refuse(response, 405, "only GET and HEAD");
+    if (address === null) return refuse(response, 400, "not an address");
+    const name = address.slice(area.length + 2);
+    if (area === "benchmarks" && name === "index.json") {
+      const { files } = await scanBenchmarks(benchmarks);
+      return send(
+        request,
+        response,
+        TYPES[".json"],
+        Buffer.from(`${JSON.stringify(indexOf(files), null, 2)}\n`),
+      );
+    }
+    const pattern = area === "benchmarks" ? DATA_FILE : CHAPTER;
+    const file = pattern.test(name) && (await fileWithin(area === "benchmarks" ? benchmarks : slides, name));
+    if (!file) return refuse(response, 404, `no such file: ${area}/${name}`);
+    return send(request, response, TYPES[path.extname(file)], await readFile(file));
+  };
+}
+
+/** The decoded path of a request; null when it is malformed or tries to leave its folder. */
+export function addressOf(url) {
+  try {
+    const address = decodeURIComponent(url.split(/[?#]/, 1)[0]);
+    const segments = address.split("/");
+    // eslint-disable-next-line no-control-regex
+    if (segments.some((part) => part.startsWith(".")) || /[\\\u0000-\u001f]/.test(address)) return null;
+    return address;
+  } catch {
+    return null;
+  }
+}
+
+/** The real path of a file below a folder, links followed; null when it is none or lies elsewhere. */
+export async function fileWithin(folder, name) {
+  try {
+    const root = await realpath(folder);
+    const file = await realpath(path.join(root, name));
+    const inside = file.startsWith(root + path.sep) && (await stat(file)).isFile();
+    return inside ? file : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Answers with a body that no cache may keep: the file may change at any moment. */
+export function send(request, response, type, body) {
+  response.writeHead(200, {
+    "Content-Type": type,
+    "Content-Length": body.length,
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
+  response.end(request.method === "HEAD" ? undefined : body);
+}
+
+/** Answers with an error in one line of plain text. */
+export function refuse(response, status, reason) {
+  response.writeHead(status, {
+    "Content-Type": "text/plain; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
+  response.end(`${status}: ${reason}\n`);
+}

@@ -1,0 +1,79 @@
+/**
+ * What a folder of benchmarks holds that the deck may read: CSV files of aggregates and the JSON beside them.
+ * Raw output, `tidy.csv` and everything hidden stay where they are.
+ */
+
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
+
+import { isDataSetName } from "../../deck/data-set.js";
+
+/** The root of the project: two folders up. */
+export const PROJECT = path.resolve(import.meta.dirname, "../..");
+
+/** Where data sets lie: the folder that REPLAY_BENCHMARKS names, else `benchmarks/` of the project. */
+export function benchmarksRoot(environment = process.env) {
+  return path.resolve(environment.REPLAY_BENCHMARKS || path.join(PROJECT, "benchmarks"));
+}
+
+/**
+ * Every file that the deck may read, and every folder that must be watched to notice a new one.
+ * @param {string} root   the folder of data sets; it need not exist
+ * @returns {Promise<{files: Map<string, string>, folders: string[]}>}
+ *   files: path below root with "/" → a signature that changes whenever the file does; sorted by path
+ */
+export async function scanBenchmarks(root) {
+  const files = new Map();
+  const folders = [root];
+  for (const dataSet of await namesOfFolders(root)) {
+    if (!isDataSetName(dataSet)) continue;
+    folders.push(path.join(root, dataSet));
+    await addFiles(files, root, dataSet, ".json");
+    for (const experiment of await namesOfFolders(path.join(root, dataSet))) {
+      const aggregate = path.join(dataSet, experiment, "aggregate");
+      folders.push(path.join(root, dataSet, experiment), path.join(root, aggregate));
+      await addFiles(files, root, aggregate, ".csv");
+    }
+  }
+  return { files: new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1))), folders };
+}
+
+/**
+ * The content of `benchmarks/index.json`: which data sets there are, and which files each has.
+ * A folder counts as a data set when it holds at least one file that the deck may read.
+ */
+export function indexOf(files) {
+  const byName = {};
+  for (const file of files.keys()) {
+    const [name, ...rest] = file.split("/");
+    (byName[name] ??= []).push(rest.join("/"));
+  }
+  return { schema_version: 1, data_sets: Object.keys(byName), files: byName };
+}
+
+async function namesOfFolders(folder) {
+  const entries = await entriesOf(folder);
+  return entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith("."))
+    .map((entry) => entry.name);
+}
+
+async function addFiles(files, root, folder, ending) {
+  for (const entry of await entriesOf(path.join(root, folder))) {
+    if (entry.name.startsWith(".") || !entry.name.endsWith(ending)) continue;
+    const name = path.join(folder, entry.name);
+    const facts = await stat(path.join(root, name)).catch(() => null);
+    if (!facts?.isFile()) continue;
+    files.set(name.split(path.sep).join("/"), `${facts.mtimeMs}:${facts.size}:${facts.ino}`);
+  }
+}
+
+/** A folder's entries; none when it is absent, is a file, or goes away while it is read. */
+async function entriesOf(folder) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(error.code)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Notices changed data files. The kernel's notifications say only that a folder changed; what changed is
+ * found by comparing two scans, so files written in place, renamed into place, and folders that appear
+ * later are all met in one way. `raw/` is neither watched nor read.
+ */
+
+import { existsSync, watch } from "node:fs";
+import path from "node:path";
+
+import { scanBenchmarks } from "./data-sets.js";
+
+const SETTLE_MS = 30;
+const SAFETY_SCAN_MS = 3000;
+
+/**
+ * Watches a folder of data sets until `close()`.
+ * @param {{root: string, onChange: (files: string[]) => void}} options
+ *   onChange gets the paths below root that appeared, changed or went
+ * @returns {Promise<{close: () => void}>} resolves when changes from now on will be noticed
+ */
+export async function watchData({ root, onChange }) {
+  const watchers = new Map();
+  let known = new Map();
+  let timer = null;
+  let scanning = false;
+  let again = false;
+  let closed = false;
+
+  function soon() {
+    if (!closed && timer === null) timer = setTimeout(compare, SETTLE_MS);
+  }
+
+  async function compare() {
+    timer = null;
+    if (scanning) {
+      again = true;
+      return;
+    }
+    scanning = true;
+    try {
+      const { files, folders } = await scanBenchmarks(root);
+      if (closed) return;
+      watchFolders(folders);
+      const changed = differences(known, files);
+      known = files;
+      if (changed.length) onChange(changed);
+    } catch {
+      // A folder that cannot be read now is met by the next scan.
+    } finally {
+      scanning = false;
+      if (again) soon();
+      again = false;
+    }
+  }
+
+  function watchFolders(folders) {
+    const wanted = new Set(folders.map((folder) => nearestExisting(folder)));
+    for (const [folder, watcher] of watchers) {
+      if (wanted.has(folder) && existsSync(folder)) continue;
+      watcher.close();
+      watchers.delete(folder);
+    }
+    for (const folder of wanted) if (!watchers.has(folder)) addWatcher(folder);
+  }
+
+  function addWatcher(folder) {
+    try {
+      const watcher = watch(folder, { persistent: false }, soon);
+      watcher.on("error", () => {
+        watcher.close();
+        watchers.delete(folder);
+        soon();
+      });
+      watchers.set(folder, watcher);
+      // What was created in the folder before it was watched is found by one more scan.
+      again = true;
+    } catch {
+      // The folder went away, or the system has no watches left: the safety scan remains.
+    }
+  }
+
+  await compare();
+  // Network file systems send no notifications, and a watched folder may be replaced by another.
+  const safety = setInterval(soon, SAFETY_SCAN_MS);
+  safety.unref();
+  return {
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      clearInterval(safety);
+      for (const watcher of watchers.values()) watcher.close();
+      watchers.clear();
+    },
+  };
+}
+
+/** Paths whose signature differs between two scans, sorted. */
+export function differences(before, after) {
+  const changed = new Set();
+  for (const [file, signature] of after) if (before.get(file) !== signature) changed.add(file);
+  for (const file of before.keys()) if (!after.has(file)) changed.add(file);
+  return [...changed].sort();
+}
+
+function nearestExisting(folder) {
+  let here = folder;
+  while (!existsSync(here) && path.dirname(here) !== here) here = path.dirname(here);
+  return here;
+}

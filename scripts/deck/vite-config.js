@@ -1,0 +1,114 @@
+/**
+ * How the deck is bundled: one configuration for `vite`, `npm run build` and `npm run present`.
+ */
+
+import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+import { dataHandler } from "./data-handler.js";
+import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
+import { contentSecurityPolicy } from "./policy.js";
+
+/**
+ * @param {{outDir?: string, copyFiles?: boolean, dataSets?: string[]|null, benchmarks?: string,
+ *          homepage?: string}} options
+ *   copyFiles: whether slides and data sets are copied beside the bundle (a static site needs them;
+ *   the present server reads them where they lie); dataSets: which data sets to copy
+ * @returns {import("vite").UserConfig}
+ */
+export function deckConfig({
+  outDir = "dist",
+  copyFiles = true,
+  dataSets = null,
+  benchmarks,
+  homepage,
+} = {}) {
+  const folders = { benchmarks: benchmarks ?? benchmarksRoot(), slides: path.join(PROJECT, "slides") };
+  return {
+    root: PROJECT,
+    base: "./",
+    appType: "mpa",
+    publicDir: false,
+    define: { __REPLAY_HOMEPAGE__: JSON.stringify(homepage ?? projectAddress()) },
+    build: {
+      outDir: path.resolve(PROJECT, outDir),
+      // light-dark() and :has() are used as they are.
+      cssTarget: ["chrome123", "firefox121", "safari17.5"],
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      // Only entry, qrcode (drawn on one slide) and what they share.
+      chunkSizeWarningLimit: 700,
+    },
+    server: { host: "127.0.0.1", fs: { allow: [PROJECT], deny: ["**/benchmarks/**", "**/.*"] } },
+    plugins: [deckPlugin(folders, copyFiles, dataSets)],
+  };
+}
+
+function deckPlugin(folders, copyFiles, dataSets) {
+  let outDir;
+  return {
+    name: "replay-deck",
+    configResolved(config) {
+      outDir = config.build.outDir;
+    },
+    transformIndexHtml: () => [
+      {
+        tag: "meta",
+        attrs: { "http-equiv": "Content-Security-Policy", content: contentSecurityPolicy() },
+        injectTo: "head-prepend",
+      },
+    ],
+    configureServer(server) {
+      server.middlewares.use(dataHandler(folders));
+    },
+    async writeBundle() {
+      if (copyFiles) await copyRunTimeFiles(folders, outDir, dataSets);
+    },
+  };
+}
+
+/** The data set of `npm start`: git ignores it, and a published site holds it only when it is asked for. */
+export const PRIVATE_DATA_SET = "local";
+
+/**
+ * Copies slides, CSV files and JSON files to where the page will ask for them; raw output stays behind.
+ * @param {{benchmarks: string, slides: string}} folders
+ * @param {string} outDir
+ * @param {string[]|null} dataSets   which to copy; null for all but the private one
+ */
+export async function copyRunTimeFiles({ benchmarks, slides }, outDir, dataSets = null) {
+  await mkdir(path.join(outDir, "slides"), { recursive: true });
+  for (const name of await readdir(slides)) {
+    if (name.endsWith(".md")) await cp(path.join(slides, name), path.join(outDir, "slides", name));
+  }
+  const { files } = await scanBenchmarks(benchmarks);
+  for (const file of [...files.keys()]) {
+    const name = file.split("/")[0];
+    if (dataSets ? !dataSets.includes(name) : name === PRIVATE_DATA_SET) files.delete(file);
+  }
+  for (const file of files.keys()) {
+    await cp(path.join(benchmarks, file), path.join(outDir, "benchmarks", file), { recursive: true });
+  }
+  await mkdir(path.join(outDir, "benchmarks"), { recursive: true });
+  await writeFile(
+    path.join(outDir, "benchmarks", "index.json"),
+    `${JSON.stringify(indexOf(files), null, 2)}\n`,
+  );
+}
+
+/**
+ * The public address of the project: REPLAY_HOMEPAGE, else package.json's `homepage`, else its `repository`.
+ * Empty when none of them is set.
+ */
+export function projectAddress(
+  environment = process.env,
+  manifest = JSON.parse(readFileSync(path.join(PROJECT, "package.json"), "utf8")),
+) {
+  const repository = manifest.repository?.url ?? manifest.repository;
+  const address = environment.REPLAY_HOMEPAGE || manifest.homepage || repository || "";
+  const web = address.replace(/^git\+/, "").replace(/\.git$/, "");
+  return /^https?:\/\//.test(web) ? web : "";
+}

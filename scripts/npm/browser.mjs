@@ -1,0 +1,14 @@
+// Opens a page in the person's browser, where there is a display to open it on.
+
+import { spawn } from "node:child_process";
+
+/** Opens `url`; returns whether there was a display. The address is printed by the caller in any case. */
+export function openBrowser(url, { environment = process.env, platform = process.platform } = {}) {
+  const program = { darwin: "open", linux: "xdg-open" }[platform];
+  const hasDisplay = platform !== "linux" || environment.DISPLAY || environment.WAYLAND_DISPLAY;
+  if (!program || !hasDisplay) return false;
+  const child = spawn(program, [url], { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
+  return true;
+}

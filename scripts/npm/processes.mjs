@@ -1,0 +1,144 @@
+// Child processes that never outlive their starter: each leads a process group of its own, is asked to end by a
+// signal, and is killed together with its children when it does not.
+
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { setTimeout as after } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+/** The checkout's root folder. */
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+
+/** A failure that is explained to the person: printed without a stack. */
+export class ExpectedError extends Error {
+  expected = true;
+}
+
+/** Returns the exit status that a shell would report for a process that ended by `signal`. */
+export function statusOfSignal(signal) {
+  return 128 + (constants.signals[signal] ?? 0);
+}
+
+/** Sends `signal` to a whole process group; returns false when nobody is left in it. */
+function signalGroup(pid, signal) {
+  try {
+    process.kill(-pid, signal);
+    return true;
+  } catch (error) {
+    if (error.code === "ESRCH") return false;
+    throw error;
+  }
+}
+
+const pause = (milliseconds, signal) => after(milliseconds, undefined, { signal }).catch(() => {});
+
+/** A running program and its process group. */
+export class Task {
+  /**
+   * Starts `command` with `args` (`options` as for node:child_process' spawn) in a process group of its own.
+   * `done` resolves to its exit status, 128 + n when a signal ended it, 127 when it could not be started.
+   */
+  constructor(command, args = [], options = {}) {
+    this.child = spawn(command, args, { cwd: ROOT, stdio: "inherit", ...options, detached: true });
+    this.running = true;
+    this.done = new Promise((resolve) => {
+      this.child.once("error", (error) => {
+        console.error(`${command} could not be started: ${error.message}`);
+        this.running = false;
+        resolve(127);
+      });
+      // "exit", not "close": a grandchild that holds the pipe must not hold us.
+      this.child.once("exit", (code, signal) => {
+        this.running = false;
+        resolve(signal ? statusOfSignal(signal) : code);
+      });
+    });
+  }
+
+  /** Sends `signal` to the program alone: what it has started is its own to stop in order. */
+  signal(signal) {
+    if (this.running) this.child.kill(signal);
+  }
+
+  /** Sends `signal` to the program and all of its group. */
+  signalAll(signal) {
+    if (this.child.pid) signalGroup(this.child.pid, signal);
+  }
+
+  /**
+   * Asks the program to end, waits up to `patience` milliseconds, then kills what is left of its group.
+   * `group` asks all of the group at once, as a terminal does: shell scripts need that.
+   * Resolves to the exit status.
+   */
+  async stop({ signal = "SIGINT", patience = 10_000, group = false } = {}) {
+    if (group) this.signalAll(signal);
+    else this.signal(signal);
+    const outOfPatience = new AbortController();
+    const impatient = Promise.race([pause(patience, outOfPatience.signal), this.hurried()]);
+    await Promise.race([this.done, impatient]);
+    outOfPatience.abort();
+    if (this.child.pid) signalGroup(this.child.pid, "SIGKILL");
+    return this.done;
+  }
+
+  /** Makes a `stop` that is waiting go on to kill at once. */
+  hurry() {
+    this.hurryNow?.();
+  }
+
+  hurried() {
+    return new Promise((resolve) => {
+      this.hurryNow = resolve;
+    });
+  }
+}
+
+// A terminal signals the whole foreground group, and npm passes on what it gets: one Ctrl-C may arrive twice.
+const SAME_KEYSTROKE_MS = 500;
+
+const ORPHAN_CHECK_MS = 1000;
+
+/**
+ * Calls `handler(signal, count)` for SIGINT, SIGTERM and SIGHUP, once per request of the person; and as for SIGHUP
+ * when the npm that started this program has died: npm passes on no signal that it does not survive.
+ * Returns a function that restores the default.
+ */
+export function onInterrupt(handler) {
+  let last = -Infinity;
+  let count = 0;
+  const listener = (signal) => {
+    const now = performance.now();
+    if (now - last < SAME_KEYSTROKE_MS) return;
+    last = now;
+    count += 1;
+    handler(signal, count);
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, listener);
+
+  const parent = process.ppid;
+  let orphanCheck = null;
+  if (process.env.npm_lifecycle_event) {
+    orphanCheck = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(orphanCheck);
+      listener("SIGHUP");
+    }, ORPHAN_CHECK_MS);
+    orphanCheck.unref();
+  }
+  return () => {
+    for (const signal of signals) process.off(signal, listener);
+    clearInterval(orphanCheck);
+  };
+}
+
+/** Runs a program to its end, passing on signals; resolves to its exit status. */
+export async function passThrough(command, args, options) {
+  const task = new Task(command, args, options);
+  const restore = onInterrupt((signal) => task.signal(signal));
+  try {
+    return await task.done;
+  } finally {
+    restore();
+  }
+}

@@ -1,0 +1,227 @@
+// One sitting of `npm start`: set-up, deck, sandbox, derive and measure side by side, and the way back from each.
+
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import path from "node:path";
+
+import { openBrowser } from "./browser.mjs";
+import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
+
+const PRESENT_ONLY = 3;
+const SHIPPED = "reference";
+const OWN = "local";
+
+// What each program may take to end in order, in milliseconds, before it is killed.
+// A package manager that is killed leaves its database in disorder.
+const PATIENCE = {
+  setup: 180_000,
+  measure: 30_000,
+  derive: 10_000,
+  "sandbox up": 30_000,
+  "sandbox down": 60_000,
+};
+
+const python = (...args) => [path.join(ROOT, ".venv/bin/python"), "-m", ...args];
+const sandbox = (...args) => [path.join(ROOT, "scripts/sandbox"), ...args];
+
+/** The programs a session runs, as argument lists. Tests put others in their place. */
+export const PROGRAMS = {
+  setup: [path.join(ROOT, "scripts/setup"), "--for", "start"],
+  "sandbox status": sandbox("status"),
+  "sandbox up": sandbox("up"),
+  "sandbox down": sandbox("down"),
+  "derive watch": python("replay.derive", "--data", OWN, "--watch"),
+  "derive once": python("replay.derive", "--data", OWN),
+  measure: python(
+    ...["replay.measure", "--site", "sandbox", "--data", OWN],
+    ...["--scale", "quick", "--experiment", "rbd-journaling"],
+  ),
+};
+
+class Interrupted extends Error {}
+
+/** Runs and ends everything that `npm start` starts. */
+export class Session {
+  /**
+   * @param {object} options
+   * @param {Record<string, string[]>} [options.programs]  argument lists, as PROGRAMS
+   * @param {(options: object) => Promise<{url: string, close: () => Promise<void>}>} options.startServer
+   * @param {string} options.benchmarks  folder of the data sets
+   * @param {string} options.logs  folder for what runs in the background
+   * @param {number} [options.port]
+   * @param {boolean} [options.open]  open a browser
+   * @param {boolean} [options.keepSandbox]  leave the sandbox running at the end
+   * @param {boolean} [options.once]  end after measuring instead of going on to present
+   * @param {(line: string) => void} [options.say]
+   */
+  constructor({ programs = PROGRAMS, say = console.log, ...options }) {
+    Object.assign(this, { programs, say, options });
+    this.tasks = new Map();
+    this.sandboxIsOurs = false;
+    this.stopSignal = null;
+    this.interrupted = new Promise((resolve) => {
+      this.announceInterrupt = resolve;
+    });
+  }
+
+  /** Runs to the end, or until `interrupt`; resolves to the exit status. Nothing it started is left afterwards. */
+  async run() {
+    let status;
+    try {
+      status = await this.#work();
+      if (!this.options.once && status !== null) await this.interrupted;
+      status ??= 1;
+    } catch (error) {
+      if (!(error instanceof Interrupted)) {
+        this.say(error.expected ? error.message : error.stack);
+        status = 1;
+      }
+    }
+    await this.#end();
+    return this.stopSignal ? statusOfSignal(this.stopSignal) : status;
+  }
+
+  /** Asks the session to end; a second request kills what has not ended yet. */
+  interrupt(signal) {
+    if (this.stopSignal) {
+      for (const task of this.tasks.values()) task.hurry();
+      return;
+    }
+    this.stopSignal = signal;
+    this.say("\nStopping. What was measured is kept; the next start goes on from there.");
+    // The programs are ended by #end, in order; what is waited for at this moment is let go of.
+    this.announceInterrupt();
+  }
+
+  /** Resolves to the exit status; null when there is nothing to present. */
+  async #work() {
+    const setup = await this.#finish("setup");
+    if (setup !== 0 && setup !== PRESENT_ONLY) return null;
+    const measures = setup === 0;
+    await this.#present(measures);
+    if (!measures) return 0;
+    const status = await this.#measure();
+    await this.#conclude(status);
+    return status;
+  }
+
+  async #present(measures) {
+    if (!existsSync(path.join(this.options.benchmarks, SHIPPED, "manifest.json")))
+      this.say(
+        `The data set that ships, benchmarks/${SHIPPED}/, is not in this checkout: its charts stay empty.`,
+      );
+    const { startServer, port, open } = this.options;
+    // Charts show what was measured here as soon as there is any, and what ships until then.
+    const data = measures ? { data: OWN, meanwhile: SHIPPED } : {};
+    const starting = startServer({ port, ...data, log: this.say }).catch((error) => {
+      throw new ExpectedError(`The deck cannot be presented: ${error.message}`);
+    });
+    this.server = starting.catch(() => null);
+    const server = await this.#orInterrupted(starting);
+    this.say(`The deck is open at ${server.url} — Ctrl-C here stops everything.`);
+    if (open) openBrowser(server.url);
+  }
+
+  /** Resolves to the exit status of measuring, or of the sandbox when that did not start. */
+  async #measure() {
+    // One that is up is somebody's; one that is broken or left over is mended, and taken down at the end.
+    const wasUp = (await this.#finish("sandbox status", { quiet: true })) === 0;
+    this.sandboxIsOurs = !wasUp && !this.options.keepSandbox;
+    this.say(
+      wasUp ? "The sandbox is up already." : "Starting the sandbox: two Ceph clusters on this machine.",
+    );
+    const up = await this.#finish("sandbox up");
+    if (up !== 0) {
+      this.say("The sandbox did not start, so nothing is measured; the deck shows the data that ship.");
+      return up;
+    }
+    this.say(
+      `Measuring rbd-journaling at quick scale into benchmarks/${OWN}/. The charts of the deck follow.`,
+    );
+    const log = path.join(this.options.logs, "derive.log");
+    const watcher = this.#start("derive watch", { log });
+    watcher.done.then((status) => {
+      if (!this.stopSignal && !this.measured)
+        this.say(`Deriving stopped (status ${status}); see ${shown(log)}`);
+    });
+    const status = await this.#finish("measure");
+    this.measured = true;
+    await watcher.stop({ patience: PATIENCE.derive });
+    // Whatever the watcher had not come to yet.
+    const derived = await this.#finish("derive once", { log });
+    if (derived !== 0) this.say(`Deriving failed (status ${derived}); see ${shown(log)}`);
+    return status || derived;
+  }
+
+  async #conclude(status) {
+    // Reads CSV with a package that is there only after the set-up.
+    const { ratioSummary } = await import("./ratio-summary.mjs");
+    const folder = path.join(this.options.benchmarks, OWN);
+    if (status !== 0) this.say("Measuring did not complete. `npm start` goes on where it stopped.");
+    const lines = ratioSummary(folder);
+    if (lines.length) this.say(["", ...lines].join("\n"));
+    this.say(
+      [
+        "",
+        `The data are in ${shown(folder)}/: raw/ as the tools printed it, tidy.csv, aggregate/*.csv.`,
+        "More repetitions, sizes and variants: npm run measure -- --site sandbox --data local --scale talk",
+        "Your own cluster: copy config/sites/example.yaml, then npm run preflight -- --site NAME",
+        this.options.once ? "" : "The deck stays open until Ctrl-C.",
+      ]
+        .join("\n")
+        .trimEnd(),
+    );
+  }
+
+  #start(name, { quiet = false, log = null } = {}) {
+    if (this.stopSignal) throw new Interrupted();
+    const [command, ...args] = this.programs[name];
+    let output = quiet ? "ignore" : "inherit";
+    if (log) {
+      mkdirSync(path.dirname(log), { recursive: true });
+      output = openSync(log, "a");
+    }
+    const task = new Task(command, args, {
+      stdio: ["ignore", output, output],
+      env: { ...process.env, PYTHONUNBUFFERED: "1" },
+    });
+    if (log) closeSync(output);
+    this.tasks.set(name, task);
+    task.done.then(() => this.tasks.delete(name));
+    return task;
+  }
+
+  #finish(name, options) {
+    return this.#orInterrupted(this.#start(name, options).done);
+  }
+
+  /** Waits for `promise`, but no longer than until the session is interrupted. */
+  async #orInterrupted(promise) {
+    const value = await Promise.race([promise, this.interrupted]);
+    if (this.stopSignal) throw new Interrupted();
+    return value;
+  }
+
+  /** Ends what runs: measuring before the cluster it measures, the deck last. */
+  async #end() {
+    for (const name of ["setup", "measure", "derive watch", "derive once", "sandbox status", "sandbox up"])
+      await this.tasks
+        .get(name)
+        ?.stop({ patience: PATIENCE[name] ?? PATIENCE.derive, group: name === "setup" });
+    if (this.sandboxIsOurs) {
+      this.say("Stopping the sandbox.");
+      const [command, ...args] = this.programs["sandbox down"];
+      const down = new Task(command, args, { stdio: ["ignore", "inherit", "inherit"] });
+      const timer = setTimeout(() => down.signalAll("SIGKILL"), PATIENCE["sandbox down"]);
+      const status = await down.done;
+      clearTimeout(timer);
+      if (status !== 0) this.say("The sandbox did not stop in order: run scripts/sandbox down");
+    }
+    await (await this.server)?.close();
+  }
+}
+
+/** A path as the person at the checkout's root would type it. */
+function shown(file) {
+  const relative = path.relative(ROOT, file);
+  return relative.startsWith("..") ? file : relative;
+}

@@ -1,0 +1,93 @@
+// The steps of `npm test`, in the order in which a failure is cheapest to learn of.
+
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+
+import { LINTERS } from "./linters.mjs";
+import { ROOT } from "./processes.mjs";
+
+const MINUTE = 60_000;
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {(report: string) => string[]} argv  what is run; `report` is where a test runner writes its report
+ * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which holds no tests
+ * @property {number} bound  milliseconds after which it is killed and counts as failed
+ */
+
+/** Test files (`*.test.js`, `*.test.mjs`) below `folders` whose path satisfies `belongs`. */
+function testFiles(folders, belongs) {
+  return folders
+    .filter((folder) => existsSync(path.join(ROOT, folder)))
+    .flatMap((folder) =>
+      readdirSync(path.join(ROOT, folder), { recursive: true }).map((name) => path.join(folder, name)),
+    )
+    .filter((file) => /\.test\.m?js$/.test(file) && belongs(file))
+    .sort();
+}
+
+function pluginTests() {
+  return readdirSync(path.join(ROOT, "plugins")).map((name) => `plugins/${name}/test`);
+}
+
+const isBrowserTest = (file) => file.split(path.sep).includes("browser");
+
+function nodeTests(files, args = []) {
+  if (files.length === 0)
+    return () => [process.execPath, "-e", "throw new Error('no test files were found')"];
+  return (report) => [
+    ...[process.execPath, "--test", ...args],
+    ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
+    ...["--test-reporter=tap", `--test-reporter-destination=${report}`],
+    ...files,
+  ];
+}
+
+const pytest = (marks) => (report) => [
+  ...[path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks],
+  ...["--durations=5", `--junitxml=${report}`],
+];
+
+/** Returns the steps of the whole run, or of the fast subset. @returns {Step[]} */
+export function testSteps({ quick = false } = {}) {
+  const folders = ["tests", ...pluginTests()];
+  const lint = LINTERS.map((linter) => ({ name: linter.name, argv: () => linter.check, bound: 2 * MINUTE }));
+  const unit = {
+    name: "JavaScript unit tests",
+    argv: nodeTests(testFiles(folders, (file) => !isBrowserTest(file))),
+    report: "tap",
+    bound: 4 * MINUTE,
+  };
+  const python = {
+    name: "Python tests without a cluster",
+    argv: pytest(quick ? "not sandbox and not slow" : "not sandbox"),
+    report: "junit",
+    bound: 6 * MINUTE,
+  };
+  if (quick) return [...lint, unit, python];
+  return [
+    ...lint,
+    unit,
+    python,
+    { name: "check", argv: () => [process.execPath, "scripts/check.mjs"], bound: MINUTE },
+    {
+      name: "build",
+      argv: () => [process.execPath, "scripts/build.mjs", "--out", ".cache/test/dist"],
+      bound: 2 * MINUTE,
+    },
+    {
+      name: "Browser tests",
+      // One browser at a time: tests that measure time must not compete.
+      argv: nodeTests(testFiles(folders, isBrowserTest), ["--test-concurrency=1"]),
+      report: "tap",
+      bound: 10 * MINUTE,
+    },
+    {
+      name: "Tests on a sandbox, with a smoke run of every experiment",
+      argv: pytest("sandbox"),
+      report: "junit",
+      bound: 30 * MINUTE,
+    },
+  ];
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+/** Presents the talk: `npm run present`. */
+
+import { spawn } from "node:child_process";
+import { parseArgs } from "node:util";
+
+import { DEFAULT_PORT, startPresentServer } from "./deck/server.js";
+
+const HELP = `Presents the talk in a browser, from this machine, without a network.
+
+Usage: npm run present -- [options]
+
+  --data NAME       show the data set benchmarks/NAME instead of the one the slides name
+  --meanwhile NAME  where --data has no such chart yet, show this data set's
+  --port N          listen on this port (${DEFAULT_PORT}); when it is busy, the next free one is taken
+  --no-open         do not open a browser
+  --help            this text
+
+Charts follow the files of benchmarks/ while the deck is open. REPLAY_BENCHMARKS names another folder.
+In the deck: arrow keys or a clicker move, S opens the speaker view, O the overview, F full screen,
+? lists the keys. End with Ctrl-C.`;
+
+let options;
+try {
+  options = parseArgs({
+    options: {
+      data: { type: "string" },
+      meanwhile: { type: "string" },
+      port: { type: "string" },
+      "no-open": { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  }).values;
+  if (options.port !== undefined && !/^\d{1,5}$/.test(options.port))
+    throw new Error(`--port wants a number, not “${options.port}”`);
+} catch (error) {
+  console.error(`${error.message}\nSee: npm run present -- --help`);
+  process.exit(2);
+}
+if (options.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+
+let server;
+try {
+  server = await startPresentServer({
+    port: options.port === undefined ? undefined : Number(options.port),
+    data: options.data ?? null,
+    meanwhile: options.meanwhile ?? null,
+    log: (line) => console.error(line),
+  });
+} catch (error) {
+  console.error(`The deck cannot be presented: ${error.message}`);
+  process.exit(1);
+}
+if (server.portWasBusy)
+  console.log(`Port ${options.port ?? DEFAULT_PORT} is busy; using ${server.port} instead.`);
+console.log(`The talk is at ${server.url}\nS opens the speaker view. End with Ctrl-C.`);
+if (!options["no-open"]) openBrowser(server.url);
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.once(signal, async () => {
+    await server.close();
+    process.exit(0);
+  });
+}
+
+/** Opens the page where there is a display to open it on; the address is printed in any case. */
+function openBrowser(url) {
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+  const program = { darwin: "open", linux: "xdg-open" }[process.platform];
+  if (!program || (process.platform === "linux" && !DISPLAY && !WAYLAND_DISPLAY)) return;
+  const child = spawn(program, [url], { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
+}

@@ -1,0 +1,55 @@
+"""fio's latency bins (`json+`): their bounds, merging those of several clients, percentiles of the merged ones. Pure.
+
+fio keeps 64 bins per power of two and reports each by its middle (its stat.c, `plat_val_to_idx`, `plat_idx_to_val`,
+FIO_IO_U_PLAT_BITS = 6): a value below 128 ns has a bin of its own; above, the bin of a value whose highest bit is `m`
+is `2 ** (m - 6)` ns wide and starts at a multiple of its width.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+PLAT_BITS = 6
+_EXACT_BELOW = 1 << (PLAT_BITS + 1)
+
+
+def bounds_nanoseconds(middle: int) -> tuple[int, int]:
+    """Return (low, high) in nanoseconds of the bin that fio reports as `middle`; the bin holds low up to below high.
+
+    Raises ValueError when no bin of fio has that middle.
+    """
+    if middle < 0:
+        raise ValueError(f"no bin of fio has the middle {middle}")
+    if middle < _EXACT_BELOW:
+        return middle, middle + 1
+    discarded_bits = middle.bit_length() - 1 - PLAT_BITS
+    width = 1 << discarded_bits
+    low = middle >> discarded_bits << discarded_bits
+    if middle != low + width // 2:
+        raise ValueError(f"no bin of fio has the middle {middle}")
+    return low, low + width
+
+
+def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    """Return the sum of histograms, by bin."""
+    total: Counter[int] = Counter()
+    for histogram in histograms:
+        total.update(histogram)
+    return dict(sorted(total.items()))
+
+
+def percentile_seconds(histogram: Mapping[int, int], percent: float) -> float:
+    """Return the percentile in seconds as fio does: the middle of the first bin at which the count reaches it.
+
+    Percentiles of several clients come from their merged bins; an average of percentiles is no percentile.
+    """
+    samples = sum(histogram.values())
+    if not samples:
+        raise ValueError("an empty histogram has no percentile")
+    needed, seen = percent / 100 * samples, 0
+    for middle in sorted(histogram):
+        seen += histogram[middle]
+        if seen >= needed:
+            return middle / 1e9
+    return max(histogram) / 1e9

@@ -1,0 +1,159 @@
+"""`rados bench`: its argv, and the choice of reader for its two output forms (JSON by `-o`, or text)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from replay.adapters.base import OutputError, Result, client_options, connection, number
+from replay.adapters.rados_text import read_text
+from replay.adapters.rados_totals import Totals
+
+_MODES = {("write", None): "write", ("read", "seq"): "seq", ("read", "rand"): "rand"}
+_REMOVED = re.compile(r" *Removed (\d{1,12}) objects?", re.ASCII)
+
+
+class RadosBench:
+    """The `rados bench` adapter."""
+
+    name = "rados_bench"
+    program = "rados"
+    client_options_in = "argv"
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the argv.
+
+        `levels`: `mode` (write, seq, rand), or `io_type` with `io_pattern`; `object_size_bytes`; `threads`.
+        `options`: `threads` (16), `client_options`, `keyring` and `namespace` (booleans). Placeholders of its own:
+        `{seconds}` and `{run_name}`, which keeps instances that run at once apart and lets a read find its objects.
+        """
+        mode = mode_of(levels)
+        argv = ["rados", *connection(options), "--pool", "{pool}"]
+        if options.get("namespace"):
+            argv += ["--namespace", "{namespace}"]
+        argv += [*client_options(options), "bench", "{seconds}", mode]
+        argv += ["-t", str(levels.get("threads", options.get("threads", 16))), "--run-name", "{run_name}"]
+        if mode == "write":
+            argv += ["-b", str(levels["object_size_bytes"]), "--no-cleanup"]
+        return [*argv, "--format", "json", "-o", "{output}"]
+
+    def cleanup_argv_template(self, options: Mapping[str, Any]) -> list[str]:
+        """Return the argv that removes the objects of a run name."""
+        argv = ["rados", *connection(options), "--pool", "{pool}"]
+        if options.get("namespace"):
+            argv += ["--namespace", "{namespace}"]
+        return [*argv, *client_options(options), "cleanup", "--run-name", "{run_name}"]
+
+    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing: all is in the argv."""
+        return {}
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the JSON file that `-o` names."""
+        return {"output": "result.json"}
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse the JSON of `output`, or of stdout, or the text of stdout; see `Adapter.parse`.
+
+        Rates are total divided by time: `average_iops` is truncated, `bandwidth` is MiB/s whatever its label says.
+        """
+        role = "output" if outputs.get("output", "").strip() else "stdout"
+        file, text = (names or {}).get(role, role), outputs.get(role, "")
+        if exit_status:
+            said = next((line for line in text.splitlines() if line.strip() and line != "hints = 1"), "nothing")
+            raise OutputError(f"exit status {exit_status}: {said[:120]!r}", file=file, reason="failed")
+        start = text.find("{")
+        if start >= 0 and not text[:start].replace("hints = 1", "").strip():
+            totals, series = _read_json(text, start, file)
+        else:
+            totals, series = read_text(text, file)
+        if totals is None or exit_status is None:
+            return Result(series=series, complete=False)
+        totals.check(levels | {"mode": _mode_or_none(levels)}, file)
+        return Result(metrics=totals.metrics(), series=series)
+
+
+ADAPTER = RadosBench()
+
+
+def mode_of(levels: Mapping[str, Any]) -> str:
+    """Return `write`, `seq` or `rand`. Raises KeyError when the levels do not say."""
+    if "mode" in levels:
+        return str(levels["mode"])
+    kind = str(levels["io_type"])
+    return _MODES[kind, None if kind == "write" else str(levels["io_pattern"])]
+
+
+def _mode_or_none(levels: Mapping[str, Any]) -> str | None:
+    try:
+        return mode_of(levels)
+    except KeyError:
+        return None
+
+
+def removed_objects(text: str) -> int | None:
+    """Return how many objects `rados cleanup` says it removed, or None when it does not say."""
+    found = [int(match[1]) for line in text.splitlines() if (match := _REMOVED.fullmatch(line))]
+    return found[0] if len(found) == 1 else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a JSON object that says two things of one key: output of two runs is mixed.
+
+    Release 16.2 does repeat `object_size` of a write run, with the same value.
+    """
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if result.setdefault(key, value) != value:
+            raise ValueError(f"{key!r} occurs twice")
+    return result
+
+
+def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[float, str, float], ...]]:
+    try:
+        data, end = json.JSONDecoder(object_pairs_hook=_once).raw_decode(text, start)
+        if text[end:].strip():
+            raise ValueError("something follows the JSON")
+    except json.JSONDecodeError as error:
+        raise OutputError(f"not JSON: {error.msg}", file=file, line=error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        raise OutputError(f"not the JSON of rados bench: {error}", file=file) from None
+
+    def value(source: Any, key: str) -> float:
+        found = number(source.get(key)) if isinstance(source, dict) else None
+        if found is None or found < 0:
+            raise OutputError(f"no number {key!r}", file=file)
+        return found
+
+    kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in data]
+    if len(kinds) != 1:
+        raise OutputError("no total of reads or writes made", file=file)
+    kind = kinds[0]
+    size = value(data, f"{kind}_size")
+    totals = Totals(
+        kind=kind,
+        seconds=value(data, "total_time_run"),
+        operations=value(data, f"total_{kind}s_made"),
+        operation_bytes=size,
+        object_bytes=value(data, "object_size") if "object_size" in data else size,
+        mib_per_second=value(data, "bandwidth"),
+        iops=value(data, "average_iops"),
+        threads=value(data, "concurrent_ios") if "concurrent_ios" in data else None,
+        latency={key: value(data, f"{key}_latency") for key in ("average", "max", "min")},
+        relative_rounding=1e-6,
+        absolute_rounding=1e-6,
+    )
+    rows = data.get("datas")
+    if not isinstance(rows, list):
+        raise OutputError("no list 'datas'", file=file)
+    points = [(value(row, "sec"), value(row, "finished")) for row in rows]
+    return totals, totals.series(points, file)

@@ -1,0 +1,52 @@
+"""Dropping caches before a cell, where that harms nobody: on clusters that Replay started."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from replay.ceph import asok
+from replay.context import Bench
+from replay.sandbox import state as sandbox_state
+
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+
+
+class Caches:
+    """Empties the OSDs' caches before a cell, and this machine's page cache before a block.
+
+    On a foreign cluster it does neither: its tenants' reads live in these caches. What was done is in each sidecar.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.sockets: list[Path] = []
+        self.page_cache = "kept: the cluster is not Replay's"
+        if bench.daemons_are_here and bench.site.sandbox:
+            owned = sandbox_state.load(bench.primary_cluster.conf.parent.parent)
+            clusters = [one for one in owned.clusters.values() if Path(one.conf) == bench.primary_cluster.conf]
+            self.sockets = [
+                Path(daemon.asok) for one in clusters for daemon in one.daemons if daemon.type == "osd" and daemon.asok
+            ]
+
+    def before_block(self) -> None:
+        """Write dirty pages out, then empty the page cache; needs root."""
+        if not self.bench.daemons_are_here:
+            return
+        if os.geteuid() != 0 or "host_root" not in self.bench.allowed:
+            self.page_cache = "kept: needs root"
+            return
+        with self.bench.costs.measure("prepare"):
+            os.sync()
+            try:
+                DROP_CACHES.write_text("3\n")
+                self.page_cache = "dropped before the block"
+            except OSError as error:
+                self.page_cache = f"kept: {error.strerror}"
+
+    def before_cell(self) -> dict[str, str]:
+        """Empty the OSDs' caches and return what is cached and what is not, for the sidecar."""
+        for socket in self.sockets:
+            asok.ask(socket, "cache drop", timeout_seconds=10)
+        osds = "dropped before the cell" if self.sockets else "kept: the cluster is not Replay's"
+        return {"osd_caches": osds, "page_cache": self.page_cache}

@@ -1,0 +1,234 @@
+"""The CSVs that charts read: medians with their spread, and paired ratios with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from replay import statistics
+from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.designs import Design
+from replay.derive.files import csv_text, number_text
+
+LONG_HEADER = ("series", "x", "y", "low", "high", "n")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One aggregate: its files by name, and what the manifest says of it.
+
+    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`.
+    """
+
+    name: str
+    metric: str
+    title: str
+    y_label: str
+    kind: str
+    unit: str
+    better: str | None
+    workload: tuple[Any, ...]
+    series: tuple[str, ...]
+    n: tuple[int, int]
+    files: Mapping[str, str]
+    companions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Workload:
+    """What one workload's charts share: its levels, its axis, its variants and where cells are designed."""
+
+    levels: tuple[Any, ...]
+    xs: tuple[Any, ...]
+    variants: tuple[tuple[str, str], ...]
+    designed: frozenset[tuple[str, Any]]
+
+
+def used_frame(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> pd.DataFrame:
+    """Return one row per used cell: workload, x, variant, block and the design's metrics (NaN where not said)."""
+    metrics = [metric["metric"] for metric in design.public["metrics"]]
+    rows = []
+    for record, row in used:
+        cell = design.cells[row.cell_id]
+        block, values = record.block, row.metrics
+        x = block if design.x_factor is None else design.x(cell.levels)
+        place = (design.workload(cell.levels), x, cell.variant, block)
+        rows.append((*place, *(values.get(metric, math.nan) for metric in metrics)))
+    return pd.DataFrame(rows, columns=["workload", "x", "variant", "block", *dict.fromkeys(metrics)])
+
+
+def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
+    """Return every chart of an experiment: per workload and metric the medians, and the ratio where asked for."""
+    metrics = design.public["metrics"]
+    names = list(dict.fromkeys(metric["metric"] for metric in metrics))
+    keys = ["workload", "variant", "x"]
+    points = frame.groupby(keys, sort=False)[names].agg(["median", "min", "max", "count"]) if len(frame) else None
+    statistics_by_place = {} if points is None else dict(zip(points.index, points.to_numpy(), strict=True))
+    values = _values(frame, names)
+    result = []
+    for workload in _workloads(design, frame):
+        for metric in metrics:
+            column = 4 * names.index(metric["metric"])
+            cells = {
+                (variant, x): statistics_by_place[workload.levels, variant, x][column : column + 4]
+                for variant, _ in workload.variants
+                for x in workload.xs
+                if (workload.levels, variant, x) in statistics_by_place
+            }
+            result.append(_median_chart(metric, workload, cells, design))
+            if metric.get("ratio") and design.reference is not None and design.kind != "trials":
+                chart = _ratio_chart(metric, workload, values[metric["metric"]], design)
+                result += [chart] if chart else []
+    return result
+
+
+def _workloads(design: Design, frame: pd.DataFrame) -> list[_Workload]:
+    """Return the workloads in the order of the factors' levels, from the design: also what is not measured yet."""
+    labels = {one["name"]: one["label"] for one in design.variants}
+    designed: dict[tuple, set[tuple[str, Any]]] = {}
+    for cell in design.cells.values():
+        designed.setdefault(design.workload(cell.levels), set()).add((cell.variant, design.x(cell.levels)))
+    order = {factor: {level: i for i, level in enumerate(levels)} for factor, levels in design.factors.items()}
+
+    def rank(levels: tuple) -> list:
+        pairs = zip(design.workload_factors, levels, strict=True)
+        return [order[factor].get(level, len(order[factor])) for factor, level in pairs]
+
+    blocks = tuple(sorted(set(frame["block"].tolist())))
+    result = []
+    for levels in sorted(designed, key=rank):
+        here = frozenset(designed[levels])
+        variants = tuple((name, label) for name, label in labels.items() if any(name == one for one, _ in here))
+        xs = blocks if design.x_factor is None else tuple(sorted({x for _, x in here}))
+        result.append(_Workload(levels, xs, variants, here))
+    return result
+
+
+def _values(frame: pd.DataFrame, names: list[str]) -> dict[str, dict[tuple, dict[int, float]]]:
+    """Return metric to (workload, variant, x) to block to value; a missing value is left out."""
+    result: dict[str, dict[tuple, dict[int, float]]] = {name: {} for name in names}
+    places = list(zip(frame["workload"], frame["variant"], frame["x"], strict=True))
+    blocks = frame["block"].tolist()
+    for name in names:
+        for place, block, value in zip(places, blocks, frame[name].tolist(), strict=True):
+            if not math.isnan(value):
+                result[name].setdefault(place, {})[block] = value
+    return result
+
+
+def _chart_name(metric: Mapping[str, Any], workload: _Workload) -> str:
+    return "-".join(str(part) for part in (metric["name"], *workload.levels))
+
+
+def _title(metric: Mapping[str, Any], workload: _Workload) -> str:
+    words = " ".join(str(level) for level in workload.levels)
+    return f"{metric['title']}, {words}" if words else metric["title"]
+
+
+def _median_chart(metric: Mapping[str, Any], workload: _Workload, cells: Mapping, design: Design) -> Chart:
+    name = _chart_name(metric, workload)
+    counts = [int(point[3]) for point in cells.values() if point[3]]
+    known = {place: point for place, point in cells.items() if point[3]}
+    if design.kind == "wide":
+        tables = {"": 0, "min": 1, "max": 2, "n": 3}
+        files = {
+            _file(name, part): _wide({place: point[i] for place, point in known.items()}, workload, design)
+            for part, i in tables.items()
+        }
+        companions = {part: _file(name, part) for part in tables if part}
+    else:
+        trials = design.kind == "trials"
+        rows = [
+            (label, x, point[0], None if trials else point[1], None if trials else point[2], int(point[3]))
+            for variant, label in workload.variants
+            for x in workload.xs
+            if (point := known.get((variant, x))) is not None
+        ]
+        files, companions = {_file(name, ""): _long(rows)}, {}
+    if design.kind == "trials":
+        counts = [sum(variant == one for one, _ in known) for variant, _ in workload.variants]
+    return Chart(
+        name=name,
+        metric=metric["name"],
+        title=_title(metric, workload),
+        y_label=metric["title"],
+        kind="wide" if design.kind == "wide" else "long",
+        unit=metric["unit"],
+        better=metric.get("better"),
+        workload=workload.levels,
+        series=tuple(label for _, label in workload.variants),
+        n=(min(counts), max(counts)) if counts else (0, 0),
+        files=files,
+        companions=companions,
+    )
+
+
+def _ratio_chart(metric: Mapping[str, Any], workload: _Workload, values: Mapping, design: Design) -> Chart | None:
+    compared = [(name, label) for name, label in workload.variants if name != design.reference]
+    if not compared or design.reference not in dict(workload.variants):
+        return None
+    estimates = {}
+    for name, _ in compared:
+        for x in workload.xs:
+            reference = values.get((workload.levels, design.reference, x), {})
+            variant = values.get((workload.levels, name, x), {})
+            blocks = sorted(
+                block for block in reference.keys() & variant.keys() if reference[block] > 0 < variant[block]
+            )
+            if blocks:
+                pairs = [[side[block] for block in blocks] for side in (reference, variant)]
+                if design.public.get("ratio_direction") == "variant/reference":
+                    pairs.reverse()
+                estimates[name, x] = statistics.paired_log_ratio(*pairs)
+    name = f"ratio-{_chart_name(metric, workload)}"
+    shown = _Workload(workload.levels, workload.xs, tuple(compared), workload.designed)
+    if design.kind == "wide":
+        tables = {"": 0, "low": 1, "high": 2}
+        files = {
+            _file(name, part): _wide({place: one[i] for place, one in estimates.items()}, shown, design)
+            for part, i in tables.items()
+        }
+        companions = {part: _file(name, part) for part in tables if part}
+    else:
+        rows = [
+            (label, x, *estimates[variant, x])
+            for variant, label in compared
+            for x in workload.xs
+            if (variant, x) in estimates
+        ]
+        files, companions = {_file(name, ""): _long(rows)}, {}
+    counts = [one.n for one in estimates.values()]
+    return Chart(
+        name=name,
+        metric=f"ratio-{metric['name']}",
+        title=f"{_title(metric, workload)}: ratio",
+        y_label=f"{metric['title']}: ratio",
+        kind="wide" if design.kind == "wide" else "long",
+        unit="ratio",
+        better=None,
+        workload=workload.levels,
+        series=tuple(label for _, label in compared),
+        n=(min(counts), max(counts)) if counts else (0, 0),
+        files=files,
+        companions=companions,
+    )
+
+
+def _file(name: str, part: str) -> str:
+    return f"{name}.{part}.csv" if part else f"{name}.csv"
+
+
+def _wide(cells: Mapping[tuple[str, Any], Any], workload: _Workload, design: Design) -> str:
+    header = [design.public.get("x_label") or design.x_factor, *(number_text(x) for x in workload.xs)]
+    rows = [
+        [label, *(number_text(cells.get((variant, x))) for x in workload.xs)] for variant, label in workload.variants
+    ]
+    return csv_text([header, *rows])
+
+
+def _long(rows: list[tuple]) -> str:
+    return csv_text([LONG_HEADER, *([series, *(number_text(value) for value in rest)] for series, *rest in rows)])

@@ -1,0 +1,74 @@
+"""datapackage.json: a Frictionless description of every CSV of a data set (https://datapackage.org)."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from replay.derive.aggregate import LONG_HEADER
+from replay.derive.files import json_text, write_if_changed
+from replay.derive.tidy import KEYS
+
+DATAPACKAGE = "datapackage.json"
+_WORDS = {*KEYS, "invalid_reason", "limiter", "started_at"} - {"block", "attempt"}
+_INTEGERS = {"block", "attempt", "used", "valid"}
+
+
+def write_datapackage(data_set: Path) -> bool:
+    """Write datapackage.json from the CSVs that are there; tell whether it changed."""
+    return write_if_changed(data_set / DATAPACKAGE, json_text(datapackage(data_set)))
+
+
+def datapackage(data_set: Path) -> dict[str, Any]:
+    """Return the package: one resource per CSV, with its size, digest and fields."""
+    paths = sorted([*data_set.glob("*/tidy.csv"), *data_set.glob("*/aggregate/*.csv")])
+    return {
+        "profile": "tabular-data-package",
+        "name": _slug(data_set.name),
+        "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in paths],
+    }
+
+
+def _resource(path: Path, relative: str) -> dict[str, Any]:
+    content = path.read_bytes()
+    rows = list(csv.reader(content.decode().splitlines()))
+    return {
+        "name": _slug(relative.removesuffix(".csv")),
+        "path": relative,
+        "profile": "tabular-data-resource",
+        "scheme": "file",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": len(content),
+        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        "schema": _schema(path.name, rows),
+    }
+
+
+def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
+    header = rows[0]
+    if name == "tidy.csv":
+        words = {column for i, column in enumerate(header) if not all(_is_number(row[i]) for row in rows[1:])}
+        fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
+        return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
+    first = "series" if tuple(header) == LONG_HEADER else header[0]
+    fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]
+    return {"fields": fields, "missingValues": [""]}
+
+
+def _tidy_type(column: str, words: set[str]) -> str:
+    if column in _INTEGERS:
+        return "integer"
+    return "string" if column in _WORDS or column in words else "number"
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"(?:-?\d+(?:\.\d+)?)?", text, re.ASCII) is not None
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower())

@@ -1,0 +1,73 @@
+"""A data set: its experiments, each in a process of its own, then the files that speak of all of them."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from replay.derive.cells import Cache
+from replay.derive.datapackage import write_datapackage
+from replay.derive.experiment import Derived, derive_experiment
+from replay.derive.manifest import exclusive, experiments_in, missing_entries, write_manifest
+from replay.errors import EvidenceError, ReplayError
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """An error that crosses from a worker: exceptions with keyword arguments do not survive pickling."""
+
+    what: str
+    where: str | None
+    next_step: str
+    exit_status: int
+
+
+def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Derived]:
+    """Derive the named experiments, or all that have raw output, then manifest.json and datapackage.json.
+
+    Raises EvidenceError naming the file that is missing or altered; the experiments that are whole are derived anyway.
+    """
+    present = experiments_in(data_set)
+    if not present:
+        raise EvidenceError("no raw output here", where=data_set, next_step="measure first: npm run measure -- --help")
+    for name in experiments:
+        if name not in present:
+            raise EvidenceError(
+                f"no experiment {name!r} with raw output", where=data_set, next_step=f"there are: {', '.join(present)}"
+            )
+    wanted = list(experiments) or present
+    wanted += [name for name in missing_entries(data_set) if name not in wanted]
+    results = _in_processes([data_set / name for name in wanted])
+    derived = [one for one in results if isinstance(one, Derived)]
+    finish(data_set, derived)
+    for one in results:
+        if isinstance(one, _Failure):
+            error = ReplayError(one.what, where=one.where, next_step=one.next_step)
+            error.exit_status = one.exit_status
+            raise error
+    return derived
+
+
+def finish(data_set: Path, derived: Sequence[Derived]) -> None:
+    """Write what speaks of the whole data set, from these experiments' parts and what is there of the others."""
+    with exclusive(data_set):
+        write_manifest(data_set, derived)
+        write_datapackage(data_set)
+
+
+def _in_processes(directories: list[Path]) -> list[Derived | _Failure]:
+    if len(directories) == 1:
+        return [_guarded(directories[0])]
+    # Forked: what took most of the time, importing pandas, is shared.
+    context = multiprocessing.get_context("fork")
+    with context.Pool(min(len(directories), context.cpu_count())) as pool:
+        return pool.map(_guarded, directories, chunksize=1)
+
+
+def _guarded(directory: Path) -> Derived | _Failure:
+    try:
+        return derive_experiment(directory, Cache())
+    except ReplayError as error:
+        return _Failure(error.what, error.where, error.next_step, error.exit_status)

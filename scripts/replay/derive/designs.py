@@ -1,0 +1,141 @@
+"""Which cells count: the designs in `raw/`, put together with the newest in front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from replay.errors import EvidenceError
+from replay.rawfiles import Listing, read_object
+
+DESIGN = r"design-[0-9a-f]+\.json"
+RECEIPT = r"block-\d{2,}/receipt-[0-9a-f]+\.json"
+
+
+@dataclass(frozen=True)
+class DesignCell:
+    """A cell of the design: its point, its variant's name, its levels."""
+
+    point: str
+    variant: str
+    levels: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The newest design, with the cells that older designs add to it. `public` is the newest as it stands in raw/."""
+
+    public: Mapping[str, Any]
+    cells: Mapping[str, DesignCell]
+    variants: tuple[Mapping[str, Any], ...]
+    factors: Mapping[str, tuple[Any, ...]]
+
+    @property
+    def reference(self) -> str | None:
+        """Name of the variant that the others are compared with, or None."""
+        return next((one["name"] for one in self.variants if one.get("reference")), None)
+
+    @property
+    def workload_factors(self) -> tuple[str, ...]:
+        """The factors that choose the chart."""
+        return tuple(self.public["workload_factors"])
+
+    @property
+    def x_factor(self) -> str | None:
+        """The factor along the chart's axis; None where each trial stands for itself."""
+        return self.public.get("x_factor")
+
+    @property
+    def kind(self) -> str:
+        """`wide` (a shared axis of sizes), `long` (another measured axis) or `trials` (no axis: one dot a block)."""
+        if self.x_factor is None:
+            return "trials"
+        return "wide" if self.public.get("x_unit") == "bytes" else "long"
+
+    def workload(self, levels: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the levels that name the chart."""
+        return tuple(levels[factor] for factor in self.workload_factors)
+
+    def x(self, levels: Mapping[str, Any]) -> Any:
+        """Return the level along the axis, or None."""
+        return None if self.x_factor is None else levels[self.x_factor]
+
+    def check(self, where: str) -> None:
+        """Raise EvidenceError where two points would fall on one place of one chart."""
+        places: dict[tuple, str] = {}
+        for cell in self.cells.values():
+            if places.setdefault((self.workload(cell.levels), self.x(cell.levels)), cell.point) != cell.point:
+                raise EvidenceError(
+                    f"two points fall on one place of a chart: {cell.point!r}; "
+                    f"x_factor and workload_factors do not tell them apart",
+                    where=where,
+                    next_step="add the missing factor to workload_factors and measure with that design",
+                )
+
+
+def load_designs(listing: Listing) -> dict[str, dict[str, Any]]:
+    """Return the designs in `raw/` by digest. Raises EvidenceError when there is none."""
+    paths = listing.matching(DESIGN)
+    if not paths:
+        raise EvidenceError("no design-<digest>.json", where=listing.raw, next_step="measure the experiment again")
+    return {path.removeprefix("design-").partition(".")[0]: read_object(listing, path) for path in paths}
+
+
+def load_receipts(listing: Listing) -> list[dict[str, Any]]:
+    """Return the receipts of all complete blocks."""
+    return [read_object(listing, path) for path in listing.matching(RECEIPT)]
+
+
+def combine(
+    designs: Mapping[str, Mapping[str, Any]],
+    receipts: Iterable[Mapping[str, Any]],
+    last_attempt: tuple[str, frozenset[str]] | None,
+) -> Design:
+    """Put designs together: the newest gives labels, axes and metrics; older ones add cells at points it does not have.
+
+    A design is as new as the last receipt that names it, or as the last attempt (its end, its cell ids) that measured
+    its cells. A cell of an older design whose point and variant the newer one has too is abandoned.
+    """
+    newest: dict[str, str] = dict.fromkeys(designs, "")
+    for receipt in receipts:
+        if receipt.get("design") in newest:
+            newest[receipt["design"]] = max(newest[receipt["design"]], str(receipt.get("ended_at") or ""))
+    if last_attempt:
+        ended_at, cells = last_attempt
+        for digest, design in designs.items():
+            if cells <= design["cells"].keys():
+                newest[digest] = max(newest[digest], ended_at)
+    order = sorted(designs, key=lambda digest: (newest[digest], len(designs[digest]["cells"]), digest), reverse=True)
+    first = designs[order[0]]
+    cells: dict[str, DesignCell] = {}
+    taken: set[tuple[str, str]] = set()
+    variants = {one["name"]: one for one in first["variants"]}
+    factors = {name: list(levels) for name, levels in first["factors"].items()}
+    for digest in order:
+        design = designs[digest]
+        if not _same_axes(design, first):
+            continue
+        for cell_id, raw in sorted(design["cells"].items()):
+            if (raw["point"], raw["variant"]) not in taken:
+                taken.add((raw["point"], raw["variant"]))
+                cells[cell_id] = DesignCell(raw["point"], raw["variant"], raw["levels"])
+        for one in design["variants"]:
+            # Only the newest design names the reference.
+            variants.setdefault(one["name"], {**one, "reference": False})
+        for name, levels in design["factors"].items():
+            factors[name] += [level for level in levels if level not in factors[name]]
+    # JSON with sorted keys does not keep the order of the factors; charts are named in the order of the workload's.
+    named = [*first["workload_factors"], *([first["x_factor"]] if first.get("x_factor") else [])]
+    names = [*named, *sorted(factors.keys() - set(named))]
+    return Design(first, cells, tuple(variants.values()), {name: _ordered(factors[name]) for name in names})
+
+
+def _same_axes(design: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
+    keys = ("workload_factors", "x_factor")
+    return all(design.get(key) == first.get(key) for key in keys) and set(design["factors"]) == set(first["factors"])
+
+
+def _ordered(levels: list[Any]) -> tuple[Any, ...]:
+    """Numbers by size; words in the order of the designs."""
+    return tuple(sorted(levels) if all(isinstance(level, int | float) for level in levels) else levels)

@@ -1,0 +1,140 @@
+"""One experiment: from `raw/` to tidy.csv and aggregates, and what the manifest says of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.derive.aggregate import Chart, charts, used_frame
+from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
+from replay.derive.designs import Design, combine, load_designs, load_receipts
+from replay.derive.files import write_if_changed
+from replay.derive.tidy import tidy_csv, used_attempts, used_rows
+from replay.rawfiles import list_raw
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What deriving an experiment gave: its entry in the manifest, what was written, what a person should know."""
+
+    name: str
+    entry: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    cells: int
+    written: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def derive_experiment(directory: Path, cache: Cache | None = None) -> Derived:
+    """Verify `directory/raw`, and write `tidy.csv` and `aggregate/` beside it, where they change.
+
+    Nothing is written before every file that SHA256SUMS lists was found unaltered. With a `cache`, files that it
+    holds are not read again. Raises EvidenceError naming the file.
+    """
+    cache = cache or Cache()
+    listing = list_raw(directory / "raw")
+    records = load_attempts(listing, cache)
+    last = max(records, key=lambda one: (one.ended_at, one.block, one.point, one.number), default=None)
+    design = combine(load_designs(listing), load_receipts(listing), (last.ended_at, last.cell_ids) if last else None)
+    design.check(f"{listing.raw}/design")
+    chosen = used_attempts(records, design)
+    used = used_rows(chosen, design)
+    drawn = charts(used_frame(used, design), design)
+    texts = {directory / "tidy.csv": tidy_csv(records, design, chosen)}
+    texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
+    written = [path for path, text in texts.items() if write_if_changed(path, text)]
+    for stale in sorted(set((directory / "aggregate").glob("*.csv")) - set(texts)):
+        stale.unlink()
+        written.append(stale)
+    return Derived(
+        name=directory.name,
+        entry=_entry(directory.name, design, records, used, drawn),
+        facts=_facts(records),
+        cells=sum(len(record.rows) for record in records),
+        written=tuple(written),
+        notes=tuple(note for record in records for note in record.notes),
+    )
+
+
+def _entry(
+    name: str,
+    design: Design,
+    records: list[AttemptRecord],
+    used: list[tuple[AttemptRecord, CellRow]],
+    drawn: list[Chart],
+) -> dict[str, Any]:
+    public = design.public
+    invalid = Counter(row.invalid_reason for record in records for row in record.rows if not row.valid)
+    measured = {row.cell_id for record in records for row in record.rows}
+    return {
+        "title": public["title"],
+        "sources": public.get("sources", []),
+        "scale": public["scale"],
+        "protocol": public["protocol"],
+        "tool": public["tool"],
+        "blocks": len({record.block for record, _ in used}),
+        "cells": len(design.cells),
+        "cells_measured": len({row.cell_id for _, row in used}),
+        "attempts": len(records),
+        "invalid": dict(sorted(invalid.items())),
+        "skipped": public.get("skipped", []),
+        "abandoned_cells": len(measured - design.cells.keys()),
+        "factors": {factor: list(levels) for factor, levels in design.factors.items()},
+        "variants": [
+            {"name": one["name"], "label": one["label"], "reference": bool(one.get("reference")),
+             "control": bool(one.get("control"))}
+            for one in design.variants
+        ],
+        "limiters": _limiters(row for _, row in used),
+        "charts": {chart.name: _chart_entry(name, chart, design, used) for chart in drawn},
+    }  # fmt: skip
+
+
+def _chart_entry(
+    experiment: str, chart: Chart, design: Design, used: list[tuple[AttemptRecord, CellRow]]
+) -> dict[str, Any]:
+    here = [row for _, row in used if design.workload(design.cells[row.cell_id].levels) == chart.workload]
+    limiters = list(_limiters(here))
+    axis = {"label": design.public.get("x_label") or design.x_factor, "unit": design.public.get("x_unit") or "count"}
+    return {
+        "title": chart.title,
+        "path": f"{experiment}/aggregate/{chart.name}.csv",
+        "companions": {part: f"{experiment}/aggregate/{file}" for part, file in chart.companions.items()},
+        "kind": chart.kind,
+        "metric": chart.metric,
+        "workload": dict(zip(design.workload_factors, chart.workload, strict=True)),
+        "x": {"label": "Trial", "unit": "count"} if design.x_factor is None else axis,
+        "y": {"label": chart.y_label, "unit": chart.unit, "better": chart.better},
+        "series": list(chart.series),
+        "n": {"min": chart.n[0], "max": chart.n[1]},
+        "limiter": (limiters[0] if len(limiters) == 1 else "mixed") if limiters else None,
+        "measured_to": max((_day(row.sidecar.get("ended_at")) for row in here), default=None),
+    }
+
+
+def _limiters(rows) -> dict[str, int]:
+    return dict(sorted(Counter(str(row.sidecar.get("limiter") or "unknown") for row in rows).items()))
+
+
+def _day(moment: Any) -> str:
+    return str(moment or "")[:10]
+
+
+def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
+    """Return what the data set's manifest gathers over experiments: days, machines, commits, versions."""
+    sidecars = [row.sidecar for record in records for row in record.rows]
+    hosts: dict[str, dict[str, Any]] = {}
+    for sidecar in sidecars:
+        if isinstance(host := sidecar.get("host"), dict):
+            hosts.setdefault(str(host.get("id")), host)
+    days = [_day(sidecar.get(key)) for sidecar in sidecars for key in ("started_at", "ended_at") if sidecar.get(key)]
+    return {
+        "measured_from": min(days, default=None),
+        "measured_to": max(days, default=None),
+        "machines": sorted(hosts),
+        "git_commits": sorted({str(s["git_commit"]) for s in sidecars if s.get("git_commit")}),
+        "git_dirty": any(s.get("git_dirty") for s in sidecars),
+    }

@@ -1,0 +1,99 @@
+"""manifest.json: what is in a data set. The deck reads it; so does every label on a chart."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from replay.derive.experiment import Derived
+from replay.derive.files import json_text, write_if_changed
+from replay.errors import EvidenceError
+
+MANIFEST = "manifest.json"
+CAMPAIGN = "campaign.json"
+
+
+@contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """Hold a data set's folder while its manifest is put together from several processes' parts."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def experiments_in(data_set: Path) -> list[str]:
+    """Return the names of the experiments that have raw output."""
+    return sorted(path.parent.parent.name for path in data_set.glob("*/raw/SHA256SUMS"))
+
+
+def write_manifest(data_set: Path, derived: Iterable[Derived]) -> bool:
+    """Write manifest.json with these experiments' entries, keeping the entries of others; tell whether it changed.
+
+    Hold `exclusive(data_set)`. An entry of an experiment that has no raw output any more is dropped.
+    """
+    path = data_set / MANIFEST
+    present = experiments_in(data_set)
+    entries = {name: entry for name, entry in _previous(path).items() if name in present}
+    entries |= {one.name: {**one.entry, "provenance": one.facts} for one in derived}
+    return write_if_changed(path, json_text(manifest(data_set.name, _campaign(data_set), entries)))
+
+
+def missing_entries(data_set: Path) -> list[str]:
+    """Return the experiments with raw output of which manifest.json says nothing yet."""
+    known = _previous(data_set / MANIFEST)
+    return [name for name in experiments_in(data_set) if name not in known]
+
+
+def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the manifest of a data set from its campaign and its experiments' entries."""
+    provenance = [entry["provenance"] for entry in entries.values()]
+
+    def gathered(key: str) -> list[str]:
+        return sorted({value for one in provenance for value in one[key]})
+
+    return {
+        "schema_version": 1,
+        "data_set": name,
+        "label": campaign.get("label") or name,
+        "site": campaign.get("site"),
+        "site_label": campaign.get("site_label"),
+        "limitation": campaign.get("limitation"),
+        "altered": bool(campaign.get("altered")),
+        "setup": campaign.get("setup") or {},
+        "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
+        "measured_to": max((one["measured_to"] for one in provenance if one["measured_to"]), default=None),
+        "machines": gathered("machines"),
+        "git_commits": gathered("git_commits"),
+        "git_dirty": any(one["git_dirty"] for one in provenance),
+        "experiments": {key: entries[key] for key in sorted(entries)},
+    }
+
+
+def _previous(path: Path) -> dict[str, Any]:
+    """Return the entries of an earlier manifest; one that cannot be read is derived anew, as it is only derived."""
+    try:
+        entries = json.loads(path.read_text())["experiments"]
+        return {name: entry for name, entry in entries.items() if "provenance" in entry}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _campaign(data_set: Path) -> dict[str, Any]:
+    path = data_set / CAMPAIGN
+    try:
+        campaign = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise EvidenceError(f"not JSON: {error}", where=path, next_step="restore it from git or a copy") from None
+    if not isinstance(campaign, dict):
+        raise EvidenceError("not a JSON object", where=path, next_step="restore it from git or a copy")
+    return campaign

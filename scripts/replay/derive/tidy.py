@@ -1,0 +1,83 @@
+"""tidy.csv: one row per cell and attempt, good or void, used or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.designs import Design
+from replay.derive.files import csv_text, number_text
+
+KEYS = ("experiment", "block", "cell", "attempt", "point", "variant", "label")
+_FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")
+_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "started_at")
+
+
+def used_attempts(records: Iterable[AttemptRecord], design: Design) -> dict[tuple[int, str], AttemptRecord]:
+    """Return, of each set, the attempt that counts, by (block, point).
+
+    It is the first good one; where a design gained cells at a point, the first good one that holds the most of them.
+    """
+    chosen: dict[tuple[int, str], AttemptRecord] = {}
+    coverage: dict[tuple[int, str], int] = {}
+    for record in records:
+        holds = sum(cell_id in design.cells for cell_id in record.cell_ids)
+        key = (record.block, record.point)
+        if record.good and holds > coverage.get(key, 0):
+            chosen[key], coverage[key] = record, holds
+    return chosen
+
+
+def used_rows(chosen: dict[tuple[int, str], AttemptRecord], design: Design) -> list[tuple[AttemptRecord, CellRow]]:
+    """Return the cells that aggregates take: those of the chosen attempts that the design still has."""
+    return [(record, row) for record in chosen.values() for row in record.rows if row.cell_id in design.cells]
+
+
+def metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
+    """Return the names of all metrics: the usual ones first, the others by name."""
+    present = {name for record in records for row in record.rows for name in row.metrics}
+    return [*_FIRST_METRICS, *sorted(present - set(_FIRST_METRICS) - set(KEYS) - set(_LAST))]
+
+
+def tidy_csv(records: list[AttemptRecord], design: Design, chosen: dict[tuple[int, str], AttemptRecord]) -> str:
+    """Return the text of tidy.csv, sorted by block, point, variant and attempt."""
+    metrics = metric_columns(records)
+    factors = [name for name in design.factors if name not in KEYS]
+    header = [*KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *_LAST]
+    keyed = []
+    for record in records:
+        is_chosen = chosen.get((record.block, record.point)) is record
+        for row in record.rows:
+            used = is_chosen and row.cell_id in design.cells
+            fields = _fields(record, row, factors, metrics, used)
+            keyed.append(((record.block, record.point, row.variant, record.number), fields))
+    keyed.sort(key=lambda pair: pair[0])
+    return csv_text([header, *(fields for _, fields in keyed)])
+
+
+def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: list[str], used: bool) -> list[str]:
+    load = row.sidecar.get("load") or {}
+    numbers, values = number_text, row.metrics
+    return [
+        str(row.sidecar.get("experiment", "")),
+        str(record.block),
+        row.cell_id,
+        str(record.number),
+        record.point,
+        row.variant,
+        row.label,
+        *(_level(row.levels.get(name)) for name in factors),
+        str(int(used)),
+        str(int(row.valid)),
+        row.invalid_reason,
+        *(numbers(values.get(name)) for name in metrics),
+        numbers(load.get("cpu_idle_fraction")),
+        numbers(load.get("disk_busy_fraction")),
+        str(row.sidecar.get("limiter") or "unknown"),
+        str(row.sidecar.get("started_at") or ""),
+    ]
+
+
+def _level(value: Any) -> str:
+    return number_text(value) if isinstance(value, int | float) else str("" if value is None else value)

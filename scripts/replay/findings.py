@@ -1,0 +1,51 @@
+"""What a preflight finds: one fact a line, how bad it is, and the commands that mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+#: `ok` and `note` need nothing, `warning` a thought; `skip` takes a capability away, `refused` stops measuring.
+LEVELS = ("ok", "note", "warning", "skip", "refused")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fact about a site. `word` is the word of `requires` that a `skip` takes away."""
+
+    topic: str
+    level: str
+    text: str
+    commands: tuple[str, ...] = ()
+    word: str | None = None
+
+    def public(self) -> dict[str, Any]:
+        """Return it for `--json`."""
+        return {"topic": self.topic, "level": self.level, "text": self.text, "commands": list(self.commands)} | (
+            {"word": self.word} if self.word else {}
+        )
+
+
+@dataclass
+class Findings:
+    """The facts so far, in the order they were found."""
+
+    items: list[Finding] = field(default_factory=list)
+
+    def add(self, topic: str, level: str, text: str, *, commands: Iterable[str] = (), word: str | None = None) -> None:
+        """Add one fact."""
+        self.items.append(Finding(topic, level, text, tuple(commands), word))
+
+    @property
+    def refused(self) -> bool:
+        """Whether measuring would be refused."""
+        return any(item.level == "refused" for item in self.items)
+
+    def lacking(self) -> dict[str, str]:
+        """Return word → reason for each capability that the live cluster takes away."""
+        return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
+
+    def commands(self) -> list[str]:
+        """Return every command once, in order."""
+        return list(dict.fromkeys(command for item in self.items for command in item.commands))

@@ -1,0 +1,163 @@
+"""`ceph.conf` and keyrings of a sandbox, as text. Every departure from Ceph's defaults is here, with its reason."""
+
+from __future__ import annotations
+
+import base64
+import os
+import struct
+import time
+from pathlib import Path
+
+from replay.sandbox.layout import Layout
+from replay.sandbox.options import SandboxOptions
+from replay.sandbox.ports import ADDRESS
+
+HEADER = "# Written by Replay's sandbox. `scripts/sandbox down` removes it.\n"
+POOL = "replay"
+POOL_PGS = 32
+MIRROR_CLIENT = "client.rbd-mirror.right"
+YEAR_SECONDS = 365 * 24 * 3600
+
+# An OSD chooses many settings by what the kernel says of the disk ("rotational"), which virtual disks report at will.
+# These are Ceph 16.2's own values for solid-state disks, given explicitly so that detection decides nothing.
+SOLID_STATE = {
+    "bluestore_debug_enforce_settings": "ssd",
+    "bluestore_min_alloc_size": 4096,
+    "bluestore_prefer_deferred_size": 0,
+    "bluestore_prefer_deferred_size_hdd": 0,
+    "bluestore_prefer_deferred_size_ssd": 0,
+    "bluestore_throttle_cost_per_io": 4000,
+    "osd_op_num_shards": 8,
+    "osd_op_num_threads_per_shard": 2,
+    "osd_recovery_sleep_hdd": 0,
+    "osd_recovery_max_active_hdd": 10,
+    "osd_snap_trim_sleep_hdd": 0,
+    "osd_delete_sleep_hdd": 1,
+}
+
+
+def render(*, name: str, fsid: str, port: int, layout: Layout, options: SandboxOptions) -> str:
+    """Return the `ceph.conf` of cluster `name`, for its daemons and its clients. All paths are absolute."""
+    is_left = name == "left"
+    replicas = min(3, options.left_osds if is_left else options.right_osds)
+    folder, run = layout.cluster(name), layout.run
+    sections: dict[str, dict[str, object]] = {
+        "global": {
+            "fsid": fsid,
+            "mon_host": f"[v2:{ADDRESS}:{port}/0]",
+            "ms_bind_msgr1": "false",
+            "ms_bind_ipv6": "false",
+            "public_network": "127.0.0.0/8",
+            "cluster_network": "127.0.0.0/8",
+            "run_dir": run,
+            "crash_dir": folder / "crash",
+            "osd_pool_default_size": replicas,
+            "osd_pool_default_min_size": min(2, replicas),
+            "osd_pool_default_pg_num": POOL_PGS,
+            "osd_pool_default_pgp_num": POOL_PGS,
+            "osd_pool_default_pg_autoscale_mode": "off",
+            # All OSDs are on one host, so replicas part by OSD.
+            "osd_crush_chooseleaf_type": 0,
+            "auth_allow_insecure_global_id_reclaim": "false",
+        },
+        "mon": {
+            "mon_data": f"{folder}/mon.$id",
+            "log_file": f"{folder}/log/mon.$id.log",
+            "admin_socket": f"{run}/{name}-mon.$id.asok",
+            "mon_cluster_log_file": f"{folder}/log/cluster.log",
+            "mon_initial_members": name,
+            "mon_allow_pool_delete": "true",
+            "mon_allow_pool_size_one": "true",
+            "mon_data_avail_warn": 5,
+        },
+        "mgr": {
+            "mgr_data": f"{folder}/mgr.$id",
+            "log_file": f"{folder}/log/mgr.$id.log",
+            "admin_socket": f"{run}/{name}-mgr.$id.asok",
+            "public_addr": ADDRESS,
+            "mgr_initial_modules": "iostat",
+        },
+        "osd": {
+            "osd_data": f"{folder}/osd.$id",
+            "log_file": f"{folder}/log/osd.$id.log",
+            "admin_socket": f"{run}/{name}-osd.$id.asok",
+            "public_addr": ADDRESS,
+            "cluster_addr": ADDRESS,
+            "osd_objectstore": "bluestore",
+            "bluestore_block_create": "true",
+            "bluestore_block_size": options.left_osd_bytes if is_left else options.right_osd_bytes,
+            "osd_memory_target": options.osd_memory_target_bytes,
+            # Weights and device classes are set once, at creation: a restart must not undo an experiment's.
+            "osd_crush_update_on_start": "false",
+            "osd_class_update_on_start": "false",
+            # Scrubbing is noise in a measurement, and a sandbox lives for hours: it never becomes due.
+            "osd_scrub_min_interval": YEAR_SECONDS,
+            "osd_scrub_max_interval": 2 * YEAR_SECONDS,
+            "osd_deep_scrub_interval": 2 * YEAR_SECONDS,
+            **SOLID_STATE,
+        },
+        "client": {"keyring": layout.keyring(name)},
+    }
+    if not is_left:
+        sections[MIRROR_CLIENT] = {
+            "log_file": layout.log(name, "rbd-mirror"),
+            "admin_socket": f"{run}/$cluster-$name.$pid.$cctid.asok",
+            # How soon the daemon notices a pool that an experiment has added (default 30 s).
+            "rbd_mirror_pool_replayers_refresh_interval": 5,
+            # How soon a daemon that was killed is succeeded (three missed beats of 5 s, three times, by default).
+            "rbd_mirror_leader_heartbeat_interval": 1,
+        }
+    return HEADER + "".join(_section(title, settings) for title, settings in sections.items())
+
+
+def render_peer(layout: Layout) -> str:
+    """Return what rbd-mirror reads as configuration of its remote cluster: only where its log and socket go.
+
+    Address and key of the peer come from the bootstrap; without this file the socket would be made in /var/run/ceph.
+    """
+    return HEADER + _section(
+        "global",
+        {
+            "run_dir": layout.run,
+            "log_file": layout.log("right", "rbd-mirror-peer"),
+            "admin_socket": f"{layout.run}/$cluster-$name.$pid.$cctid.asok",
+        },
+    )
+
+
+def _section(title: str, settings: dict[str, object]) -> str:
+    return f"\n[{title}]\n" + "".join(f"{key} = {value}\n" for key, value in settings.items())
+
+
+def new_key() -> str:
+    """Return a fresh cephx key: type AES, time of creation, 16 random bytes, in Base64."""
+    now = time.time_ns()
+    secret = os.urandom(16)
+    return base64.b64encode(struct.pack("<HIIH", 1, now // 10**9, now % 10**9, len(secret)) + secret).decode()
+
+
+def keyrings(name: str, layout: Layout, osd_count: int) -> tuple[str, dict[Path, str]]:
+    """Return the keyring that the monitor is made with, and the keyring files of its daemons and clients.
+
+    The monitor's own holds every key with its capabilities, so no `ceph auth` command is needed afterwards.
+    """
+    capabilities = {
+        "mon.": {"mon": "allow *"},
+        "client.admin": {"mon": "allow *", "mgr": "allow *", "osd": "allow *", "mds": "allow *"},
+        f"mgr.{name}": {"mon": "allow profile mgr", "osd": "allow *", "mds": "allow *"},
+    }
+    for osd in range(osd_count):
+        capabilities[f"osd.{osd}"] = {"mon": "allow profile osd", "mgr": "allow profile osd", "osd": "allow *"}
+    clients = ["client.admin"]
+    if name == "right":
+        capabilities[MIRROR_CLIENT] = {"mon": "profile rbd-mirror", "mgr": "profile rbd", "osd": "profile rbd"}
+        clients.append(MIRROR_CLIENT)
+    keys = {entity: new_key() for entity in capabilities}
+    seed = "".join(
+        f"[{entity}]\n\tkey = {keys[entity]}\n" + "".join(f'\tcaps {on} = "{what}"\n' for on, what in caps.items())
+        for entity, caps in capabilities.items()
+    )
+    files = {layout.keyring(name): "".join(f"[{each}]\n\tkey = {keys[each]}\n" for each in clients)}
+    for daemon in [f"mgr.{name}", *(f"osd.{osd}" for osd in range(osd_count))]:
+        files[layout.data(name, daemon) / "keyring"] = f"[{daemon}]\n\tkey = {keys[daemon]}\n"
+    return seed, files

@@ -1,0 +1,164 @@
+"""Making one cluster from nothing, with as few programs as possible one after the other."""
+
+from __future__ import annotations
+
+import subprocess
+import uuid
+from collections.abc import Callable
+
+from replay.sandbox import conf, daemons
+from replay.sandbox.errors import SandboxError
+from replay.sandbox.health import await_clean
+from replay.sandbox.layout import Layout
+from replay.sandbox.options import SandboxOptions
+from replay.sandbox.ports import ADDRESS
+from replay.sandbox.processes import daemon_environment
+from replay.sandbox.requirements import program
+from replay.sandbox.state import SandboxCluster
+from replay.sandbox.tools import CephSession, Interrupt, rbd, run
+
+Say = Callable[[str], None]
+
+
+def plan(name: str, port: int, osd_count: int, layout: Layout) -> SandboxCluster:
+    """Return a cluster that does not exist yet, with fresh identities."""
+    return SandboxCluster(
+        name=name,
+        fsid=str(uuid.uuid4()),
+        conf=str(layout.conf(name)),
+        keyring=str(layout.keyring(name)),
+        monitor_port=port,
+        osd_uuids=[str(uuid.uuid4()) for _ in range(osd_count)],
+        run_dir=str(layout.run),
+    )
+
+
+def create(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, interrupt: Interrupt, say: Say) -> None:
+    """Make and start a cluster, with its pool: returns when all placement groups are active+clean.
+
+    `ceph-osd --mkfs` is given the monitor map, so it needs no monitor: all OSDs are made while the monitor starts.
+    """
+    write_files(cluster, layout, options)
+    making = [_make_osd(cluster, layout, osd) for osd in cluster.osd_ids]
+    try:
+        monitor, manager, *osds = daemons.roles(cluster)
+        make_monitor(cluster, layout)
+        daemons.start(layout, monitor)
+        daemons.await_ready(layout, monitor, interrupt)
+        with daemons.hurried(layout, monitor), CephSession(layout.conf(cluster.name), cluster.fsid) as ceph:
+            # Before the manager starts: its device health module would otherwise create a pool of its own.
+            ceph.run("config", "set", "mgr", "mgr/devicehealth/enable_monitoring", "false", "--force")
+            daemons.start(layout, manager)
+            _enter_osds(ceph, cluster, options)
+            _await_made(making, cluster, layout, interrupt)
+            for osd in osds:
+                daemons.start(layout, osd)
+            say(f"{cluster.name}: monitor, manager and {len(osds)} OSD{'s'[: len(osds) != 1]} started")
+            for osd in osds:
+                daemons.await_ready(layout, osd, interrupt)
+            _create_pool(ceph, cluster, layout)
+            await_clean(ceph, cluster, layout, interrupt, healthy=True)
+    finally:
+        for process in making:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+    say(f"{cluster.name}: all placement groups active+clean")
+
+
+def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions) -> None:
+    """Write configuration and keyrings, and make the daemons' folders. Private to this user: there are keys inside."""
+    name = cluster.name
+    folder = layout.cluster(name)
+    for each in (
+        folder,
+        folder / "log",
+        folder / "crash",
+        *(layout.data(name, r.name) for r in daemons.roles(cluster)),
+    ):
+        each.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    layout.conf(name).write_text(
+        conf.render(name=name, fsid=cluster.fsid, port=cluster.monitor_port, layout=layout, options=options),
+        encoding="utf-8",
+    )
+    seed, files = conf.keyrings(name, layout, len(cluster.osd_uuids))
+    for path, text in {**files, folder / "seed.keyring": seed}.items():
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
+    run(
+        [
+            *(program("monmaptool"), "--create", "--clobber", "--fsid", cluster.fsid),
+            *("--addv", name, f"[v2:{ADDRESS}:{cluster.monitor_port}/0]"),
+            *("--set-min-mon-release", "nautilus", str(folder / "monmap")),
+        ]
+    )
+
+
+def make_monitor(cluster: SandboxCluster, layout: Layout) -> None:
+    """Make the monitor's store, with all keys in it."""
+    folder = layout.cluster(cluster.name)
+    run(
+        [
+            *(program("ceph-mon"), "--mkfs", "--conf", str(layout.conf(cluster.name)), "--cluster", cluster.name),
+            *("--id", cluster.name, "--monmap", str(folder / "monmap"), "--keyring", str(folder / "seed.keyring")),
+            *("--admin-socket", ""),
+        ]
+    )
+    (folder / "seed.keyring").unlink()
+
+
+def _make_osd(cluster: SandboxCluster, layout: Layout, osd: int) -> subprocess.Popen[bytes]:
+    with layout.output(cluster.name, f"osd.{osd}").open("ab") as stream:
+        return subprocess.Popen(
+            [
+                *(program("ceph-osd"), "--mkfs", "--no-mon-config", "--conf", str(layout.conf(cluster.name))),
+                *("--cluster", cluster.name, "--id", str(osd), "--osd-uuid", cluster.osd_uuids[osd]),
+                *("--monmap", str(layout.cluster(cluster.name) / "monmap"), "--admin-socket", ""),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            env=daemon_environment(),
+        )
+
+
+def _await_made(
+    making: list[subprocess.Popen[bytes]], cluster: SandboxCluster, layout: Layout, interrupt: Interrupt
+) -> None:
+    for osd, process in enumerate(making):
+        log = layout.output(cluster.name, f"osd.{osd}")
+        interrupt.wait_until(
+            lambda process=process: process.poll() is not None,
+            what=f"osd.{osd} of {cluster.name} to be made",
+            where=log,
+            timeout_seconds=120.0,
+        )
+        if process.returncode:
+            interrupt.pause(0.0)
+            said = daemons.last_words(layout, daemons.Role(cluster.name, "osd", str(osd)))
+            raise SandboxError(
+                f"ceph-osd --mkfs ended with status {process.returncode}: {said}",
+                where=log,
+                next_step="read this file; a full disk or a file system without sparse files is the usual reason",
+            )
+
+
+def _enter_osds(ceph: CephSession, cluster: SandboxCluster, options: SandboxOptions) -> None:
+    """Make the OSDs known, each with its weight (TiB, as Ceph counts) and the class that its settings are meant for."""
+    size = options.left_osd_bytes if cluster.name == "left" else options.right_osd_bytes
+    for osd, identity in enumerate(cluster.osd_uuids):
+        if (given := ceph.json("osd", "new", identity, str(osd)).get("osdid")) != osd:
+            raise SandboxError(f"Ceph gave number {given} to OSD {osd}", where=cluster.conf)
+        ceph.run("osd", "crush", "add", f"osd.{osd}", f"{size / (1 << 40):.5f}", f"host={cluster.name}", "root=default")
+        ceph.run("osd", "crush", "set-device-class", "ssd", f"osd.{osd}")
+
+
+def _create_pool(ceph: CephSession, cluster: SandboxCluster, layout: Layout) -> None:
+    pgs = str(conf.POOL_PGS)
+    ceph.run("osd", "pool", "create", conf.POOL, pgs, pgs, "replicated")
+    ceph.run("osd", "pool", "application", "enable", conf.POOL, "rbd")
+    if len(cluster.osd_uuids) == 1:
+        # One OSD holds one replica. The mute is disclosed by `ceph status`.
+        ceph.run("health", "mute", "POOL_NO_REDUNDANCY", "--sticky")
+    rbd(layout.conf(cluster.name), "pool", "init", conf.POOL)

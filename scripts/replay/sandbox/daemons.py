@@ -1,0 +1,207 @@
+"""The daemons of a sandbox: their command lines, their order, and when each is ready."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.ceph.asok import AdminSocketError, ask
+from replay.sandbox import processes
+from replay.sandbox.conf import MIRROR_CLIENT
+from replay.sandbox.errors import SandboxError
+from replay.sandbox.layout import Layout
+from replay.sandbox.requirements import program
+from replay.sandbox.state import Daemon, MirrorDaemon, Sandbox, SandboxCluster
+from replay.sandbox.tools import Interrupt
+
+
+@dataclass(frozen=True)
+class Role:
+    """A daemon that a cluster ought to run."""
+
+    cluster: str
+    type: str
+    id: str
+
+    @property
+    def name(self) -> str:
+        """Ceph's name, for example `osd.0`."""
+        return f"{self.type}.{self.id}"
+
+
+MIRROR = Role("right", "rbd-mirror", "right")
+
+
+def roles(cluster: SandboxCluster) -> list[Role]:
+    """Return the daemons of a cluster in the order in which they start."""
+    return [
+        Role(cluster.name, "mon", cluster.name),
+        Role(cluster.name, "mgr", cluster.name),
+        *(Role(cluster.name, "osd", str(osd)) for osd in cluster.osd_ids),
+    ]
+
+
+def all_roles(sandbox: Sandbox) -> list[Role]:
+    """Return every daemon of the sandbox, rbd-mirror last."""
+    wanted = [role for cluster in sandbox.clusters.values() for role in roles(cluster)]
+    return [*wanted, MIRROR] if "right" in sandbox.clusters else wanted
+
+
+def running(layout: Layout, role: Role) -> processes.Process | None:
+    """Return the process that runs as this daemon, if it lives."""
+    process = processes.read_pid_file(layout.pid_file(role.cluster, role.name))
+    return process if processes.is_alive(process) else None
+
+
+def start(layout: Layout, role: Role) -> processes.Process:
+    """Start a daemon unless it runs already, write its pid file and return its process."""
+    if process := running(layout, role):
+        return process
+    _remove_stale_sockets(layout, role)
+    argv = [program(role.type if role.type == "rbd-mirror" else f"ceph-{role.type}"), "-f"]
+    if role == MIRROR:
+        argv += ["--cluster", role.cluster, "--name", MIRROR_CLIENT]
+    else:
+        argv += ["--cluster", role.cluster, "--id", role.id]
+    process = processes.start(
+        [*argv, "--conf", str(layout.conf(role.cluster))],
+        output=layout.output(role.cluster, role.name),
+        cwd=layout.cluster(role.cluster),
+        # For the connections of a pool rbd-mirror looks up `left.conf` and `right.conf` by itself. Naming the folder
+        # keeps it from finding files of these names in /etc/ceph or in the user's home.
+        environment={"CEPH_CONF": f"{layout.mirror_work}/$cluster.conf"} if role == MIRROR else None,
+    )
+    process.save(layout.pid_file(role.cluster, role.name))
+    return process
+
+
+def _remove_stale_sockets(layout: Layout, role: Role) -> None:
+    layout.socket(role.cluster, role.name).unlink(missing_ok=True)
+    if role == MIRROR:
+        for old in layout.run.glob("*client.rbd-mirror*.asok"):
+            old.unlink(missing_ok=True)
+
+
+def answer(layout: Layout, role: Role, command: str) -> Any:
+    """Ask a daemon on its admin socket; None when it does not answer (yet)."""
+    try:
+        return ask(layout.socket(role.cluster, role.name), command, timeout_seconds=3.0)
+    except AdminSocketError:
+        return None
+
+
+def is_ready(layout: Layout, role: Role) -> bool:
+    """Say whether a daemon does its work: monitor leads, OSD is active, manager and rbd-mirror answer."""
+    if role == MIRROR:
+        return mirror_is_connected(layout)
+    if role.type == "mon":
+        return (answer(layout, role, "mon_status") or {}).get("state") == "leader"
+    if role.type == "osd":
+        return (answer(layout, role, "status") or {}).get("state") == "active"
+    return answer(layout, role, "version") is not None
+
+
+def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_seconds: float = 60.0) -> None:
+    """Wait until a daemon does its work; SandboxError with the end of its log when it dies or takes too long."""
+
+    def ready() -> bool:
+        if is_ready(layout, role):
+            return True
+        if running(layout, role) is None:
+            raise SandboxError(
+                f"{role.name} of {role.cluster} ended: {last_words(layout, role)}",
+                where=layout.log(role.cluster, role.name),
+                next_step="read this log; scripts/sandbox down removes the sandbox",
+            )
+        return False
+
+    interrupt.wait_until(
+        ready,
+        what=f"{role.name} of {role.cluster} to be ready",
+        where=layout.log(role.cluster, role.name),
+        timeout_seconds=timeout_seconds,
+    )
+
+
+@contextlib.contextmanager
+def hurried(layout: Layout, monitor: Role) -> Iterator[None]:
+    """Let the monitor publish each change of its maps at once instead of once a second, while starting.
+
+    A start makes a dozen changes one after the other. Set on the running daemon only, and back to Ceph's default
+    afterwards: nothing of it remains when something is measured.
+    """
+    ask(layout.socket(monitor.cluster, monitor.name), {"prefix": "config set", **_propose_every("0.05")})
+    try:
+        yield
+    finally:
+        with contextlib.suppress(AdminSocketError):
+            ask(layout.socket(monitor.cluster, monitor.name), {"prefix": "config unset", **_propose_every()})
+
+
+def _propose_every(seconds: str | None = None) -> dict[str, Any]:
+    return {"var": "paxos_propose_interval", **({"val": [seconds]} if seconds else {})}
+
+
+def last_words(layout: Layout, role: Role) -> str:
+    """Return the last line that a daemon printed or logged."""
+    for path in (layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)):
+        with contextlib.suppress(OSError):
+            lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            if lines:
+                return lines[-1]
+    return "it left no message"
+
+
+def mirror_sockets(layout: Layout, pid: int) -> list[Path]:
+    """Return the admin sockets of rbd-mirror: its own, and one for each connection of a pool."""
+    return sorted(layout.run.glob(f"*client.rbd-mirror*.{pid}.*.asok"))
+
+
+def mirror_daemon(layout: Layout) -> MirrorDaemon | None:
+    """Return the running rbd-mirror with the socket that knows its status, or None."""
+    process = running(layout, MIRROR)
+    if process is None:
+        return None
+    sockets = mirror_sockets(layout, process.pid)
+    for path in sockets:
+        if _mirror_status(path) is not None:
+            return MirrorDaemon(process.pid, str(path), [str(each) for each in sockets])
+    return None
+
+
+def _mirror_status(path: Path) -> dict[str, Any] | None:
+    try:
+        status = ask(path, "rbd mirror status", timeout_seconds=3.0)
+    except AdminSocketError:
+        return None
+    return status if isinstance(status, dict) and "pool_replayers" in status else None
+
+
+def mirror_is_connected(layout: Layout) -> bool:
+    """Say whether rbd-mirror replays every mirrored pool from its peer, by its own account.
+
+    It replays nothing before it leads: after a crash it first waits for its predecessor's lock to expire.
+    """
+    daemon = mirror_daemon(layout)
+    status = _mirror_status(Path(daemon.asok)) if daemon else None
+    replayers = (status or {}).get("pool_replayers", [])
+    return bool(replayers) and all(
+        each.get("state") == "running" and each.get("peer") and each.get("leader") for each in replayers
+    )
+
+
+def record(sandbox: Sandbox) -> None:
+    """Bring the pids and sockets in `sandbox` up to date with what runs."""
+    layout = sandbox.layout
+    for cluster in sandbox.clusters.values():
+        cluster.run_dir = str(layout.run)
+        found = [(role, running(layout, role)) for role in roles(cluster)]
+        cluster.daemons = [
+            Daemon(role.type, role.id, process.pid, str(layout.socket(role.cluster, role.name)))
+            for role, process in found
+            if process
+        ]
+    sandbox.mirror = mirror_daemon(layout)

@@ -1,0 +1,97 @@
+"""When a cluster is fit for use: placement groups and health, as the daemons that run now report them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replay.sandbox import conf, daemons
+from replay.sandbox.errors import SandboxError
+from replay.sandbox.layout import Layout
+from replay.sandbox.state import SandboxCluster
+from replay.sandbox.tools import CephSession, Interrupt
+
+
+def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> int:
+    """Return how many placement groups are active+clean, from a list of states and counts."""
+    return sum(each[count_key] for each in states if each[name_key] == "active+clean")
+
+
+def describe(status: dict[str, Any]) -> str:
+    """Return health and placement groups of `ceph status` in one line."""
+    pgs = status["pgmap"]
+    clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
+    checks = status["health"].get("checks", {})
+    said = "; ".join(
+        f"{code}: {check['summary']['message']}" for code, check in checks.items() if not check.get("muted")
+    )
+    return f"{status['health']['status']}{f' ({said})' if said else ''}, {clean} of {pgs['num_pgs']} PGs active+clean"
+
+
+def await_clean(
+    ceph: CephSession,
+    cluster: SandboxCluster,
+    layout: Layout,
+    interrupt: Interrupt,
+    *,
+    healthy: bool,
+    timeout_seconds: float = 120.0,
+) -> str:
+    """Wait until all OSDs are up and all placement groups active+clean; return health and counts in one line.
+
+    `healthy` also awaits HEALTH_OK: a new cluster has nothing to warn of, an old one may have been left with a flag.
+    Raises SandboxError with what is the matter.
+    """
+    latest: dict[str, Any] = {}
+
+    def ready() -> bool:
+        latest.update(ceph.json("status"))
+        pgs = latest["pgmap"]
+        clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
+        all_clean = pgs["num_pgs"] >= conf.POOL_PGS and clean == pgs["num_pgs"]
+        all_up = latest["osdmap"].get("num_up_osds", 0) == len(cluster.osd_uuids)
+        well = not healthy or latest["health"]["status"] == "HEALTH_OK"
+        if all_clean and all_up and well:
+            return True
+        interrupt.pause(0.4)
+        return False
+
+    where = layout.cluster(cluster.name) / "log"
+    try:
+        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=timeout_seconds)
+    except SandboxError as error:
+        if not latest:
+            raise
+        raise SandboxError(
+            f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
+            where=where,
+            next_step="read the logs in this folder, or start afresh: scripts/sandbox down, then up",
+        ) from error
+    return describe(latest)
+
+
+def await_manager(ceph: CephSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
+    """Wait until the manager that runs now reports the placement groups.
+
+    After a restart the monitors repeat what the previous manager said last, which may be "all active+clean". A
+    manager's address carries its pid, and its own placement groups are unknown until the OSDs have reported.
+    """
+    role = daemons.Role(cluster.name, "mgr", cluster.name)
+
+    def reports() -> bool:
+        process = daemons.running(layout, role)
+        known = ceph.json("mgr", "dump")
+        active = [address["nonce"] for address in known["active_addrs"]["addrvec"]]
+        if process is not None and known["available"] and process.pid in active:
+            summary = ceph.json("pg", "stat")["pg_summary"]
+            clean = count_clean(summary["num_pg_by_state"], "name", "num")
+            if clean and clean == summary["num_pgs"]:
+                return True
+        interrupt.pause(0.4)
+        return False
+
+    interrupt.wait_until(
+        reports,
+        what=f"{cluster.name}'s manager to see all placement groups active+clean",
+        where=layout.log(cluster.name, role.name),
+        timeout_seconds=120.0,
+    )

@@ -1,0 +1,247 @@
+"""Starting and stopping a sandbox, whatever state it is found in."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from replay.sandbox import create, daemons, health, mirror, ports, requirements, state
+from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
+from replay.sandbox.layout import STATE_FILE, Layout, choose_run_directory, default_directory
+from replay.sandbox.lock import locked
+from replay.sandbox.options import SandboxOptions
+from replay.sandbox.state import IncompatibleStateError, Sandbox
+from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
+from replay.sandbox.tools import CephSession, Interrupt
+
+Say = Callable[[str], None]
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+def up(directory: Path | str | None = None, *, say: Say = _silent, **options: Any) -> Sandbox:
+    """Bring the sandbox up and return it: both clusters active+clean, mirroring connected.
+
+    Creates what is not there, starts what does not run, and returns at once when everything runs. `options` are
+    fields of SandboxOptions; None means the default for a new sandbox and what it has for an existing one. `say` is
+    called with lines for a person. Raises SandboxError and its kinds; whatever is raised, nothing that this call
+    started keeps running.
+    """
+    folder = _folder(directory)
+    with locked(folder, on_wait=lambda: say("another program is changing this sandbox: waiting for it")):
+        found = _find(folder, say)
+        if found is None:
+            return _create(folder, SandboxOptions().replaced(options), say)
+        _check_same_options(found, options)
+        if all(daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)):
+            say("already running")
+            return found
+        return _restart(found, say)
+
+
+def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = _silent) -> bool:
+    """Stop the sandbox and remove every file of it (`keep`: only stop). Return False when there was none.
+
+    Order: rbd-mirror, OSDs, managers, monitors. Raises SandboxError when the directory is not a sandbox's.
+    """
+    folder = _folder(directory)
+    if not folder.exists():
+        return False
+    with locked(folder, on_wait=lambda: say("another program is changing this sandbox: waiting for it")):
+        if not _is_ours(folder):
+            return False
+        stop_all(folder)
+        if keep:
+            remove_run_files(folder)
+        else:
+            remove(folder)
+    prune(folder.parent)
+    say("stopped, data kept" if keep else "stopped and removed")
+    return True
+
+
+def _folder(directory: Path | str | None) -> Path:
+    return Path(directory).resolve() if directory is not None else default_directory()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Say whether `folder` holds a sandbox, whole or in pieces; False when empty or absent. Raises SandboxError."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return False
+    if not (folder / STATE_FILE).exists():
+        raise SandboxError(
+            "there are files here, and none of them is a sandbox's",
+            where=folder,
+            next_step="choose another --directory; nothing was touched",
+        )
+    with contextlib.suppress(IncompatibleStateError):
+        if (made_in := state.load(folder).directory) != str(folder):
+            raise SandboxError(
+                f"this sandbox was made in {made_in}, and its configuration names that folder",
+                where=folder,
+                next_step="move it back; or, when nothing of it runs, remove this folder",
+            )
+    return True
+
+
+def _find(folder: Path, say: Say) -> Sandbox | None:
+    """Return a usable existing sandbox; clear away what cannot be used (with a line that says so) and return None."""
+    if not _is_ours(folder):
+        return None
+    reason = ""
+    try:
+        found = state.load(folder)
+    except IncompatibleStateError as error:
+        reason = error.what
+    else:
+        if found.phase != "created":
+            reason = "its creation was not finished"
+        elif found.ceph_version.split(".")[0] != (version := requirements.ceph_version()).split(".")[0]:
+            reason = f"it was made with Ceph {found.ceph_version}, this is {version}"
+    if not reason:
+        return found
+    say(f"removing what is left of an older sandbox: {reason}")
+    stop_all(folder)
+    remove(folder)
+    return None
+
+
+def _check_same_options(found: Sandbox, options: dict[str, Any]) -> None:
+    wanted = found.options.replaced(options)
+    if wanted != found.options:
+        has, asked = asdict(found.options), asdict(wanted)
+        differing = ", ".join(f"{key} is {has[key]}, not {asked[key]}" for key in has if has[key] != asked[key])
+        raise SandboxError(
+            f"this sandbox exists with other options: {differing}",
+            where=found.directory,
+            next_step="run scripts/sandbox down first, or use another --name",
+        )
+
+
+def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
+    requirements.check_programs(options)
+    if warning := requirements.check_space(folder, options):
+        say(f"note: {warning}")
+    version = requirements.ceph_version()
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    layout = Layout(folder, choose_run_directory(folder))
+    try:
+        sandbox = _plan(layout, options, version)
+        sandbox.save()
+
+        def make(interrupt: Interrupt) -> None:
+            _in_parallel(
+                [
+                    lambda cluster=cluster: create.create(cluster, layout, options, interrupt, say)
+                    for cluster in sandbox.clusters.values()
+                ],
+                interrupt,
+            )
+            if "right" in sandbox.clusters:
+                mirror.connect(layout, interrupt)
+                say("mirroring: connected")
+
+        _guarded(sandbox, make, already=set())
+        sandbox.phase = "created"
+        daemons.record(sandbox)
+        sandbox.save()
+    except KeyboardInterrupt:
+        with undisturbed():
+            stop_all(folder)
+            remove(folder, layout.run)
+            prune(folder.parent)
+        raise
+    return sandbox
+
+
+def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
+    counts = {"left": options.left_osds, "right": options.right_osds}
+    wanted = {name: count for name, count in counts.items() if count}
+    clusters = {
+        name: create.plan(name, port, wanted[name], layout)
+        for name, port in zip(wanted, ports.choose(len(wanted)), strict=True)
+    }
+    return Sandbox(str(layout.directory), str(layout.run), version, options, clusters)
+
+
+def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
+    requirements.check_programs(sandbox.options)
+    layout = sandbox.layout
+    # A folder under /tmp does not survive a reboot everywhere; the path is in the configuration, so it is made again.
+    layout.run.mkdir(mode=0o700, exist_ok=True)
+    already = {role for role in daemons.all_roles(sandbox) if daemons.running(layout, role)}
+    _stop_strangers(sandbox, already)
+    say(f"{len(already)} of {len(daemons.all_roles(sandbox))} daemons run: starting the rest and waiting for all")
+    for cluster in sandbox.clusters.values():
+        monitor = daemons.roles(cluster)[0]
+        if monitor not in already and not ports.is_free(cluster.monitor_port):
+            raise BusyPortError(
+                f"the port {cluster.monitor_port} of {cluster.name}'s monitor is taken by "
+                f"{ports.holder(cluster.monitor_port)}",
+                where=sandbox.directory,
+                next_step="end that process and run this again, or start afresh: scripts/sandbox down, then up",
+            )
+
+    def start_cluster(cluster: state.SandboxCluster, interrupt: Interrupt) -> None:
+        for role in daemons.roles(cluster):
+            daemons.start(layout, role)
+        for role in daemons.roles(cluster):
+            daemons.await_ready(layout, role, interrupt)
+        with CephSession(layout.conf(cluster.name), cluster.fsid) as ceph:
+            health.await_manager(ceph, cluster, layout, interrupt)
+            said = health.await_clean(ceph, cluster, layout, interrupt, healthy=False)
+        say(f"{cluster.name}: {said}")
+
+    def make(interrupt: Interrupt) -> None:
+        _in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
+        if "right" in sandbox.clusters:
+            mirror.prepare_work_directory(layout)
+            daemons.start(layout, daemons.MIRROR)
+            daemons.await_ready(layout, daemons.MIRROR, interrupt)
+            say("mirroring: connected")
+
+    _guarded(sandbox, make, already=already)
+    daemons.record(sandbox)
+    sandbox.save()
+    return sandbox
+
+
+def _guarded(sandbox: Sandbox, make: Callable[[Interrupt], None], already: set[daemons.Role]) -> None:
+    """Run `make`; when it fails or is interrupted, stop the daemons that did not run before it."""
+    try:
+        make(Interrupt())
+    except BaseException:
+        with undisturbed():
+            keep = {process for role in already if (process := daemons.running(sandbox.layout, role))}
+            stop_all(Path(sandbox.directory), keep=keep)
+        raise
+
+
+def _in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
+    """Run the jobs at the same time. The first failure, or Ctrl-C, ends the others; then it is raised."""
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(jobs)) as pool:
+        futures = [pool.submit(job) for job in jobs]
+        try:
+            concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
+        except BaseException:
+            interrupt.set()
+            raise
+        if any(future.done() and future.exception() for future in futures):
+            interrupt.set()
+    failures = [error for future in futures if (error := future.exception())]
+    told = [error for error in failures if not isinstance(error, InterruptedStart)]
+    if failures:
+        raise (told or failures)[0]
+
+
+def _stop_strangers(sandbox: Sandbox, already: set[daemons.Role]) -> None:
+    """End daemons of this sandbox that no pid file names: their starter was killed before it could write one."""
+    known = {p for role in already if (p := daemons.running(sandbox.layout, role))}
+    stop_all(Path(sandbox.directory), keep=known)

@@ -1,0 +1,64 @@
+"""One program at a time changes a sandbox. The lock leaves no file behind."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from replay.sandbox.errors import SandboxError
+
+
+@contextlib.contextmanager
+def locked(
+    directory: Path, *, timeout_seconds: float = 180.0, on_wait: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Hold the lock of the sandbox in `directory`; wait for another holder, and call `on_wait` once when waiting.
+
+    The lock file stands beside the directory and is removed while it is held. A waiter that then gets the lock of a
+    file that no longer has a name takes it again on the new one, so two holders never coexist. The descriptor is not
+    inherited by children: a daemon never holds the lock.
+    """
+    path = directory.with_name(f".{directory.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + timeout_seconds
+    waited = False
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_named(descriptor, path):
+                break
+        except BlockingIOError:
+            if not waited:
+                on_wait()
+                waited = True
+            if time.monotonic() > deadline:
+                os.close(descriptor)
+                raise SandboxError(
+                    f"another program has been changing this sandbox for {timeout_seconds:g} s",
+                    where=directory,
+                    next_step="wait for it, or end it, then run this again",
+                ) from None
+            time.sleep(0.1)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    held = os.fstat(descriptor)
+    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)

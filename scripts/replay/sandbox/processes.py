@@ -1,0 +1,157 @@
+"""Daemons as processes: starting them detached, knowing them again, and stopping exactly them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from replay.sandbox.errors import SandboxError
+
+DAEMON_PROGRAMS = frozenset({"ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"})
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process and what proves its identity: a pid alone is reused by the kernel.
+
+    `start_ticks` is the start time in clock ticks since boot (field 22 of /proc/PID/stat), `boot` the kernel's boot id,
+    `program` what /proc/PID/exe points to (empty where another user may not read it).
+    """
+
+    pid: int
+    start_ticks: int
+    boot: str
+    program: str
+
+    def save(self, path: Path) -> None:
+        """Write a pid file."""
+        scratch = path.with_suffix(".tmp")
+        scratch.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
+        scratch.replace(path)
+
+
+def read_pid_file(path: Path) -> Process | None:
+    """Return who a pid file names; None when the file is absent or damaged."""
+    try:
+        return Process(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def boot_id() -> str:
+    """Return the kernel's identity of this boot."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def identify(pid: int) -> Process | None:
+    """Return the living process with this pid; None when there is none (a zombie does not live)."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)  # a daemon that this very program started leaves no zombie
+    try:
+        # The name in parentheses may hold spaces and parentheses: count fields from the last one.
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    if fields[0] in "ZX":
+        return None
+    try:
+        program = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
+    except PermissionError:
+        program = ""
+    except OSError:
+        return None
+    return Process(pid, int(fields[19]), boot_id(), program)
+
+
+def is_alive(process: Process | None) -> bool:
+    """Say whether exactly this process still runs: same boot, same start time, same program."""
+    if process is None:
+        return False
+    now = identify(process.pid)
+    if now is None or (now.start_ticks, now.boot) != (process.start_ticks, process.boot):
+        return False
+    return not now.program or not process.program or now.program == process.program
+
+
+def daemon_environment() -> dict[str, str]:
+    """Return the environment of daemons and tools: the host's Ceph settings must not reach into the sandbox."""
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
+    # The packaged services set this size of tcmalloc's thread caches (/etc/default/ceph).
+    return {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES": "134217728", **kept}
+
+
+def start(argv: list[str], *, output: Path, cwd: Path, environment: dict[str, str] | None = None) -> Process:
+    """Start a daemon in a session of its own and return it; its stdout and stderr go to the file `output`.
+
+    It inherits no descriptor (a lock that a daemon held would outlive its starter) and no terminal (Ctrl-C does not
+    reach it). Raises SandboxError when it ends at once.
+    """
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("ab") as stream:
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env={**daemon_environment(), **(environment or {})},
+            start_new_session=True,
+            close_fds=True,
+        )
+    process = identify(child.pid)
+    child.returncode = 0  # the daemon is meant to outlive this program: Popen need not wait for it
+    if process is None:
+        raise SandboxError(f"{Path(argv[0]).name} ended at once", where=output, next_step="read this file")
+    return process
+
+
+def stop(processes: list[Process], *, timeout_seconds: float) -> None:
+    """End these processes together: SIGTERM, and SIGKILL for those that remain after `timeout_seconds`."""
+    _signal(processes, signal.SIGTERM)
+    if left := _wait_gone(processes, timeout_seconds):
+        _signal(left, signal.SIGKILL)
+        if left := _wait_gone(left, 10.0):
+            pids = ", ".join(str(process.pid) for process in left)
+            raise SandboxError(f"processes {pids} do not end", where="sandbox", next_step="see why with ps and dmesg")
+
+
+def _signal(processes: list[Process], number: signal.Signals) -> None:
+    for process in processes:
+        if is_alive(process):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, number)
+
+
+def _wait_gone(processes: list[Process], timeout_seconds: float) -> list[Process]:
+    deadline = time.monotonic() + timeout_seconds
+    left = list(processes)
+    while left := [process for process in left if is_alive(process)]:
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.05)
+    return left
+
+
+def of_sandbox(directory: Path) -> Iterator[tuple[str, Process]]:
+    """Yield (program's name, process) of each Ceph daemon whose configuration file lies in `directory`.
+
+    This finds a daemon that no pid file names, because its starter was killed between the two.
+    """
+    prefix = os.fsencode(directory) + b"/"
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            argv = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        name = Path(os.fsdecode(argv[0])).name
+        if name not in DAEMON_PROGRAMS or b"--conf" not in argv[:-1]:
+            continue
+        if argv[argv.index(b"--conf") + 1].startswith(prefix) and (process := identify(int(entry.name))):
+            yield name, process

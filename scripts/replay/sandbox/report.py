@@ -1,0 +1,103 @@
+"""What `status` says: asked from the daemons now, for people and as JSON."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from replay.sandbox import conf, daemons, health
+from replay.sandbox.errors import SandboxError
+from replay.sandbox.requirements import program
+from replay.sandbox.state import Sandbox, SandboxCluster
+from replay.sandbox.tools import rbd, run
+
+
+@dataclass
+class DaemonStatus:
+    """A daemon that ought to run: `pid` is None when it does not, `state` is ready, not ready or stopped."""
+
+    cluster: str
+    name: str
+    pid: int | None
+    state: str
+
+
+@dataclass
+class Report:
+    """All that `status` shows. `ok` when every daemon is ready, all PGs are clean and mirroring is connected."""
+
+    directory: str
+    ceph_version: str
+    daemons: list[DaemonStatus]
+    health: dict[str, str] = field(default_factory=dict)
+    mirroring: str = "none"
+    ok: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return asdict(self)
+
+
+def report(sandbox: Sandbox) -> Report:
+    """Ask every daemon and both clusters; never raises for a daemon that is down, never waits long."""
+    layout = sandbox.layout
+    found = []
+    for role in daemons.all_roles(sandbox):
+        process = daemons.running(layout, role)
+        state = "stopped" if process is None else "ready" if daemons.is_ready(layout, role) else "not ready"
+        found.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
+    result = Report(sandbox.directory, sandbox.ceph_version, found)
+    ready = {(each.cluster, each.name) for each in found if each.state == "ready"}
+    reachable = [c for c in sandbox.clusters.values() if (c.name, f"mon.{c.name}") in ready]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
+        asked = {cluster.name: pool.submit(_health, cluster) for cluster in reachable}
+        mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
+        result.health = {
+            name: asked[name].result() if name in asked else "the monitor does not answer" for name in sandbox.clusters
+        }
+        if "right" in sandbox.clusters:
+            result.mirroring = mirroring.result() if mirroring else "not connected"
+    result.ok = len(ready) == len(found) and all(said.startswith("HEALTH_OK") for said in result.health.values())
+    return result
+
+
+def _health(cluster: SandboxCluster) -> str:
+    try:
+        text = run(
+            [program("ceph"), "--conf", cluster.conf, "--connect-timeout", "5", "status", "--format", "json"],
+            timeout_seconds=15.0,
+        )
+        return health.describe(json.loads(text))
+    except (SandboxError, ValueError) as error:
+        return f"no answer ({error})"
+
+
+def _mirroring(sandbox: Sandbox) -> str:
+    right = sandbox.layout.conf("right")
+    try:
+        text = rbd(right, "mirror", "pool", "status", conf.POOL, "--verbose", "--format", "json", timeout_seconds=15.0)
+        status = json.loads(text)
+        summary = status["summary"]
+    except (SandboxError, ValueError, KeyError) as error:
+        return f"connected; its status could not be read ({error})"
+    images = ", ".join(f"{count} {state}" for state, count in summary.get("states", {}).items()) or "no images"
+    # A daemon that was killed stays listed for a minute: the one that leads is the one that works.
+    leads = [daemon["health"] for daemon in status.get("daemons", []) if daemon.get("leader")]
+    daemon_health = leads[0] if leads else "not reported yet"
+    return f"connected, left to right; daemon {daemon_health}, images {summary.get('image_health')}; {images}"
+
+
+def render(found: Report) -> str:
+    """Return the report as a table for people."""
+    lines = [f"sandbox in {found.directory}, Ceph {found.ceph_version}", ""]
+    rows = [(each.cluster, each.name, str(each.pid or "-"), each.state) for each in found.daemons]
+    header = ("cluster", "daemon", "pid", "state")
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(4)]
+    for row in [header, *rows]:
+        lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    lines.append("")
+    lines += [f"{name}: {said}" for name, said in found.health.items()]
+    lines.append(f"mirroring: {found.mirroring}")
+    return "\n".join(lines)

@@ -1,0 +1,112 @@
+# shellcheck shell=bash
+# The checkout's own environments: node_modules by npm, .venv by uv. Both follow a lock file; a stamp inside of each
+# holds the digest of the lock it was made from, so that it disappears together with the environment.
+
+wanted_node=20.19
+wanted_python=3.11
+wanted_uv=0.13.8
+
+digest() {
+  if command -v sha256sum >/dev/null; then cat "$@" | sha256sum; else cat "$@" | shasum -a 256; fi | cut -d ' ' -f 1
+}
+
+stamp_matches() {
+  local stamped
+  { read -r stamped <"$1"; } 2>/dev/null && [[ $stamped == "$2" ]]
+}
+
+# Sets node_stale when node_modules is not what package-lock.json says. Ends with a Node that is missing or too old.
+plan_node() {
+  local version get="get a newer one: https://nodejs.org/en/download, or nvm install --lts"
+  version=$(node --version 2>/dev/null) || fail "Node is missing: Replay needs $wanted_node or later" "$get"
+  at_least "${version#v}" "$wanted_node" ||
+    fail "Node $version is too old: Replay needs $wanted_node or later" "$get"
+  node_digest=$(digest "$checkout/package-lock.json")
+  stamp_matches "$checkout/node_modules/.replay-stamp" "$node_digest" && return
+  node_stale=yes
+  plan+=("node_modules in this checkout (package-lock.json)")
+}
+
+make_node_modules() {
+  logged "npm ci" "see that this machine is online, then run it again" \
+    npm ci --no-audit --no-fund --prefix "$checkout"
+  echo "$node_digest" >"$checkout/node_modules/.replay-stamp"
+}
+
+# Sets python_stale when .venv is not what uv.lock says, and finds the Python to make it from.
+plan_python() {
+  python_digest=$(digest "$checkout/uv.lock" "$checkout/pyproject.toml")
+  [[ -x $checkout/.venv/bin/python ]] && stamp_matches "$checkout/.venv/.replay-stamp" "$python_digest" && return
+  if ! find_python; then
+    if [[ $level == start ]]; then
+      # The deck needs no Python.
+      packages=()
+      [[ -n $restricted ]] || present_only "$python_problem" "$python_next"
+      return
+    fi
+    fail "$python_problem" "$python_next"
+  fi
+  python_stale=yes
+  plan+=("the Python environment .venv in this checkout (uv.lock)")
+  usable_uv >/dev/null || plan_uv
+}
+
+# Sets `python` to the first Python that is new enough, else python_problem and python_next.
+find_python() {
+  local name path version oldest=""
+  for name in python3 python3.{14,13,12,11}; do
+    path=$(command -v "$name") || continue
+    version=$("$path" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
+    if at_least "$version" "$wanted_python"; then
+      python=$path
+      return 0
+    fi
+    oldest=${oldest:-"Python $version ($path) is too old"}
+  done
+  python_problem="${oldest:-Python is missing}: Replay needs $wanted_python or later"
+  python_next="get a newer one: the package python3.12 of your distribution, or https://www.python.org/downloads"
+  return 1
+}
+
+# Prints a uv that reads this lock file: the person's own, else the one in .cache.
+usable_uv() {
+  local candidate version
+  for candidate in "$(command -v uv || true)" "$checkout/.cache/uv-env/bin/uv"; do
+    [[ -x $candidate ]] || continue
+    version=$("$candidate" --version 2>/dev/null) || continue
+    version=${version#uv }
+    at_least "${version%% *}" "${wanted_uv%.*}" || continue
+    echo "$candidate"
+    return
+  done
+  return 1
+}
+
+# uv comes from PyPI, into an environment of its own. Debian keeps the module that makes one in a package.
+plan_uv() {
+  plan+=("uv $wanted_uv in .cache/uv-env")
+  "$python" -c 'import venv, ensurepip' 2>/dev/null && return
+  local package
+  package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+  if [[ -z $restricted ]] && [[ -z $(host_reason) ]] && command -v apt-get >/dev/null && may_install; then
+    add_package "$package"
+  else
+    fail "this Python cannot make environments" "install uv, or ask an administrator to install $package"
+  fi
+}
+
+make_python_environment() {
+  local uv online="see that this machine is online, then run it again"
+  if ! uv=$(usable_uv); then
+    # A half-made environment is made anew.
+    logged "making .cache/uv-env" "$online" "$python" -m venv --clear "$checkout/.cache/uv-env"
+    logged "installing uv $wanted_uv" "$online" \
+      "$checkout/.cache/uv-env/bin/python" -m pip install --disable-pip-version-check "uv==$wanted_uv"
+    uv=$checkout/.cache/uv-env/bin/uv
+  fi
+  # The Python of this system is used, never one that uv would download.
+  logged "uv sync" "$online" \
+    env -u VIRTUAL_ENV UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT="$checkout/.venv" \
+    "$uv" sync --locked --project "$checkout" --python "$python"
+  echo "$python_digest" >"$checkout/.venv/.replay-stamp"
+}

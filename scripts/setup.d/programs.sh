@@ -1,0 +1,133 @@
+# shellcheck shell=bash
+# The programs that measuring needs, and the Debian packages that hold them.
+
+# What a client of a cluster runs, what a cluster itself is made of, and what only the tests use.
+client_programs="ceph rbd rados fio"
+sandbox_programs="$client_programs ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool iperf3"
+
+# Prints the Debian package of a program.
+package_of() {
+  case $1 in
+    ceph | rbd | rados | ceph-authtool) echo ceph-common ;;
+    monmaptool) echo ceph-base ;;
+    # Ubuntu's browser has another package name.
+    chromium) if has_candidate chromium; then echo chromium; else echo chromium-browser; fi ;;
+    *) echo "$1" ;;
+  esac
+}
+
+has_program() {
+  case $1 in
+    chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    *) command -v "$1" ;;
+  esac >/dev/null
+}
+
+# Does apt know a version of this package that can be installed?
+has_candidate() {
+  local said
+  said=$(apt-cache policy "$1" 2>/dev/null) || return 1
+  [[ $said == *Candidate:* && $said != *"Candidate: (none)"* ]]
+}
+
+add_package() {
+  [[ " ${packages[*]-} " == *" $1 "* ]] || packages+=("$1")
+}
+
+# Adds to `packages` what is missing for `level`; calls present_only when it can not be had here.
+plan_programs() {
+  local programs program missing="" reason
+  case $level in
+    client) programs=$client_programs ;;
+    test) programs="$sandbox_programs chromium" ;;
+    *) programs=$sandbox_programs ;;
+  esac
+  for program in $programs; do
+    has_program "$program" || missing+=" $program"
+  done
+  [[ -z $missing ]] && return
+  local by_hand="install$missing by hand, or use another machine"
+  reason=$(host_reason)
+  if [[ -n $reason ]]; then
+    present_only "$reason" "$by_hand"
+  elif ! command -v apt-get >/dev/null; then
+    present_only "it has no apt-get, and lacks$missing" "$by_hand"
+  elif ! may_install; then
+    present_only "you are neither root nor may use sudo without a password, and it lacks$missing" "$by_hand"
+  else
+    for program in $missing; do
+      add_package "$(package_of "$program")"
+    done
+    # The ceph command is written in Python and needs these bindings.
+    [[ " $missing " == *" ceph "* ]] && add_package python3-rados
+    return 0
+  fi
+}
+
+# Installs `packages` without their recommendations, and without any of their services being started.
+install_packages() {
+  local package lists_are_fresh="" absent=""
+  local next="see that the package lists can be updated (apt-get update), then run it again"
+  for package in "${packages[@]}"; do
+    if ! has_candidate "$package"; then
+      logged "updating the package lists" "$next" as_root apt-get update -q
+      lists_are_fresh=yes
+      break
+    fi
+  done
+  for package in "${packages[@]}"; do
+    has_candidate "$package" || absent+=" $package"
+  done
+  if [[ -n $absent ]]; then
+    packages=()
+    present_only "its package sources have no$absent" "use Debian 12 or later, or Ubuntu with universe"
+    return
+  fi
+  # Lists of last month name files that the archive no longer has.
+  if [[ -z $lists_are_fresh ]] && ! apt_get --download-only install "${packages[@]}" </dev/null >>"$log" 2>&1; then
+    logged "updating the package lists" "$next" as_root apt-get update -q
+  fi
+  deny_services
+  logged "installing ${#packages[@]} Debian packages" "$next" apt_get install "${packages[@]}"
+  disable_services
+  allow_services
+}
+
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$@"
+}
+
+# Replay starts the daemons it needs itself: until allow_services, no package may start one. A policy that the
+# administrator wrote is left as it is.
+deny_services() {
+  services_policy=$system/usr/sbin/policy-rc.d
+  trap allow_services EXIT
+  [[ -e $services_policy ]] && ! grep -q "written by Replay's setup" "$services_policy" && return
+  as_root mkdir -p "${services_policy%/*}"
+  printf '#!/bin/sh\n# written by Replay'\''s setup, removed when it ends\nexit 101\n' |
+    as_root tee "$services_policy" >/dev/null
+  as_root chmod +x "$services_policy"
+}
+
+allow_services() {
+  [[ -e $services_policy ]] && grep -q "written by Replay's setup" "$services_policy" &&
+    as_root rm -f "$services_policy"
+  trap - EXIT
+}
+
+# Nor do the services of packages that were just installed start at the next boot.
+disable_services() {
+  [[ -d $system/run/systemd/system ]] || return 0
+  local package units=()
+  for package in "${packages[@]}"; do
+    case $package in
+      ceph-common) units+=(rbdmap.service ceph.target) ;;
+      ceph-base | ceph-mon) units+=(ceph-crash.service ceph-mon.target) ;;
+      ceph-osd | ceph-mgr) units+=("$package.target") ;;
+      rbd-mirror) units+=(ceph-rbd-mirror.target) ;;
+      iperf3) units+=(iperf3.service) ;;
+    esac
+  done
+  # A unit that this release does not have is no failure.
+  ((${#units[@]} == 0)) || as_root systemctl disable --now --quiet "${units[@]}" >>"$log" 2>&1 || true
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+/** Runs every check and every test: `npm test`; the fast ones: `npm run test:quick`. */
+
+import { mkdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+import { onInterrupt, ROOT, statusOfSignal, Task } from "./npm/processes.mjs";
+import { runSetup } from "./npm/tasks.mjs";
+import { readReport } from "./npm/test-report.mjs";
+import { testSteps } from "./npm/test-steps.mjs";
+
+const HELP = `Runs the linters and all tests, and goes on after a failure; what failed is listed at the end.
+
+Usage: npm test              everything, the sandbox included: 45 minutes at most
+       npm run test:quick    linters, unit tests and the fast Python tests: under two minutes
+       npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`;
+
+const OVERALL_MS = 44 * 60_000;
+const GRACE_MS = 10_000;
+
+let options;
+try {
+  options = parseArgs({
+    options: {
+      quick: { type: "boolean" },
+      only: { type: "string", multiple: true },
+      help: { type: "boolean", short: "h" },
+    },
+  }).values;
+} catch (error) {
+  console.error(`${error.message}\n\n${HELP}`);
+  process.exit(2);
+}
+if (options.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+
+let current = null;
+let stopSignal = null;
+onInterrupt((signal, count) => {
+  stopSignal ??= signal;
+  if (count > 1) current?.hurry();
+  else current?.stop({ signal, patience: GRACE_MS, group: true });
+});
+const began = performance.now();
+const elapsed = () => performance.now() - began;
+const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;
+
+for (const level of options.quick ? ["present", "derive"] : ["test"]) {
+  const outcome = await runSetup(level, (task) => {
+    current = task;
+  });
+  if (stopSignal) process.exit(statusOfSignal(stopSignal));
+  if (outcome === "failed") process.exit(1);
+  if (outcome === "present-only") console.error("The tests need those programs; those that do will fail.");
+}
+
+const reports = path.join(ROOT, ".cache/test");
+rmSync(reports, { recursive: true, force: true });
+mkdirSync(reports, { recursive: true });
+
+/** Runs one step; resolves to its row of the summary. */
+async function run(step, index) {
+  console.log(`\n== ${step.name}`);
+  const started = performance.now();
+  const report = path.join(reports, `${index}.${step.report === "tap" ? "tap" : "xml"}`);
+  const [command, ...args] = step.argv(report);
+  const bound = Math.min(step.bound, OVERALL_MS - elapsed());
+  let timedOut = bound <= 0;
+  let status = null;
+  if (!timedOut) {
+    current = new Task(command, args, { stdio: ["ignore", "inherit", "inherit"] });
+    const timer = setTimeout(() => {
+      timedOut = true;
+      current.stop({ signal: "SIGINT", patience: GRACE_MS, group: true });
+    }, bound);
+    status = await current.done;
+    clearTimeout(timer);
+  }
+  const counts = step.report ? readReport(step.report, report) : null;
+  const problems = [...(counts?.failures ?? [])];
+  if (timedOut) problems.push(`was ended after ${seconds(Math.max(bound, 0))}`);
+  else if (step.report && !counts) problems.push(`reported nothing (status ${status})`);
+  else if (status !== 0 && !counts?.failed) problems.push(`status ${status}`);
+  return {
+    name: step.name,
+    took: performance.now() - started,
+    passed: counts?.passed ?? 0,
+    // A step that fails without a test that failed counts as one, so that no failure is counted as none.
+    failed: counts?.failed || (problems.length ? 1 : 0),
+    hasTests: Boolean(step.report),
+    skipped: counts?.skipped ?? [],
+    problems,
+  };
+}
+
+const steps = testSteps({ quick: options.quick }).filter(
+  (step) =>
+    !options.only || options.only.some((text) => step.name.toLowerCase().includes(text.toLowerCase())),
+);
+const rows = [];
+for (const [index, step] of steps.entries()) {
+  rows.push(await run(step, index));
+  if (stopSignal) process.exit(statusOfSignal(stopSignal));
+}
+
+console.log("\n== Summary");
+const width = Math.max(...rows.map((row) => row.name.length), 0);
+for (const row of rows) {
+  const verdict = row.failed ? "FAILED" : "ok";
+  const skipped = row.skipped.length ? `, ${row.skipped.length} skipped` : "";
+  const tests = row.hasTests ? `${row.passed} passed, ${row.failed} failed${skipped}` : "";
+  console.log(
+    `${row.name.padEnd(width)}  ${verdict.padEnd(6)}  ${seconds(row.took).padStart(8)}  ${tests}`.trimEnd(),
+  );
+}
+for (const row of rows) for (const name of row.skipped) console.log(`skipped: ${row.name}: ${name}`);
+for (const row of rows) for (const name of row.problems) console.log(`failed: ${row.name}: ${name}`);
+
+const total = (key) => rows.reduce((sum, row) => sum + row[key], 0);
+console.log(`all in ${seconds(elapsed())}\n`);
+console.log(`${total("passed")} passed, ${total("failed")} failed`);
+process.exit(total("failed") || rows.length === 0 ? 1 : 0);

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { parse } from "csv-parse/sync";
+
+import { chartsOf, eachSlide, goTo, startDeck } from "../support/deck.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck.close());
+
+/** The rows of a CSV file of the fixture, read by a parser that is not ours. */
+async function csv(name) {
+  const [[, ...columns], ...rows] = parse(await readFile(path.join(deck.benchmarks, name), "utf8"));
+  const number = (cell) => (cell === "" ? null : Number(cell));
+  return {
+    columns: columns.map(Number),
+    series: Object.fromEntries(rows.map(([name_, ...cells]) => [name_, cells.map(number)])),
+  };
+}
+
+test("every canvas draws exactly the numbers of its CSV file", async () => {
+  const page = await deck.openDeck();
+  let compared = 0;
+  await eachSlide(page, async (id) => {
+    for (const chart of await chartsOf(page, id)) {
+      assert.equal(chart.error, undefined, `${id}: ${chart.error}`);
+      const file = await csv(chart.url.replace("benchmarks/", ""));
+      assert.deepEqual(chart.labels, file.columns, `${id}: ${chart.src}`);
+      assert.deepEqual(chart.series, file.series, `${id}: ${chart.src}`);
+      assert.ok(chart.shown.length > 0, `${id}: ${chart.src} shows no series`);
+      compared += 1;
+    }
+  });
+  assert.ok(compared >= 20, `only ${compared} charts`);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+for (const [width, height] of [
+  [1280, 720],
+  [1920, 1080],
+]) {
+  test(`at ${width}×${height} nothing leaves its slide, and no text is below 20 px of a 720 px stage`, async () => {
+    const page = await deck.openDeck("?data=fixture", { viewport: { width, height } });
+    const problems = [];
+    await eachSlide(page, async (id) => {
+      problems.push(...(await page.evaluate(layoutProblems, id)));
+    });
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+}
+
+/** Runs in the page: what of a slide lies outside the stage, is cut off, or is too small. */
+function layoutProblems(id) {
+  const slide = document.getElementById(id);
+  const stage = slide.closest(".slides").getBoundingClientRect();
+  const scale = window.replay.deck.getScale();
+  const found = [];
+  if (slide.scrollHeight > 720) found.push(`${id}: the slide is ${slide.scrollHeight} px high`);
+  for (const element of slide.querySelectorAll("*")) {
+    if (element.closest("aside.notes") || element.tagName === "title") continue;
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const box = element.getBoundingClientRect();
+    if (!own && element.tagName !== "CANVAS") continue;
+    const name = `${id}: <${element.tagName.toLowerCase()}> “${element.textContent.trim().slice(0, 30)}”`;
+    const edges = [
+      stage.left - box.left,
+      stage.top - box.top,
+      box.right - stage.right,
+      box.bottom - stage.bottom,
+    ];
+    if (Math.max(...edges) > 1)
+      found.push(`${name} leaves the stage by ${Math.round(Math.max(...edges))} px`);
+    const size = element.ownerSVGElement
+      ? parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM().a / scale)
+      : parseFloat(getComputedStyle(element).fontSize);
+    if (own && size < 19.95) found.push(`${name} has ${size.toFixed(1)} px`);
+  }
+  return found;
+}
+
+test("a changed CSV file reaches the open chart in place, without reload, in under half a second", async () => {
+  const page = await deck.openDeck();
+  await goTo(page, "throughput-write-seq");
+  const name = "fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
+  const before = await csv(name);
+  await page.evaluate(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    window.chartBefore = window.replay.charts.charts.get(canvas).chart;
+    window.updated = new Promise((resolve) =>
+      canvas.addEventListener("chart-csv:updated", () => resolve(Date.now()), { once: true }),
+    );
+  });
+  const text = await readFile(path.join(deck.benchmarks, name), "utf8");
+  const first = String(before.series["Without journal"][0]);
+  const since = Date.now();
+  await deck.replaceFile(name, text.replace(`Without journal,${first}`, "Without journal,99999999"));
+  const took = (await page.evaluate(() => window.updated)) - since;
+  const [chart] = await chartsOf(page, "throughput-write-seq");
+  assert.equal(chart.series["Without journal"][0], 99999999);
+  assert.ok(took < 500, `${took} ms`);
+  const same = await page.evaluate(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    return window.chartBefore === window.replay.charts.charts.get(canvas).chart;
+  });
+  assert.ok(same, "the chart is another one, or the page was loaded again");
+  await deck.replaceFile(name, text);
+  await page.close();
+});
+
+test("a changed manifest reaches sentences, notes and labels", async () => {
+  const page = await deck.openDeck();
+  const text = await readFile(path.join(deck.benchmarks, "fixture/manifest.json"), "utf8");
+  const changed = JSON.parse(text);
+  changed.setup.ceph_version = "99.1.2";
+  changed.label = "another label";
+  await deck.replaceFile("fixture/manifest.json", JSON.stringify(changed));
+  await page.waitForFunction(() => document.querySelector("#setup dd").textContent.includes("99.1.2"));
+  const facts = await page.evaluate(() => ({
+    notes: document.querySelector("#setup aside.notes").textContent,
+    label: document.querySelector("#journal-ratio .provenance").textContent,
+  }));
+  assert.match(facts.notes, /99\.1\.2/);
+  assert.match(facts.label, /^fixture: another label · n = 10 · 3 Jan 2026 · limited by the CPU$/);
+  await deck.replaceFile("fixture/manifest.json", text);
+  await page.close();
+});
+
+test("every bound value of slides and notes is filled from the manifest, and keeps its own text without one", async () => {
+  const page = await deck.openDeck();
+  const values = () => page.$$eval("data[value]", (all) => all.map(({ className }) => className));
+  assert.ok((await values()).length > 10);
+  assert.deepEqual([...new Set(await values())], ["bound"]);
+  await page.close();
+  const without = await deck.openDeck("");
+  assert.deepEqual(
+    [...new Set(await without.$$eval("data[value]", (all) => all.map((one) => one.className)))],
+    ["unbound"],
+  );
+  assert.match(await without.textContent("#journal-ratio .provenance"), /^reference · no manifest$/);
+  await without.close();
+});
+
+test("?data= shows another data set's charts and manifest", async () => {
+  const page = await deck.openDeck("?data=fixture-small");
+  await goTo(page, "throughput-read-seq");
+  const [chart] = await chartsOf(page, "throughput-read-seq");
+  assert.equal(chart.url, "benchmarks/fixture-small/rbd-journaling/aggregate/throughput-read-seq.csv");
+  assert.deepEqual(chart.labels, [4096, 65536, 4194304]);
+  assert.match(
+    await page.textContent("#throughput-read-seq .provenance"),
+    /^fixture-small: .* n = 1 · 1 Feb 2026/,
+  );
+  assert.equal(await page.locator(".notice").count(), 0);
+  await page.close();
+});
+
+test("a data set that is not there, or cannot be, is answered with a message that names those that are", async () => {
+  for (const name of [
+    "fixtrue",
+    "../fixture",
+    "fixture%2F..%2Ffixture-small",
+    "<img src=x onerror=alert(1)>",
+  ]) {
+    const page = await deck.openDeck(`?data=${name}`);
+    const notice = await page.textContent(".notice");
+    assert.ok(await page.isVisible(".notice"));
+    assert.match(notice, /Available: fixture, fixture-small\./);
+    assert.match(notice, /The charts show “reference”/);
+    assert.equal(await page.locator(".notice img").count(), 0);
+    await page.close();
+  }
+});
+
+test("a chart that the awaited data set lacks shows its stand-in, and changes over when it is measured", async () => {
+  const page = await deck.openDeck("?data=fixture-small&meanwhile=fixture");
+  await goTo(page, "clients");
+  const [before] = await chartsOf(page, "clients");
+  assert.match(before.url, /^benchmarks\/fixture\/client-sweep/);
+  assert.match(await page.textContent("#clients .provenance"), /^fixture: /);
+  const { mkdir } = await import("node:fs/promises");
+  await mkdir(path.join(deck.benchmarks, "fixture-small/client-sweep/aggregate"), { recursive: true });
+  await deck.replaceFile(
+    "fixture-small/client-sweep/aggregate/iops-randwrite-4096.csv",
+    "Clients,1,2\nWithout journal,10,20\n",
+  );
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector("#clients canvas");
+    return window.replay.charts.charts.get(canvas).chart?.data.labels.length === 2;
+  });
+  const [chart] = await chartsOf(page, "clients");
+  assert.deepEqual(chart.series, { "Without journal": [10, 20] });
+  assert.match(await page.textContent("#clients .provenance"), /fixture-small: .*; fixture: /);
+  await rm(path.join(deck.benchmarks, "fixture-small/client-sweep"), { recursive: true });
+  await page.close();
+});
+
+test("a missing and a malformed CSV file show an error in the chart's place, which goes when the file is mended", async () => {
+  const page = await deck.openDeck();
+  const name = "fixture/rbd-journaling/aggregate/iops-read-seq.csv";
+  const text = await readFile(path.join(deck.benchmarks, name), "utf8");
+  await goTo(page, "iops-read-seq");
+  const alert = page.locator('#iops-read-seq [role="alert"]');
+  await deck.replaceFile(name, text.replace(/\d+\.\d+/, "twelve"));
+  await alert.waitFor();
+  assert.match(await alert.textContent(), /iops-read-seq\.csv.*row 2, column 2/);
+  await rm(path.join(deck.benchmarks, name));
+  await page.waitForFunction(() =>
+    /404/.test(document.querySelector("#iops-read-seq [role=alert]")?.textContent),
+  );
+  await deck.replaceFile(name, text);
+  await alert.waitFor({ state: "detached" });
+  await page.close();
+});
+
+test("a chapter that cannot be fetched is an error on its slide, and the others are shown", async () => {
+  const page = await deck.browser.newPage({ viewport: { width: 1280, height: 720 } });
+  await page.route("**/slides/40-journal.md", (route) => route.fulfill({ status: 404, body: "" }));
+  await page.goto(`${deck.url}?data=fixture`);
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.match(await page.textContent(".chapter-error"), /slides\/40-journal\.md: the server answered 404/);
+  assert.ok((await page.locator(".slides section[id]").count()) > 20);
+  await page.close();
+});
+
+test("racing through the deck leaves the last slide with its charts", async () => {
+  const page = await deck.openDeck();
+  await page.evaluate(() => {
+    const { deck: reveal } = window.replay;
+    for (let i = 0; i < 60; i += 1) reveal.next();
+    for (let i = 0; i < 60; i += 1) reveal.prev();
+    for (let i = 0; i < 9; i += 1) reveal.next();
+  });
+  await page.waitForTimeout(50);
+  const id = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+  await goTo(page, "journal-ratio");
+  for (const chart of await chartsOf(page, "journal-ratio")) assert.equal(chart.error, undefined);
+  assert.ok(id);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("charts take the colours of the page when the system turns dark", async () => {
+  const page = await deck.openDeck("?data=fixture", { colorScheme: "light" });
+  await goTo(page, "throughput-write-seq");
+  const color = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector("#throughput-write-seq canvas");
+      return window.replay.charts.charts.get(canvas).chart.data.datasets[0].borderColor;
+    });
+  assert.equal(await color(), "rgb(27, 29, 34)");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    return (
+      window.replay.charts.charts.get(canvas).chart.data.datasets[0].borderColor === "rgb(243, 241, 234)"
+    );
+  });
+  await page.close();
+});

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { BoundNumbers, follow } from "../../../deck/bound-numbers.js";
+import { manifestSource } from "../../../deck/manifests.js";
+
+const manifest = {
+  label: "one small machine",
+  measured_from: "2026-01-01T00:00:00Z",
+  measured_to: "2026-01-03T00:00:00Z",
+  setup: { osds: 3, memory_bytes: 1073741824 },
+  experiments: { "rbd-journaling": { blocks: 10 } },
+};
+
+test("a value is looked up in the source that its first word names", () => {
+  const numbers = new BoundNumbers().addSource(
+    "manifest",
+    manifestSource(() => manifest),
+  );
+  assert.equal(numbers.resolve("manifest.setup.osds"), "3");
+  assert.equal(numbers.resolve("manifest.setup.memory_bytes"), "1 GiB");
+  assert.equal(numbers.resolve("manifest.experiments.rbd-journaling.blocks"), "10");
+  assert.equal(numbers.resolve("manifest.measured"), "1–3 January 2026");
+});
+
+test("a further source answers to every other first word", () => {
+  const numbers = new BoundNumbers().setDefaultSource(([id, field]) => (id === "price" ? `${field}!` : null));
+  assert.equal(numbers.resolve("price.ratio"), "ratio!");
+  assert.equal(numbers.resolve("other.ratio"), null);
+});
+
+test("what no source knows is null, never a guess", () => {
+  const numbers = new BoundNumbers().addSource(
+    "manifest",
+    manifestSource(() => manifest),
+  );
+  for (const value of [
+    "manifest.setup.unknown",
+    "manifest.setup",
+    "manifest",
+    "claim.ratio",
+    "",
+    "manifest..osds",
+  ])
+    assert.equal(numbers.resolve(value), null, value);
+  const without = new BoundNumbers().addSource(
+    "manifest",
+    manifestSource(() => null),
+  );
+  assert.equal(without.resolve("manifest.setup.osds"), null);
+});
+
+test("a path follows own properties only", () => {
+  assert.equal(follow({ a: [1, { b: 2 }] }, ["a", "1", "b"]), 2);
+  assert.equal(follow({}, ["constructor", "name"]), undefined);
+  assert.equal(follow({ a: "text" }, ["a", "length"]), undefined);
+  assert.equal(follow(null, ["a"]), undefined);
+});

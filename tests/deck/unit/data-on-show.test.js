@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { DataOnShow } from "../../../deck/data-on-show.js";
+import { Manifests } from "../../../deck/manifests.js";
+
+const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
+
+/** A server that has these texts and answers 404 to everything else. */
+function server(texts) {
+  return (address) =>
+    Promise.resolve(
+      address in texts ? new Response(texts[address]) : new Response("not here", { status: 404 }),
+    );
+}
+const list = (files) => ({ "benchmarks/index.json": JSON.stringify({ schema_version: 1, files }) });
+
+test("without a request the deck shows the data set that the page names", async () => {
+  const fetchFile = server({ "benchmarks/reference/manifest.json": '{"label": "ours"}' });
+  const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
+  await data.load();
+  assert.equal(data.resolve(CHART), CHART);
+  assert.equal(data.manifest.label, "ours");
+  assert.equal(data.problem, null);
+});
+
+test("with a request, charts and manifest are the other data set's", async () => {
+  const fetchFile = server({ ...list({ mine: [] }), "benchmarks/mine/manifest.json": '{"label": "mine"}' });
+  const data = new DataOnShow({ search: "?data=mine", usual: "reference", fetchFile });
+  await data.load();
+  assert.equal(data.resolve(CHART), CHART.replace("reference", "mine"));
+  assert.equal(data.manifest.label, "mine");
+});
+
+test("a chart that the awaited data set lacks is drawn from its stand-in until it is there", async () => {
+  const texts = list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] });
+  const data = new DataOnShow({
+    search: "?data=local&meanwhile=reference",
+    usual: "reference",
+    fetchFile: server(texts),
+  });
+  await data.load();
+  assert.equal(data.problem, null);
+  assert.equal(data.resolve(CHART), CHART);
+  Object.assign(
+    texts,
+    list({
+      reference: ["rbd-journaling/aggregate/iops-read-seq.csv"],
+      local: ["rbd-journaling/aggregate/iops-read-seq.csv"],
+    }),
+  );
+  await data.load();
+  assert.equal(data.resolve(CHART), CHART.replace("reference", "local"));
+});
+
+test("a server without a list still shows what is asked for", async () => {
+  const data = new DataOnShow({ search: "?data=mine", usual: "reference", fetchFile: server({}) });
+  await data.load();
+  assert.equal(data.available, null);
+  assert.equal(data.resolve(CHART), CHART.replace("reference", "mine"));
+});
+
+test("an index page in place of a manifest is no manifest", async () => {
+  const manifests = new Manifests(server({ "benchmarks/a/manifest.json": "<!doctype html>" }));
+  assert.equal(await manifests.load("a"), null);
+  assert.equal(manifests.get("a"), null);
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { indexOf, scanBenchmarks } from "../../../scripts/deck/data-sets.js";
+import { differences, watchData } from "../../../scripts/deck/data-watch.js";
+
+let folder;
+let watcher;
+let news;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "replay-watch-"));
+  news = [];
+});
+afterEach(async () => {
+  watcher?.close();
+  watcher = null;
+  await rm(folder, { recursive: true, force: true });
+});
+
+const start = async (root = folder) => {
+  watcher = await watchData({ root, onChange: (files) => news.push({ at: Date.now(), files }) });
+};
+const save = async (name, text) => {
+  const file = path.join(folder, name);
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, text);
+};
+/** Waits until the watcher told of this file; gives the milliseconds since `since`. */
+async function told(name, since = Date.now()) {
+  for (const end = Date.now() + 2500; Date.now() < end; await sleep(5)) {
+    const entry = news.find(({ files }) => files.includes(name));
+    if (entry) return entry.at - since;
+  }
+  throw new Error(`nothing told of ${name}; told of ${JSON.stringify(news)}`);
+}
+
+test("a CSV file that is renamed into place is noticed within half a second", async () => {
+  await save("local/rbd-journaling/aggregate/iops-read-seq.csv", "I/O size,4096\nA,1\n");
+  await start();
+  const target = path.join(folder, "local/rbd-journaling/aggregate/iops-read-seq.csv");
+  await writeFile(`${target}.tmp`, "I/O size,4096\nA,2\n");
+  const since = Date.now();
+  await rename(`${target}.tmp`, target);
+  assert.ok((await told("local/rbd-journaling/aggregate/iops-read-seq.csv", since)) < 500);
+  assert.deepEqual(
+    [...new Set(news.flatMap(({ files }) => files))],
+    ["local/rbd-journaling/aggregate/iops-read-seq.csv"],
+  );
+});
+
+test("a data set whose folders appear later is followed, and so are its later files", async () => {
+  await start(path.join(folder, "benchmarks"));
+  await save("benchmarks/local/manifest.json", "{}");
+  await told("local/manifest.json");
+  await save("benchmarks/local/rbd-journaling/aggregate/a.csv", "x,1\ny,2\n");
+  await told("local/rbd-journaling/aggregate/a.csv");
+  const since = Date.now();
+  await save("benchmarks/local/rbd-journaling/aggregate/b.csv", "x,1\ny,2\n");
+  assert.ok((await told("local/rbd-journaling/aggregate/b.csv", since)) < 500);
+});
+
+test("a file that goes away is news too", async () => {
+  await save("local/manifest.json", "{}");
+  await start();
+  await rm(path.join(folder, "local/manifest.json"));
+  await told("local/manifest.json");
+});
+
+test("raw output is neither read nor announced", async () => {
+  await save("local/rbd-journaling/raw/block-01/x.json", "{}");
+  await save("local/rbd-journaling/tidy.csv", "a\n1\n");
+  await save("local/.hidden.json", "{}");
+  await start();
+  await save("local/rbd-journaling/raw/block-01/y.csv", "a\n");
+  await sleep(200);
+  assert.deepEqual(news, []);
+  assert.equal((await scanBenchmarks(folder)).files.size, 0);
+});
+
+test("a scan tells which files changed, appeared and went", () => {
+  const before = new Map([
+    ["a", "1"],
+    ["b", "1"],
+    ["c", "1"],
+  ]);
+  const after = new Map([
+    ["a", "1"],
+    ["b", "2"],
+    ["d", "1"],
+  ]);
+  assert.deepEqual(differences(before, after), ["b", "c", "d"]);
+});
+
+test("the list of data sets has those with a file to show", async () => {
+  await save("local/rbd-journaling/aggregate/a.csv", "x,1\ny,2\n");
+  await save("hardware/csv/aggregate/b.csv", "x,1\ny,2\n");
+  await save("hardware/manifest.json", "{}");
+  await mkdir(path.join(folder, "empty"));
+  const { files } = await scanBenchmarks(folder);
+  assert.deepEqual(indexOf(files), {
+    schema_version: 1,
+    data_sets: ["hardware", "local"],
+    files: { hardware: ["csv/aggregate/b.csv", "manifest.json"], local: ["rbd-journaling/aggregate/a.csv"] },
+  });
+});

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { formatBytes, formatDate, formatPeriod, formatSeconds, formatValue } from "../../../deck/format.js";
+
+test("bytes are written with binary prefixes and at most one decimal", () => {
+  assert.equal(formatBytes(1073741824), "1 GiB");
+  assert.equal(formatBytes(25276502016), "23.5 GiB");
+  assert.equal(formatBytes(512), "512 B");
+});
+
+test("seconds take the unit that keeps them readable", () => {
+  assert.equal(formatSeconds(0.0042), "4.2 ms");
+  assert.equal(formatSeconds(0.00002), "20 µs");
+  assert.equal(formatSeconds(3.04), "3 s");
+  assert.equal(formatSeconds(1200), "20 min");
+  assert.equal(formatSeconds(0), "0 s");
+});
+
+test("dates are written out, whatever time of day they carry", () => {
+  assert.equal(formatDate("2026-11-20"), "20 November 2026");
+  assert.equal(formatDate("2026-11-20T23:59:59.999Z", { short: true }), "20 Nov 2026");
+  assert.equal(formatDate("soon"), "soon");
+  assert.equal(formatDate("2026-13-01"), "2026-13-01");
+});
+
+test("a period names its month and year once where both ends share them", () => {
+  assert.equal(formatPeriod("2026-11-20", "2026-11-22"), "20–22 November 2026");
+  assert.equal(formatPeriod("2026-11-20T01:00:00Z", "2026-11-20T09:00:00Z"), "20 November 2026");
+  assert.equal(formatPeriod("2026-11-30", "2026-12-01"), "30 November 2026 – 1 December 2026");
+});
+
+test("a value's unit is the last word of its key", () => {
+  assert.equal(formatValue(1073741824, "memory_bytes"), "1 GiB");
+  assert.equal(formatValue(0.5, "elapsed_seconds"), "500 ms");
+  assert.equal(formatValue(3, "osds"), "3");
+  assert.equal(formatValue(12345.678, "cells"), "12\u202f345.68");
+  assert.equal(formatValue("16.2.15", "ceph_version"), "16.2.15");
+  assert.equal(formatValue(["a", "b"]), "a, b");
+});
+
+test("what has no text is null, so that the slide keeps its own", () => {
+  for (const value of [null, undefined, "", {}, [], NaN, Infinity])
+    assert.equal(formatValue(value, "x"), null);
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { byDataSet } from "../../../deck/labels.js";
+import { chartEntry, provenance, sampleSize } from "../../../deck/provenance.js";
+
+const address = (chart, dataSet = "reference") =>
+  `benchmarks/${dataSet}/rbd-journaling/aggregate/${chart}.csv`;
+const manifest = {
+  label: "one small CPU-bound machine",
+  experiments: {
+    "rbd-journaling": {
+      charts: {
+        "iops-read-seq": { n: { min: 10, max: 10 }, limiter: "cpu", measured_to: "2026-01-03T00:00:00Z" },
+        "iops-write-seq": { n: { min: 6, max: 10 }, limiter: "disk", measured_to: "2026-01-05T00:00:00Z" },
+      },
+    },
+  },
+};
+
+test("a label says data set, what it was measured on, n, date and limit", () => {
+  assert.equal(
+    provenance([address("iops-read-seq")], manifest),
+    "reference: one small CPU-bound machine · n = 10 · 3 Jan 2026 · limited by the CPU",
+  );
+});
+
+test("charts of one slide share a label: the range of n, the latest date, limits that differ", () => {
+  assert.equal(
+    provenance([address("iops-read-seq"), address("iops-write-seq")], manifest),
+    "reference: one small CPU-bound machine · n = 6–10 · 5 Jan 2026 · limits differ by point",
+  );
+});
+
+test("without a manifest the label says so", () => {
+  assert.equal(provenance([address("iops-read-seq")], null), "reference · no manifest");
+});
+
+test("a chart that the manifest does not list is named as such", () => {
+  assert.match(provenance([address("iops-read-rand")], manifest), /this chart is not in the manifest/);
+  assert.match(provenance([address("iops-read-rand")], {}), /this chart is not in the manifest/);
+});
+
+test("altered data are called altered before anything else", () => {
+  assert.match(provenance([address("iops-read-seq")], { ...manifest, altered: true }), /^ALTERED DATA/);
+});
+
+test("the short address finds its chart in whichever experiment has it", () => {
+  assert.equal(chartEntry("benchmarks/a/csv/aggregate/iops-read-seq.csv", manifest).limiter, "cpu");
+  assert.equal(chartEntry("nowhere.csv", manifest), null);
+});
+
+test("n is written once where all points have it", () => {
+  assert.equal(sampleSize({ min: 3, max: 3 }), "n = 3");
+  assert.equal(sampleSize({ min: 2, max: 3 }), "n = 2–3");
+  assert.equal(sampleSize(7), "n = 7");
+  assert.equal(sampleSize(null), null);
+  assert.equal(sampleSize({}), null);
+});
+
+test("charts of two data sets are labelled apart", () => {
+  assert.deepEqual(byDataSet([address("a"), address("b", "local"), address("c")]), [
+    [address("a"), address("c")],
+    [address("b", "local")],
+  ]);
+});

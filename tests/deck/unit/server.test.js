@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { addressOf } from "../../../scripts/deck/data-handler.js";
+import { contentSecurityPolicy, speakerViewScripts } from "../../../scripts/deck/policy.js";
+import { startPresentServer } from "../../../scripts/deck/server.js";
+import { projectAddress } from "../../../scripts/deck/vite-config.js";
+
+let benchmarks;
+let server;
+
+before(async () => {
+  benchmarks = await mkdtemp(path.join(tmpdir(), "replay-server-"));
+  const aggregate = path.join(benchmarks, "local", "rbd-journaling", "aggregate");
+  await mkdir(aggregate, { recursive: true });
+  await writeFile(path.join(aggregate, "a.csv"), "I/O size,4096\nA,1\n");
+  await writeFile(path.join(benchmarks, "secret.txt"), "secret");
+  await symlink("/etc/hostname", path.join(aggregate, "link.csv"));
+  server = await startPresentServer({ port: 0, benchmarks });
+});
+after(async () => {
+  await server.close();
+  await rm(benchmarks, { recursive: true, force: true });
+});
+
+/** A request that sends its path as it is, dots and all. */
+function request(target, { method = "GET", host } = {}) {
+  return new Promise((resolve, reject) => {
+    const headers = host ? { host } : {};
+    const asked = http.request(
+      { host: "127.0.0.1", port: server.port, path: target, method, headers },
+      (response) => {
+        let body = "";
+        response.on("data", (part) => (body += part));
+        response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, body }));
+      },
+    );
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+test("the deck, its slides and its data are served, data without any caching", async () => {
+  const page = await request("/");
+  assert.equal(page.status, 200);
+  assert.match(page.body, /<meta name="replay:events" content="__replay\/events">/);
+  const csv = await request("/benchmarks/local/rbd-journaling/aggregate/a.csv");
+  assert.equal(csv.body, "I/O size,4096\nA,1\n");
+  assert.match(csv.headers["content-type"], /^text\/csv/);
+  assert.equal(csv.headers["cache-control"], "no-store");
+  assert.match((await request("/slides/00-title.md")).body, /<!-- Note -->/);
+});
+
+test("a missing CSV file is 404 in plain text, never the page", async () => {
+  for (const target of ["/benchmarks/local/rbd-journaling/aggregate/b.csv", "/slides/none.md", "/nothing"]) {
+    const { status, headers } = await request(target);
+    assert.equal(status, 404, target);
+    assert.match(headers["content-type"], /^text\/plain/);
+  }
+});
+
+test("no address leads out of the folders that are served", async () => {
+  for (const target of [
+    "/benchmarks/../package.json",
+    "/benchmarks/..%2fsecret.txt",
+    "/benchmarks/secret.txt",
+    "/benchmarks/local/rbd-journaling/aggregate/link.csv",
+    "/benchmarks/local/rbd-journaling/aggregate/%00.csv",
+    "/../../etc/passwd",
+    "/.git/config",
+    "/package.json",
+    "/slides/..%5c..%5cpackage.json",
+  ]) {
+    const { status } = await request(target);
+    assert.ok(status === 404 || status === 400, `${target}: ${status}`);
+  }
+  assert.equal(addressOf("/%E0%A4%A"), null);
+});
+
+test("other hosts' names and other methods are refused", async () => {
+  assert.equal((await request("/", { host: "evil.example" })).status, 403);
+  assert.equal((await request("/", { method: "POST" })).status, 405);
+  assert.equal((await request("/benchmarks/index.json", { method: "DELETE" })).status, 405);
+});
+
+test("the list of data sets follows the disk", async () => {
+  assert.deepEqual(JSON.parse((await request("/benchmarks/index.json")).body).data_sets, ["local"]);
+  await mkdir(path.join(benchmarks, "later"));
+  await writeFile(path.join(benchmarks, "later", "manifest.json"), "{}");
+  assert.deepEqual(JSON.parse((await request("/benchmarks/index.json")).body).data_sets, ["later", "local"]);
+});
+
+test("a busy port is passed over, and said so", async () => {
+  const second = await startPresentServer({ port: server.port, benchmarks });
+  try {
+    assert.ok(second.port > server.port);
+    assert.equal(second.portWasBusy, true);
+    assert.equal(server.portWasBusy, false);
+  } finally {
+    await second.close();
+  }
+});
+
+test("the address carries the data set; a name that cannot be one is refused", async () => {
+  const other = await startPresentServer({ port: 0, data: "local", meanwhile: "reference", benchmarks });
+  await other.close();
+  assert.match(other.url, /^http:\/\/127\.0\.0\.1:\d+\/\?data=local&meanwhile=reference$/);
+  await assert.rejects(startPresentServer({ port: 0, data: "../x", benchmarks }), RangeError);
+});
+
+test("a second start, with nothing changed, is up within a second", async () => {
+  const since = Date.now();
+  const second = await startPresentServer({ port: 0, benchmarks });
+  const took = Date.now() - since;
+  await second.close();
+  assert.ok(took < 1000, `${took} ms`);
+});
+
+test("the page's policy allows its own origin and the speaker view's one script, nothing inline", () => {
+  assert.equal(speakerViewScripts().length, 1);
+  const scripts = /script-src ([^;]+)/.exec(contentSecurityPolicy())[1];
+  assert.match(scripts, /^'self' 'sha256-[A-Za-z0-9+/=]+'$/);
+  assert.match(contentSecurityPolicy(), /^default-src 'none'/);
+});
+
+test("the project's address comes from the environment or package.json, and is empty where neither has one", () => {
+  assert.equal(projectAddress({}, {}), "");
+  assert.equal(
+    projectAddress({}, { repository: { url: "git+https://example.org/replay.git" } }),
+    "https://example.org/replay",
+  );
+  assert.equal(
+    projectAddress({ REPLAY_HOMEPAGE: "https://a.example" }, { homepage: "https://b.example" }),
+    "https://a.example",
+  );
+  assert.equal(projectAddress({}, { repository: "git@example.org:replay.git" }), "");
+});

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { create } from "qrcode";
+
+import { normaliseChapter } from "../../../deck/chapters.js";
+import { SERIES_STYLES, optionsFor } from "../../../deck/chart-styles.js";
+import { chartFileOf } from "../../../deck/live.js";
+import { qrPath, qrTarget } from "../../../deck/qr.js";
+import { chosenSeries } from "../../../deck/series-choice.js";
+import { union } from "../../../deck/shared-axis.js";
+
+test("a chapter's CR LF, byte order mark and outer blank lines are gone before it is parted", () => {
+  assert.equal(normaliseChapter("\uFEFF\r\n\r\n# A\r\n\r\n\r\n# B\r\n\r\n"), "# A\n\n\n# B");
+});
+
+test("bounds and counts belong to the chart of their values", () => {
+  for (const suffix of ["", ".min", ".max", ".n", ".low", ".high"])
+    assert.equal(chartFileOf(`a/iops-read-seq${suffix}.csv`), "a/iops-read-seq.csv");
+  assert.equal(chartFileOf("a/b.minimum.csv"), "a/b.minimum.csv");
+});
+
+test("a chart's choice of series is read from its attribute", () => {
+  assert.deepEqual(chosenSeries("With journal | Without journal, again"), [
+    "With journal",
+    "Without journal, again",
+  ]);
+  assert.equal(chosenSeries(null), null);
+  assert.equal(chosenSeries(""), null);
+});
+
+test("no two series of one chart share colour, dash or marker", () => {
+  const together = Object.entries(SERIES_STYLES).filter(([name]) => !["Journal", "Snapshot"].includes(name));
+  for (const property of ["color", "dash", "pointStyle"]) {
+    const values = together.map(([, style]) => JSON.stringify(style[property]));
+    assert.equal(new Set(values).size, values.length, property);
+  }
+});
+
+test("only ratios are drawn on a log2 axis, with 1 stressed", () => {
+  const options = optionsFor(
+    "line",
+    "benchmarks/a/b/aggregate/ratio-throughput-read-seq.csv",
+    (token) => token,
+  );
+  assert.equal(options.plugins.csv.yScale, "log2");
+  assert.equal(options.scales.y.grid.color({ tick: { value: 1 } }), "--ink");
+  assert.equal(options.scales.y.grid.color({ tick: { value: 2 } }), "--chart-grid");
+  assert.equal(optionsFor("line", "benchmarks/a/b/aggregate/throughput-read-seq.csv"), null);
+  assert.equal(optionsFor("line", null), null);
+});
+
+test("one axis for several charts holds the range of each", () => {
+  assert.deepEqual(
+    union([
+      { min: 0.5, max: 4 },
+      { min: 1, max: 16 },
+    ]),
+    { min: 0.5, max: 16 },
+  );
+  assert.equal(union([]), null);
+});
+
+test("a QR code leads to the address that is set, else to a page that others can reach, else nowhere", () => {
+  const at = (href) => new URL(href);
+  assert.equal(
+    qrTarget("https://example.org/talk", at("http://127.0.0.1:8000/")),
+    "https://example.org/talk",
+  );
+  assert.equal(qrTarget("", at("https://example.org/replay/?data=x#/2")), "https://example.org/replay/");
+  for (const href of [
+    "http://127.0.0.1:8000/",
+    "http://localhost/",
+    "http://[::1]/",
+    "file:///tmp/index.html",
+  ])
+    assert.equal(qrTarget("", at(href)), null, href);
+});
+
+test("the drawn QR code has every dark module, and no other", () => {
+  const { modules } = create("https://example.org/talk", { errorCorrectionLevel: "M" });
+  const drawn = new Set();
+  for (const [, x, y, run] of qrPath(modules).matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
+    for (let step = 0; step < Number(run); step += 1) drawn.add(`${Number(x) + step - 4},${Number(y) - 4}`);
+  }
+  for (let row = 0; row < modules.size; row += 1) {
+    for (let column = 0; column < modules.size; column += 1)
+      assert.equal(drawn.has(`${column},${row}`), Boolean(modules.get(row, column)), `${column},${row}`);
+  }
+});

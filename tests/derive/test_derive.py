@@ -1,0 +1,336 @@
+import csv
+import hashlib
+import json
+import shutil
+
+import pytest
+
+from replay.derive.dataset import derive_data_set
+from replay.derive.experiment import derive_experiment
+from replay.statistics import median, paired_log_ratio
+from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tmp_path / "demo" / "rbd-journaling"
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table(directory, name):
+    with (directory / "aggregate" / f"{name}.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, {row[0]: row[1:] for row in rows}
+
+
+def digests(folder):
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def rates_of(directory, point, variant):
+    """Return operations/s per block of a cell's used rows."""
+    rows = rows_of(directory / "tidy.csv")
+    return [
+        float(row["operations_per_second"])
+        for row in rows
+        if row["point"] == point and row["variant"] == variant and row["used"] == "1"
+    ]
+
+
+def test_raw_output_becomes_one_row_a_cell_and_a_table_a_metric_and_workload(directory):
+    RawTree(directory).measure(blocks=3)
+    derive_experiment(directory)
+    rows = rows_of(directory / "tidy.csv")
+    assert len(rows) == 3 * 4 * 3
+    assert list(rows[0])[:10] == [
+        "experiment", "block", "cell", "attempt", "point", "variant", "label", "io_type", "io_pattern", "io_size_bytes",
+    ]  # fmt: skip
+    assert sorted(path.name for path in (directory / "aggregate").iterdir() if "write" in path.name) == [
+        *(f"iops-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
+        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low")),
+        *(f"throughput-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
+    ]
+
+
+def test_a_wide_table_holds_medians_least_greatest_and_n_of_the_used_rows(directory):
+    RawTree(directory).measure(blocks=3)
+    derive_experiment(directory)
+    rates = rates_of(directory, "write-seq-4096", "with-journal")
+    for name, expected in (("", median(rates)), (".min", min(rates)), (".max", max(rates)), (".n", 3)):
+        header, series = table(directory, f"iops-write-seq{name}")
+        assert header == ["I/O size", "4096", "65536"]
+        assert float(series["With journal"][0]) == pytest.approx(expected, rel=1e-8)
+    assert list(table(directory, "iops-write-seq")[1]) == [one["label"] for one in VARIANTS]
+
+
+def test_the_drawn_ratio_is_the_paired_estimate_with_its_interval(directory):
+    RawTree(directory).measure(blocks=6)
+    derive_experiment(directory)
+    pairs = [rates_of(directory, "write-seq-4096", name) for name in ("without-journal", "with-journal")]
+    expected = paired_log_ratio(*pairs)
+    drawn = [
+        float(table(directory, f"ratio-throughput-write-seq{part}")[1]["With journal"][0])
+        for part in ("", ".low", ".high")
+    ]
+    assert drawn == pytest.approx([expected.value, expected.low, expected.high], rel=1e-7)
+
+
+def test_the_a_a_control_has_its_ratio_and_the_reference_has_none(directory):
+    RawTree(directory).measure(blocks=2)
+    derive_experiment(directory)
+    assert list(table(directory, "ratio-throughput-read-seq")[1]) == ["With journal", "Without journal, again"]
+
+
+def test_one_block_gives_a_ratio_with_empty_fields_for_its_interval(directory):
+    RawTree(directory).measure(blocks=1)
+    derive_experiment(directory)
+    assert all(table(directory, "ratio-throughput-write-seq")[1]["With journal"])
+    for bound in ("low", "high"):
+        assert table(directory, f"ratio-throughput-write-seq.{bound}")[1]["With journal"] == ["", ""]
+
+
+def test_what_is_not_measured_yet_is_an_empty_field_and_never_0(directory):
+    tree = RawTree(directory)
+    tree.attempt(1, "write-seq-4096")
+    derive_experiment(directory)
+    for name in ("throughput-write-seq", "throughput-write-seq.n", "ratio-throughput-write-seq"):
+        measured, missing = table(directory, name)[1]["With journal"]
+        assert measured
+        assert missing == ""
+    assert table(directory, "throughput-read-seq")[1]["With journal"] == ["", ""]
+
+
+def test_the_first_valid_attempt_counts_and_every_attempt_is_a_row(directory):
+    tree = RawTree(directory)
+    for point in tree.points:
+        tree.attempt(1, point, invalid={"with-journal": "too_short"} if point == "write-seq-4096" else None)
+    tree.attempt(1, "write-seq-4096")
+    tree.attempt(1, "write-seq-4096")
+    derived = derive_experiment(directory)
+    rows = [row for row in rows_of(directory / "tidy.csv") if row["point"] == "write-seq-4096"]
+    assert {(row["attempt"], row["used"]) for row in rows} == {("1", "0"), ("2", "1"), ("3", "0")}
+    assert derived.entry["invalid"] == {"too_short": 1}
+    assert derived.entry["attempts"] == 6
+    # Pairing is within a set: the good cells of a void attempt are not mixed with those of another.
+    assert table(directory, "throughput-write-seq.n")[1]["Without journal"][0] == "1"
+
+
+def test_a_failed_cell_is_kept_with_its_reason_and_without_a_figure(directory):
+    tree = RawTree(directory)
+    good = rbd_bench_output(tree.points["write-seq-4096"], 5000)
+    tree.attempt(1, "write-seq-4096", invalid={"with-journal": "failed"}, outputs={"with-journal": {"stdout": good}})
+    derive_experiment(directory)
+    (row,) = (row for row in rows_of(directory / "tidy.csv") if row["variant"] == "with-journal")
+    assert (row["valid"], row["invalid_reason"], row["operations_per_second"]) == ("0", "failed", "")
+    assert table(directory, "throughput-write-seq")[1]["With journal"] == ["", ""]
+
+
+def test_output_that_cannot_stand_voids_its_set_although_the_runner_took_it(directory):
+    tree = RawTree(directory)
+    text = rbd_bench_output(tree.points["write-seq-4096"], 5000)
+    cut_off, other = text.splitlines(keepends=True)[:-1], rbd_bench_output(tree.points["write-seq-65536"], 5000)
+    tree.attempt(1, "write-seq-4096", outputs={"with-journal": {"stdout": "".join(cut_off)}})
+    tree.attempt(1, "write-seq-65536", outputs={"with-journal": {"stdout": text}})
+    tree.attempt(2, "write-seq-65536", outputs={"with-journal": {"stdout": other}})
+    derived = derive_experiment(directory)
+    assert derived.entry["invalid"] == {"incomplete": 1, "unparsable": 1}
+    assert len(derived.notes) == 2
+    assert any("with-journal.stdout:1" in note for note in derived.notes)
+    assert table(directory, "throughput-write-seq.n")[1]["Without journal"] == ["", "1"]
+
+
+def test_an_attempt_in_progress_is_passed_over(directory):
+    tree = RawTree(directory)
+    tree.attempt(1, "write-seq-4096")
+    tree.attempt(1, "write-seq-65536", seal=False)
+    assert derive_experiment(directory).cells == 3
+
+
+def test_an_interrupted_attempt_is_kept_and_not_used(directory):
+    tree = RawTree(directory)
+    tree.attempt(1, "write-seq-4096", status="interrupted")
+    derive_experiment(directory)
+    assert {row["used"] for row in rows_of(directory / "tidy.csv")} == {"0"}
+
+
+def test_compressed_raw_output_gives_the_same_bytes(tmp_path):
+    for name, compress in (("plain", False), ("small", True)):
+        RawTree(tmp_path / name / "rbd-journaling", compress=compress).measure(blocks=2)
+        derive_experiment(tmp_path / name / "rbd-journaling")
+    plain, small = (tmp_path / name / "rbd-journaling" for name in ("plain", "small"))
+    assert (plain / "tidy.csv").read_bytes() == (small / "tidy.csv").read_bytes()
+    assert digests(plain / "aggregate") == digests(small / "aggregate")
+
+
+def test_old_and_new_releases_output_give_the_same_figures_within_what_they_print(tmp_path):
+    for name, old in (("new", False), ("old", True)):
+        RawTree(tmp_path / name / "rbd-journaling", old_release=old).measure()
+        derive_experiment(tmp_path / name / "rbd-journaling")
+    tables = [table(tmp_path / name / "rbd-journaling", "throughput-write-seq")[1] for name in ("new", "old")]
+    for label, values in tables[0].items():
+        assert [float(v) for v in values] == pytest.approx([float(v) for v in tables[1][label]], rel=1e-5)
+
+
+def test_deriving_a_copy_without_its_csvs_gives_the_same_bytes(tmp_path, directory):
+    RawTree(directory).measure(blocks=2)
+    derive_data_set(directory.parent)
+    before = digests(directory.parent)
+    copy = tmp_path / "elsewhere" / "demo"
+    shutil.copytree(directory.parent, copy)
+    for path in [*copy.glob("*.json"), *copy.glob("*/*.csv"), *copy.glob("*/aggregate/*.csv")]:
+        path.unlink()
+    derive_data_set(copy)
+    assert digests(copy) == before
+
+
+def test_deriving_again_writes_nothing(directory):
+    RawTree(directory).measure(blocks=2)
+    derive_data_set(directory.parent)
+    before = {path: path.stat().st_mtime_ns for path in directory.parent.rglob("*") if path.is_file()}
+    derived = derive_data_set(directory.parent)
+    assert [one.written for one in derived] == [()]
+    assert {path: path.stat().st_mtime_ns for path in directory.parent.rglob("*") if path.is_file()} == before
+
+
+def test_a_table_that_is_derived_no_more_is_removed(directory):
+    RawTree(directory).measure()
+    stale = directory / "aggregate" / "throughput-of-old.csv"
+    stale.parent.mkdir()
+    stale.write_text("x\n")
+    derive_experiment(directory)
+    assert not stale.exists()
+
+
+def test_an_added_level_adds_its_column_and_keeps_what_was_measured(directory):
+    RawTree(directory).measure(blocks=2)
+    derive_experiment(directory)
+    before = table(directory, "throughput-write-seq")[1]
+    factors = {"io_type": ["read", "write"], "io_pattern": ["seq"], "io_size_bytes": [4096, 16384, 65536]}
+    wider = RawTree(directory, factors=factors)
+    wider.moments = 1000
+    wider.attempt(1, "write-seq-16384")
+    entry = derive_experiment(directory).entry
+    header, after = table(directory, "throughput-write-seq")
+    assert header == ["I/O size", "4096", "16384", "65536"]
+    assert {label: [values[0], values[2]] for label, values in after.items()} == before
+    assert entry["abandoned_cells"] == 0
+
+
+def test_cells_that_a_changed_design_abandons_are_reported_and_kept_and_not_drawn(directory):
+    RawTree(directory).measure(blocks=1)
+    changed = RawTree(directory, target_seconds=8)
+    changed.moments = 1000
+    changed.measure(blocks=1, first=2)
+    entry = derive_experiment(directory).entry
+    assert entry["abandoned_cells"] == 12
+    assert table(directory, "throughput-write-seq.n")[1]["With journal"] == ["1", "1"]
+    assert len(rows_of(directory / "tidy.csv")) == 24
+
+
+def test_a_renamed_label_comes_from_the_newest_receipt_without_measuring(directory):
+    RawTree(directory).measure(blocks=1)
+    renamed = [{**one, "label": one["label"].upper()} for one in VARIANTS]
+    newer = RawTree(directory, variants=renamed)
+    newer.moments = 1000
+    newer.record("block-01/receipt-0123456789ab.json",
+                 {"schema_version": 1, "design": newer.design_digest, "ended_at": newer.moment()})  # fmt: skip
+    derive_experiment(directory)
+    assert next(iter(table(directory, "iops-read-seq")[1])) == "WITHOUT JOURNAL"
+
+
+def test_another_axis_than_sizes_gives_a_long_table(directory):
+    tree = RawTree(
+        directory,
+        factors={"io_type": ["write"], "io_pattern": ["rand"], "io_size_bytes": [4096], "clients": [1, 2, 4]},
+        x_factor="clients", x_label="Clients", x_unit="count",
+        workload_factors=["io_type", "io_pattern", "io_size_bytes"],
+        rate=lambda block, variant, levels: 1000 * levels["clients"] + block,
+    )  # fmt: skip
+    tree.measure(blocks=3)
+    entry = derive_experiment(directory).entry
+    rows = rows_of(directory / "aggregate" / "iops-write-rand-4096.csv")
+    assert list(rows[0]) == ["series", "x", "y", "low", "high", "n"]
+    assert list(rows[1].values()) == ["Without journal", "2", "2002", "2001", "2003", "3"]
+    chart = entry["charts"]["iops-write-rand-4096"]
+    assert (chart["kind"], chart["x"]) == ("long", {"label": "Clients", "unit": "count"})
+    ratios = rows_of(directory / "aggregate" / "ratio-throughput-write-rand-4096.csv")
+    assert float(ratios[0]["low"]) <= float(ratios[0]["y"]) <= float(ratios[0]["high"])
+
+
+def test_trials_without_an_axis_are_dots_by_block_taken_from_the_protocol_s_facts(directory):
+    variants = [{"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}]
+    metric = {"metric": "seconds_to_first_write", "name": "seconds-to-first-write", "title": "Time to the first write",
+              "unit": "seconds", "better": "lower"}  # fmt: skip
+    tree = RawTree(
+        directory, factors={"kind": ["planned"]}, variants=variants, metrics=[metric], tool="failover",
+        protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
+    )  # fmt: skip
+    for block in (1, 2):
+        facts = {one["name"]: {"seconds_to_first_write": 3 + block / 10} for one in variants}
+        tree.attempt(block, "planned", facts=facts, outputs={one["name"]: {"stdout": "steps"} for one in variants})
+    entry = derive_experiment(directory).entry
+    assert (directory / "aggregate" / "seconds-to-first-write-planned.csv").read_text() == (
+        "series,x,y,low,high,n\nJournal,1,3.1,,,1\nJournal,2,3.2,,,1\nSnapshot,1,3.1,,,1\nSnapshot,2,3.2,,,1\n"
+    )
+    assert entry["charts"]["seconds-to-first-write-planned"]["n"] == {"min": 2, "max": 2}
+
+
+def test_a_ratio_may_be_turned_round_by_the_design(directory):
+    RawTree(directory, ratio_direction="variant/reference").measure(blocks=2)
+    derive_experiment(directory)
+    assert float(table(directory, "ratio-throughput-write-seq")[1]["With journal"][0]) < 0.2
+
+
+def test_a_metric_that_the_tool_does_not_give_is_empty(directory):
+    latency = {"metric": "latency_p99_seconds", "name": "latency-p99", "title": "p99", "unit": "seconds", "ratio": True}
+    RawTree(directory, metrics=[*METRICS, latency]).measure(blocks=2)
+    derive_experiment(directory)
+    assert table(directory, "latency-p99-write-seq")[1]["With journal"] == ["", ""]
+    assert table(directory, "ratio-latency-p99-write-seq")[1]["With journal"] == ["", ""]
+
+
+def test_the_manifest_says_what_a_chart_s_label_needs(directory):
+    tree = RawTree(directory).measure(blocks=2)
+    tree.attempt(3, "write-seq-4096", limiter="disk")
+    (directory.parent / "campaign.json").write_text(json.dumps({
+        "schema_version": 1, "data_set": "demo", "label": "A sandbox", "site": "sandbox", "site_label": "Sandbox",
+        "limitation": "one small machine", "setup": {"osds": 3},
+    }))  # fmt: skip
+    derive_data_set(directory.parent)
+    manifest = json.loads((directory.parent / "manifest.json").read_text())
+    assert (manifest["label"], manifest["setup"], manifest["altered"]) == ("A sandbox", {"osds": 3}, False)
+    assert manifest["machines"] == ["host-0"]
+    entry = manifest["experiments"]["rbd-journaling"]
+    assert (entry["blocks"], entry["cells"], entry["cells_measured"]) == (3, 12, 12)
+    chart = entry["charts"]["throughput-write-seq"]
+    assert chart["n"] == {"min": 2, "max": 3}
+    assert chart["limiter"] == "mixed"
+    assert entry["charts"]["throughput-read-seq"]["limiter"] == "cpu"
+    assert chart["y"] == {"label": "Throughput", "unit": "bytes_per_second", "better": "higher"}
+    assert (directory.parent / chart["path"]).exists()
+    assert all((directory.parent / path).exists() for path in chart["companions"].values())
+
+
+def test_deriving_one_experiment_keeps_what_the_manifest_says_of_the_others(directory):
+    RawTree(directory).measure()
+    RawTree(directory.parent / "other").measure()
+    derive_data_set(directory.parent)
+    before = (directory.parent / "manifest.json").read_bytes()
+    assert [one.name for one in derive_data_set(directory.parent, ["other"])] == ["other"]
+    assert (directory.parent / "manifest.json").read_bytes() == before
+    assert set(json.loads(before)["experiments"]) == {"other", "rbd-journaling"}
+
+
+def test_the_data_package_passes_frictionless(directory):
+    frictionless = pytest.importorskip("frictionless", reason="frictionless is a development dependency")
+    RawTree(directory).measure(blocks=2)
+    derive_data_set(directory.parent)
+    report = frictionless.validate(directory.parent / "datapackage.json")
+    assert report.valid, report.flatten(["path", "message"])
+    package = json.loads((directory.parent / "datapackage.json").read_text())
+    assert len(package["resources"]) == len(list(directory.parent.rglob("*.csv")))

@@ -1,0 +1,92 @@
+"""Waits end on the daemon's counters, never on a status that lags."""
+
+from __future__ import annotations
+
+import json
+
+from replay.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
+
+MEBIBYTE = 2**20
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+def replaying(clock, per_second, total):
+    """A daemon that replays so many bytes a second up to a total."""
+
+    def read():
+        done = min(total, int(clock.now * per_second))
+        return ReplayCounters(entries=done // 4096, entry_bytes=done)
+
+    return read
+
+
+def test_the_wait_lasts_until_all_bytes_are_replayed_and_the_daemon_rests():
+    clock = Clock()
+    read = replaying(clock, MEBIBYTE, 10 * MEBIBYTE)
+    wait = wait_until_replayed(read, ReplayCounters(), 10 * MEBIBYTE, clock=clock, sleep=clock.sleep)
+    assert wait.outcome == "replayed"
+    assert wait.details["replayed_bytes"] == 10 * MEBIBYTE
+    assert wait.seconds >= 10
+
+
+def test_a_stale_status_ends_no_wait():
+    """The daemon's own status says idle and nothing behind from the start; only its counters tell the truth."""
+    clock = Clock()
+    asked = []
+
+    def ask(_socket, command, timeout_seconds):
+        asked.append(command)
+        if command == "perf dump":
+            done = min(5 * MEBIBYTE, int(clock.now * MEBIBYTE))
+            return {"rbd_mirror_image_replay/image": {"replay": done // 4096, "replay_bytes": done}}
+        return {"image_replayers": [{"name": "replay/image", "state": "Replaying", "entries_behind_primary": 0}]}
+
+    daemon = MirrorDaemon("/nowhere.asok", "replay", ask=ask)
+    assert daemon.state("image") == "Replaying"
+    wait = wait_until_replayed(
+        lambda: daemon.counters("image"), ReplayCounters(), 5 * MEBIBYTE, clock=clock, sleep=clock.sleep
+    )
+    assert wait.outcome == "replayed"
+    assert wait.seconds >= 5, "status said 0 behind at once; the counters needed five seconds"
+    assert set(asked) == {"rbd mirror status", "perf dump"}
+
+
+def test_a_daemon_that_stands_still_is_reported_as_stalled():
+    clock = Clock()
+    read = replaying(clock, MEBIBYTE, 3 * MEBIBYTE)
+    wait = wait_until_replayed(
+        read, ReplayCounters(), 10 * MEBIBYTE, stall_seconds=20, clock=clock, sleep=clock.sleep
+    )
+    assert wait.outcome == "stalled"
+    assert wait.details["replayed_bytes"] == 3 * MEBIBYTE
+    assert wait.details["expected_bytes"] == 10 * MEBIBYTE
+
+
+def test_a_snapshot_counts_when_it_is_complete_on_the_other_side():
+    clock = Clock()
+    wait = wait_until_copied(
+        lambda: {4} if clock.now < 3 else {4, 5}, 5, clock=clock, sleep=clock.sleep, timeout_seconds=10
+    )
+    assert (wait.outcome, wait.seconds >= 3) == ("copied", True)
+    never = wait_until_copied(set, 5, clock=clock, sleep=clock.sleep, timeout_seconds=10)
+    assert never.outcome == "stalled"
+
+
+def test_counters_of_another_image_do_not_count():
+    dump = json.loads(
+        '{"rbd_mirror_image_replay/a": {"replay": 3, "replay_bytes": 30}, "rbd_mirror": {"replay": 9, "replay_bytes": 99},'
+        ' "rbd_mirror_snapshot_image_replay/b": {"snapshots": 2, "snapshots_bytes": 7}}'
+    )
+    assert counters_of(dump, "replay", "a") == ReplayCounters(entries=3, entry_bytes=30)
+    assert counters_of(dump, "replay", "b") == ReplayCounters(snapshots=2, snapshot_bytes=7)
+    assert counters_of(dump, "replay", "c") == ReplayCounters()

@@ -1,0 +1,170 @@
+"""The pipeline against a real cluster: measured once, resumed after anything, nothing measured twice, nothing left."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from replay.evidence import SUMS
+
+pytestmark = pytest.mark.sandbox
+
+
+def processes_of(bench):
+    """Pids of tools that run against this test's cluster."""
+    found = []
+    conf = str(bench.sandbox_directory).encode()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                argv = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if argv[0].rsplit(b"/", 1)[-1] in (b"rbd", b"rados", b"fio") and any(conf in word for word in argv):
+                found.append(int(entry.name))
+    return found
+
+
+def sealed(bench):
+    return [json.loads(path.read_text()) for path in sorted(bench.raw.glob("block-*/*/attempt-*/attempt.json"))]
+
+
+def valid_points(bench):
+    return sorted((seal["block"], seal["point"]) for seal in sealed(bench) if seal["valid"])
+
+
+def verified(bench):
+    done = subprocess.run(["sha256sum", "--check", "--quiet", SUMS], cwd=bench.raw, capture_output=True, check=False)
+    return done.returncode == 0
+
+
+@pytest.fixture
+def measured(bench):
+    done = bench.measure()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return bench
+
+
+def test_a_campaign_is_measured_derived_and_described(measured):
+    assert valid_points(measured) == [(1, "write-rand-4096"), (1, "write-rand-65536")]
+    assert verified(measured)
+    derived = measured.run("derive", "--data", "trial")
+    assert derived.returncode == 0, derived.stderr
+    data = measured.raw.parent
+    table = (data / "aggregate" / "throughput-write-rand.csv").read_text().splitlines()
+    assert table[0] == "I/O size,4096,65536"
+    assert [row.split(",")[0] for row in table[1:]] == ["Without journal", "With journal"]
+    sidecar = json.loads((measured.raw / "block-01/write-rand-4096/attempt-1/with-journal.json").read_text())
+    drawn = float(table[2].split(",")[1])
+    text = (measured.raw / "block-01/write-rand-4096/attempt-1/with-journal.stdout").read_text()
+    said = float(text.split("ops/sec: ")[1].split()[0])
+    assert drawn == pytest.approx(said * 4096, rel=1e-6), "what is drawn is what the tool said"
+    assert sidecar["health"]["before"]["status"].startswith("HEALTH_")
+    for word in (str(measured.sandbox_directory), os.uname().nodename, "127.0.0.1", "AQ"):
+        assert word not in json.dumps(sidecar), "no path, host, address or key in a sidecar"
+
+
+def test_nothing_is_measured_twice(measured):
+    before = measured.files()
+    for name in ("config/experiments/tiny.yaml", "config/sites/sandbox.yaml"):
+        (measured.folder / name).touch()
+    measured.design["title"] = "Another title, another comment"
+    measured.write_config()
+    again = measured.measure()
+    assert again.returncode == 0, again.stderr
+    assert measured.files() == before
+
+
+def test_adding_a_size_measures_only_the_new_sets(measured):
+    before = measured.files()
+    measured.design["scales"]["smoke"]["factors"]["io_size_bytes"].append(16384)
+    measured.write_config()
+    again = measured.measure()
+    assert again.returncode == 0, again.stderr
+    after = measured.files()
+    assert {name: after[name] for name in before} == before
+    new_sets = {name.split("/")[1] for name in after.keys() - before.keys() if name.startswith("block-01/write")}
+    assert new_sets == {"write-rand-16384"}
+    assert verified(measured)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_stops_everything_and_keeps_finished_sets(bench, number):
+    process = start(bench)
+    wait_for(lambda: len(valid_points(bench)) == 1, process)
+    process.send_signal(number)
+    assert process.wait(timeout=60) == 130
+    assert processes_of(bench) == []
+    assert bench.images() == []
+    kept = {name: content for name, content in bench.files().items() if "attempt-1/" in name}
+    finish(bench, kept)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_a_kill_of_any_process_the_next_run_goes_on(bench, seed):
+    process = start(bench)
+    chance = random.Random(seed)
+    wait_for(lambda: bench.raw.exists() and any(bench.raw.rglob("round-*.json")), process)
+    time.sleep(chance.uniform(0, 5))
+    family = [pid for pid in descendants(process.pid) if pid != process.pid]
+    victims = [process.pid, *family] if seed == 0 else [chance.choice(family)] if family else [process.pid]
+    for pid in victims:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    process.wait(timeout=90)
+    kept = bench.files()
+    finish(bench, kept)
+
+
+def start(bench):
+    command = bench.command("measure", "--site", "sandbox", "--data", "trial", "--scale", "smoke")
+    return subprocess.Popen(
+        command, env=bench.environment, cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def wait_for(condition, process, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, "the run ended before the test could stop it"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def descendants(pid):
+    children = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
+    found, queue = [], [pid]
+    while queue:
+        one = queue.pop()
+        found.append(one)
+        queue += children.get(one, [])
+    return found
+
+
+def finish(bench, kept):
+    """Run again: it completes, keeps all that was there, and leaves nothing on the cluster."""
+    again = bench.measure()
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert valid_points(bench) == [(1, "write-rand-4096"), (1, "write-rand-65536")]
+    after = bench.files()
+    assert {name: after.get(name) for name in kept if not name.endswith(".partial")} == {
+        name: content for name, content in kept.items() if not name.endswith(".partial")
+    }
+    assert verified(bench)
+    assert processes_of(bench) == []

@@ -1,0 +1,89 @@
+"""The configuration and keyrings of a sandbox."""
+
+import base64
+import configparser
+import struct
+from pathlib import Path
+
+import pytest
+
+from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, new_key, render, render_peer
+from replay.sandbox.layout import Layout
+from replay.sandbox.options import SandboxOptions
+
+LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
+FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"
+
+
+def conf_of(name: str, **options: int) -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(render(name=name, fsid=FSID, port=23456, layout=LAYOUT, options=SandboxOptions(**options)))
+    return parser
+
+
+def test_the_monitor_listens_on_loopback_with_messenger_version_2_only():
+    conf = conf_of("left")
+    assert conf["global"]["mon_host"] == "[v2:127.0.0.1:23456/0]"
+    assert conf["global"]["ms_bind_msgr1"] == "false"
+    for section in ("mgr", "osd"):
+        assert conf[section]["public_addr"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "replicas", "least"),
+    [
+        ("left", {}, "3", "2"),
+        ("right", {}, "1", "1"),
+        ("left", {"left_osds": 5}, "3", "2"),
+        ("left", {"left_osds": 1}, "1", "1"),
+    ],
+)
+def test_pools_have_as_many_replicas_as_the_cluster_can_hold_and_three_at_most(name, options, replicas, least):
+    conf = conf_of(name, **options)
+    assert conf["global"]["osd_pool_default_size"] == replicas
+    assert conf["global"]["osd_pool_default_min_size"] == least
+
+
+def test_every_path_is_absolute_and_inside_the_sandbox():
+    for name in ("left", "right"):
+        conf = conf_of(name)
+        paths = [value for section in conf.sections() for value in conf[section].values() if "/srv" in value]
+        assert len(paths) >= 12
+        assert all(path.startswith("/srv/a sandbox/") for path in paths)
+        daemon_keys = {"log_file", "admin_socket"}
+        assert all(daemon_keys <= set(conf[section]) for section in ("mon", "mgr", "osd"))
+
+
+def test_device_detection_decides_none_of_the_settings_that_matter_to_writes():
+    conf = conf_of("left")
+    assert {key: conf["osd"][key] for key in SOLID_STATE} == {key: str(value) for key, value in SOLID_STATE.items()}
+    assert conf["osd"]["bluestore_prefer_deferred_size_hdd"] == conf["osd"]["bluestore_prefer_deferred_size_ssd"] == "0"
+
+
+def test_clients_find_their_keyring_and_nothing_else_in_the_configuration():
+    assert dict(conf_of("left")["client"]) == {"keyring": "/srv/a sandbox/left/client.keyring"}
+
+
+def test_only_right_configures_the_mirroring_daemon():
+    assert MIRROR_CLIENT in conf_of("right")
+    assert MIRROR_CLIENT not in conf_of("left")
+    assert "mon_host" not in render_peer(LAYOUT)
+
+
+def test_a_key_is_one_that_cephx_understands_and_never_the_same():
+    kind, _, nanoseconds, length = struct.unpack("<HIIH", base64.b64decode(new_key())[:12])
+    assert (kind, length) == (1, 16)
+    assert nanoseconds < 10**9
+    assert len(base64.b64decode(new_key())) == 12 + 16
+    assert new_key() != new_key()
+
+
+def test_the_monitors_keyring_holds_the_key_of_every_daemon_and_client():
+    seed, files = keyrings("right", LAYOUT, osd_count=2)
+    for entity in ("mon.", "client.admin", "mgr.right", "osd.0", "osd.1", MIRROR_CLIENT):
+        assert f"[{entity}]\n\tkey = " in seed
+    keys = {line for line in seed.splitlines() if "key = " in line}
+    for text in files.values():
+        assert {line for line in text.splitlines() if "key = " in line} <= keys
+    assert "mds" not in seed.split(f"[{MIRROR_CLIENT}]")[1]
+    assert "profile rbd-mirror" in seed.split(f"[{MIRROR_CLIENT}]")[1]

@@ -1,0 +1,100 @@
+"""Which process is ours, and ending only that."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from replay.sandbox import processes
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+@pytest.fixture
+def sleeper(tmp_path):
+    process = processes.start(SLEEPER, output=tmp_path / "log" / "out", cwd=tmp_path)
+    yield process
+    processes.stop([process], timeout_seconds=5.0)
+
+
+def test_a_started_process_is_alive_until_it_is_stopped(sleeper):
+    assert processes.is_alive(sleeper)
+    processes.stop([sleeper], timeout_seconds=5.0)
+    assert not processes.is_alive(sleeper)
+
+
+@pytest.mark.parametrize("difference", [{"start_ticks": 1}, {"boot": "another boot"}, {"program": "/usr/bin/ceph-osd"}])
+def test_a_recycled_pid_is_not_ours_and_is_not_killed(sleeper, difference):
+    ours = dataclasses.replace(sleeper, **difference)
+    assert not processes.is_alive(ours)
+    processes.stop([ours], timeout_seconds=0.5)
+    assert processes.is_alive(sleeper)
+
+
+def test_a_zombie_does_not_count_as_running():
+    child = subprocess.Popen(["true"])
+    deadline = time.monotonic() + 10
+    while processes.identify(child.pid) is not None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert processes.identify(child.pid) is None
+    child.wait()
+
+
+def test_a_process_that_ignores_sigterm_is_killed_after_the_timeout(tmp_path):
+    code = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
+    )
+    process = processes.start([sys.executable, "-c", code], output=tmp_path / "out", cwd=tmp_path)
+    while "deaf" not in (tmp_path / "out").read_text():
+        time.sleep(0.01)
+    processes.stop([process], timeout_seconds=0.3)
+    assert not processes.is_alive(process)
+
+
+def test_a_pid_file_survives_a_round_trip_and_a_damaged_one_names_nobody(sleeper, tmp_path):
+    path = tmp_path / "some.pid"
+    sleeper.save(path)
+    assert processes.read_pid_file(path) == sleeper
+    path.write_text("{")
+    assert processes.read_pid_file(path) is None
+    assert processes.read_pid_file(tmp_path / "absent") is None
+
+
+def test_a_daemon_has_a_session_of_its_own_and_no_descriptor_of_its_starter(tmp_path):
+    lock = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
+    os.set_inheritable(lock, True)
+    process = processes.start(SLEEPER, output=tmp_path / "out", cwd=tmp_path)
+    try:
+        assert os.getsid(process.pid) == process.pid
+        links = {descriptor.readlink() for descriptor in Path(f"/proc/{process.pid}/fd").iterdir()}
+        assert tmp_path / "lock" not in links
+    finally:
+        os.close(lock)
+        processes.stop([process], timeout_seconds=5.0)
+
+
+def test_the_hosts_ceph_settings_do_not_reach_a_daemon(monkeypatch):
+    for name in ("CEPH_ARGS", "CEPH_CONF", "CEPH_KEYRING"):
+        monkeypatch.setenv(name, "/somewhere/else")
+    assert not [name for name in processes.daemon_environment() if name.startswith("CEPH")]
+
+
+def test_only_ceph_daemons_with_a_configuration_in_the_folder_belong_to_a_sandbox(tmp_path):
+    daemon = tmp_path / "ceph-osd"
+    daemon.symlink_to("/bin/sh")
+    started = []
+    for folder in ("a", "ab"):
+        argv = [str(daemon), "-c", "sleep 60; :", "--conf", str(tmp_path / folder / "left" / "ceph.conf")]
+        started.append(processes.start(argv, output=tmp_path / "out", cwd=tmp_path))
+        while not Path(f"/proc/{started[-1].pid}/cmdline").read_bytes():
+            time.sleep(0.001)  # the kernel is still laying out the new program
+    try:
+        assert list(processes.of_sandbox(tmp_path / "a")) == [("ceph-osd", started[0])]
+    finally:
+        for process in started:
+            os.killpg(process.pid, signal.SIGKILL)

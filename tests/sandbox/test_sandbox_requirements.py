@@ -1,0 +1,82 @@
+"""What a host must offer."""
+
+import pytest
+
+from replay.errors import ConfigurationError
+from replay.sandbox import requirements
+from replay.sandbox.errors import MissingProgramsError, NoSpaceError
+from replay.sandbox.lifecycle import up
+from replay.sandbox.options import GIB, SandboxOptions, parse_size, show_size
+
+
+def test_a_full_disk_is_refused_with_the_figure_before_anything_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(requirements, "free_bytes", lambda _: 5 * GIB)
+    with pytest.raises(NoSpaceError) as error:
+        up(tmp_path / "sandbox")
+    assert "needs 22 GiB free, there are 5 GiB" in str(error.value)
+    assert "--directory" in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_needed_space_follows_from_the_sizes():
+    assert SandboxOptions().needed_bytes == GIB + (3 * 20 + 24) * GIB // 4
+    assert SandboxOptions(left_osds=1, right_osds=0, left_osd_bytes=4 * GIB).needed_bytes == 2 * GIB
+
+
+def test_a_disk_that_the_sandbox_can_outgrow_is_warned_of(tmp_path, monkeypatch):
+    monkeypatch.setattr(requirements, "free_bytes", lambda _: 50 * GIB)
+    assert "can grow to 84 GiB and 50 GiB are free" in requirements.check_space(tmp_path, SandboxOptions())
+    monkeypatch.setattr(requirements, "free_bytes", lambda _: 500 * GIB)
+    assert requirements.check_space(tmp_path, SandboxOptions()) is None
+
+
+def test_free_space_of_a_folder_to_be_made_is_that_of_its_parent(tmp_path):
+    assert requirements.free_bytes(tmp_path / "not" / "there") > 0
+
+
+def test_missing_programs_are_named_with_their_debian_packages(tmp_path, monkeypatch):
+    monkeypatch.setattr(requirements, "find_program", lambda name: None if name in ("ceph-osd", "rbd-mirror") else "/x")
+    with pytest.raises(MissingProgramsError) as error:
+        up(tmp_path / "sandbox")
+    assert "not installed: ceph-osd, rbd-mirror" in str(error.value)
+    assert "apt-get install ceph-osd rbd-mirror" in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sandbox_without_right_needs_no_mirroring_daemon(monkeypatch):
+    monkeypatch.setattr(requirements, "find_program", lambda name: None if name == "rbd-mirror" else "/x")
+    requirements.check_programs(SandboxOptions(right_osds=0))
+    with pytest.raises(MissingProgramsError):
+        requirements.check_programs(SandboxOptions())
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("20GiB", 20 * GIB), ("20G", 20 * GIB), ("2.5 GiB", 5 * GIB // 2), ("512M", 1 << 29), ("7", 7)]
+)
+def test_sizes_are_binary(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "-3G", "20 gallons"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(ConfigurationError, match="is not a size"):
+        parse_size(text)
+
+
+def test_sizes_are_shown_in_gib():
+    assert (show_size(22 * GIB), show_size(GIB // 2)) == ("22 GiB", "0.5 GiB")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"left_osds": 0},
+        {"left_osds": 17},
+        {"right_osds": -1},
+        {"left_osd_bytes": GIB},
+        {"osd_memory_target_bytes": 600 << 20},
+    ],
+)
+def test_impossible_shapes_are_refused(wrong):
+    with pytest.raises(ConfigurationError):
+        SandboxOptions(**wrong)

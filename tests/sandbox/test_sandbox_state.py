@@ -1,0 +1,242 @@
+"""The state file, the lock, and directories that are found in some other state."""
+
+import fcntl
+import json
+import multiprocessing
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from replay.errors import ConfigurationError
+from replay.sandbox import down, lifecycle, load, owns_fsid, state, up
+from replay.sandbox.cli import main
+from replay.sandbox.errors import SandboxError
+from replay.sandbox.layout import choose_run_directory, is_scratch
+from replay.sandbox.lock import locked
+from replay.sandbox.options import SandboxOptions
+from replay.sandbox.state import Daemon, MirrorDaemon, Sandbox, SandboxCluster
+
+
+def a_sandbox(folder: Path, **changes: object) -> Sandbox:
+    cluster = SandboxCluster(
+        name="left",
+        fsid="0addf62d-b4a1-4f6e-812b-fa38a568dd60",
+        conf=str(folder / "left/ceph.conf"),
+        keyring=str(folder / "left/client.keyring"),
+        monitor_port=23456,
+        osd_uuids=["one", "two"],
+        daemons=[Daemon("mon", "left", 4194305, "/run/mon"), Daemon("osd", "0", 4194306, "/run/osd.0")],
+    )
+    fields = {
+        "directory": str(folder),
+        "run_dir": str(folder / "run"),
+        "ceph_version": "16.2.15",
+        "options": SandboxOptions(left_osds=2, right_osds=0),
+        "clusters": {"left": cluster},
+        "mirror": MirrorDaemon(4194307, "/run/mirror", ["/run/mirror"]),
+        "phase": "created",
+    }
+    sandbox = Sandbox(**{**fields, **changes})
+    folder.mkdir(parents=True, exist_ok=True)
+    sandbox.save()
+    return sandbox
+
+
+def test_a_saved_sandbox_is_loaded_as_it_was(tmp_path):
+    sandbox = a_sandbox(tmp_path)
+    assert load(tmp_path) == sandbox
+    assert load(tmp_path).clusters["left"].asok("osd.0") == "/run/osd.0"
+
+
+def test_the_file_says_who_started_it_and_what_other_code_needs(tmp_path):
+    a_sandbox(tmp_path)
+    document = json.loads((tmp_path / "sandbox.json").read_text())
+    assert document["started_by_replay"] is True
+    assert document["fsids"] == ["0addf62d-b4a1-4f6e-812b-fa38a568dd60"]
+    assert document["clusters"]["left"]["osd_ids"] == [0, 1]
+    assert document["clusters"]["left"]["pids"] == [4194305, 4194306]
+    assert document["clusters"]["left"]["client"] == "client.admin"
+    assert (tmp_path / "sandbox.json").stat().st_mode & 0o077 == 0
+
+
+def test_replay_owns_the_clusters_of_its_sandboxes_and_no_other(tmp_path, monkeypatch):
+    fsid = a_sandbox(tmp_path).fsids[0]
+    assert owns_fsid(fsid, tmp_path)
+    assert not owns_fsid("ffffffff-0000-0000-0000-000000000000", tmp_path)
+    assert not owns_fsid(fsid, tmp_path / "elsewhere")
+    assert not owns_fsid(fsid)
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path))
+    assert owns_fsid(fsid)
+
+
+def test_no_sandbox_says_how_to_get_one(tmp_path):
+    with pytest.raises(SandboxError, match="scripts/sandbox up"):
+        load(tmp_path)
+
+
+def test_down_without_a_sandbox_is_no_error(tmp_path, capsys):
+    assert down(tmp_path / "none") is False
+    assert main(["down", "--directory", str(tmp_path / "none")]) == 0
+    assert "no sandbox in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [up, down])
+def test_a_folder_with_other_files_is_refused_and_untouched(tmp_path, command):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(SandboxError, match="none of them is a sandbox's"):
+        command(tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "precious"
+
+
+def test_a_sandbox_that_was_moved_is_refused(tmp_path):
+    a_sandbox(tmp_path / "old")
+    (tmp_path / "old").rename(tmp_path / "new")
+    with pytest.raises(SandboxError, match="was made in"):
+        up(tmp_path / "new")
+
+
+def leftovers() -> list:
+    return [
+        pytest.param(lambda folder: a_sandbox(folder, phase="creating"), "was not finished", id="half made"),
+        pytest.param(lambda folder: a_sandbox(folder, ceph_version="12.2.1"), "Ceph 12.2.1", id="another Ceph"),
+        pytest.param(lambda folder: (folder / "sandbox.json").write_text("{"), "unreadable", id="damaged file"),
+        pytest.param(
+            lambda folder: (folder / "sandbox.json").write_text("{}"),
+            "another version",
+            id="old file",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("leave", "reason"), leftovers())
+def test_a_leftover_that_cannot_be_used_is_cleared_away_with_its_reason(tmp_path, monkeypatch, leave, reason):
+    folder = tmp_path / "sandbox"
+    folder.mkdir()
+    leave(folder)
+    (folder / "left").mkdir()
+    (folder / "left" / "block").write_text("old")
+    made, said = [], []
+    monkeypatch.setattr(lifecycle.requirements, "ceph_version", lambda: "16.2.15")
+    monkeypatch.setattr(lifecycle, "_create", lambda folder, options, say: made.append(folder.exists()))
+    up(folder, say=said.append)
+    assert made == [False]
+    assert reason in said[0]
+
+
+def test_other_options_than_the_existing_ones_are_refused_by_name(tmp_path, monkeypatch):
+    a_sandbox(tmp_path)
+    monkeypatch.setattr(lifecycle.requirements, "ceph_version", lambda: "16.2.15")
+    with pytest.raises(SandboxError, match="left_osds is 2, not 5"):
+        up(tmp_path, left_osds=5)
+
+
+def test_a_daemon_of_a_foreign_pid_in_the_state_is_left_alone_by_down(tmp_path):
+    sandbox = a_sandbox(tmp_path / "sandbox")
+    sandbox.clusters["left"].daemons = [Daemon("osd", "0", os.getpid(), "/run/osd.0")]
+    sandbox.save()
+    assert down(tmp_path / "sandbox") is True
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_option_is_explained_and_exits_with_2(tmp_path, capsys):
+    assert main(["up", "--directory", str(tmp_path / "s"), "--left-osds", "0"]) == ConfigurationError.exit_status
+    assert "1 to 16 OSDs" in capsys.readouterr().err
+
+
+def test_status_and_conf_without_a_sandbox_fail_with_what_to_do(tmp_path, capsys):
+    for command in ("status", "conf"):
+        assert main([command, "--directory", str(tmp_path)]) == 1
+        assert "scripts/sandbox up" in capsys.readouterr().err
+    assert main(["status", "--json", "--directory", str(tmp_path)]) == 3
+    assert json.loads(capsys.readouterr().out)["ok"] is False
+
+
+def test_status_of_a_stopped_sandbox_names_every_daemon_as_stopped(tmp_path, capsys):
+    a_sandbox(tmp_path)
+    assert main(["status", "--directory", str(tmp_path)]) == 3
+    shown = capsys.readouterr().out
+    assert shown.count("  stopped\n") == len(["mon", "mgr", "osd.0", "osd.1"])
+    assert "the monitor does not answer" in shown
+
+
+def test_conf_prints_the_path_and_nothing_else(tmp_path, capsys):
+    a_sandbox(tmp_path)
+    assert main(["conf", "--directory", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}/left/ceph.conf\n"
+    assert main(["conf", "right", "--directory", str(tmp_path)]) == 1
+    assert "no cluster right" in capsys.readouterr().err
+
+
+def test_sockets_move_to_a_short_folder_when_the_path_is_too_long_for_them(tmp_path):
+    assert choose_run_directory(Path("/tmp") / f"s{os.getpid()}") == Path("/tmp") / f"s{os.getpid()}" / "run"
+    (Path("/tmp") / f"s{os.getpid()}" / "run").rmdir()
+    (Path("/tmp") / f"s{os.getpid()}").rmdir()
+    run = choose_run_directory(tmp_path / ("long" * 20))
+    try:
+        assert is_scratch(run)
+        assert run.stat().st_mode & 0o077 == 0
+        assert not is_scratch(tmp_path)
+    finally:
+        run.rmdir()
+
+
+def hold(folder: Path, begun, seconds: float) -> None:
+    with locked(folder):
+        begun.set()
+        time.sleep(seconds)
+
+
+def test_the_second_waits_for_the_first_and_no_lock_file_remains(tmp_path):
+    context = multiprocessing.get_context("fork")
+    begun = context.Event()
+    first = context.Process(target=hold, args=(tmp_path / "s", begun, 0.6))
+    first.start()
+    assert begun.wait(10)
+    waits = []
+    began = time.monotonic()
+    with locked(tmp_path / "s", on_wait=lambda: waits.append(True)):
+        assert time.monotonic() - began > 0.3
+    first.join()
+    assert waits == [True]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_waiting_for_the_lock_ends_with_an_error_that_names_the_sandbox(tmp_path):
+    refused = pytest.raises(SandboxError, match=r"another program .* for 0.2 s")
+    with locked(tmp_path / "s"), refused, locked(tmp_path / "s", timeout_seconds=0.2):
+        pass
+
+
+def test_never_do_two_hold_the_lock_although_each_removes_its_file(tmp_path):
+    inside, most = [], []
+
+    def work() -> None:
+        for _ in range(5):
+            with locked(tmp_path / "s"):
+                inside.append(1)
+                most.append(len(inside))
+                time.sleep(0.002)
+                inside.pop()
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert max(most) == 1
+    assert len(most) == 20
+
+
+def test_the_lock_is_a_real_one(tmp_path):
+    with locked(tmp_path / "s"), (tmp_path / ".s.lock").open("a") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_the_environment_moves_the_default_sandbox_only(monkeypatch, tmp_path):
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path))
+    assert state.default_directory() == tmp_path
+    assert state.default_directory("other").name == "other"
+    assert state.default_directory("other") != tmp_path

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { describe, it } from "node:test";
+
+import { runTask } from "../../scripts/npm/tasks.mjs";
+import { size } from "../../scripts/npm/ratio-summary.mjs";
+import { lintsThatApply } from "../../scripts/npm/snakemake-lint.mjs";
+import { fromJunit, fromTap } from "../../scripts/npm/test-report.mjs";
+import { testSteps } from "../../scripts/npm/test-steps.mjs";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const { problemWith } = createRequire(import.meta.url)("../../scripts/npm/node-version.cjs");
+
+describe("an npm script", () => {
+  it("names a Node that is too old, and the way to get a newer one", () => {
+    assert.match(
+      problemWith("18.20.4"),
+      /Node 18\.20\.4 is too old: Replay needs 20\.19 or later.*nodejs\.org/s,
+    );
+    assert.match(problemWith("20.18.1"), /too old/);
+    assert.equal(problemWith("20.19.0"), null);
+    assert.equal(problemWith("24.0.0"), null);
+  });
+
+  it("wants the same Node as package.json and the set-up", () => {
+    const { engines } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8"));
+    const setup = readFileSync(path.join(ROOT, "scripts/setup.d/environments.sh"), "utf8");
+    const wanted = /^wanted_node=(.+)$/m.exec(setup)[1];
+    assert.equal(engines.node, `>=${wanted}`);
+    assert.equal(problemWith(`${wanted}.0`), null);
+    assert.notEqual(problemWith(wanted.replace(/\d+$/, (minor) => minor - 1)), null);
+  });
+
+  it("that does not exist is refused by name", async () => {
+    await assert.rejects(runTask("nonsense", []), /no such task: nonsense/);
+  });
+
+  it("that Node cannot read is none: the entry is in the oldest syntax", () => {
+    for (const name of ["run.cjs", "node-version.cjs"]) {
+      const text = readFileSync(path.join(ROOT, "scripts/npm", name), "utf8");
+      assert.doesNotMatch(text, /=>|\bconst\b|\blet\b|`|\bimport\b|\?\./, name);
+    }
+  });
+
+  for (const name of ["start", "test", "present", "build", "lint"]) {
+    it(`${name} answers --help`, () => {
+      const done = spawnSync("node", ["scripts/npm/run.cjs", name, "--help"], {
+        cwd: ROOT,
+        encoding: "utf8",
+        timeout: 60_000,
+      });
+      assert.equal(done.status, 0, done.stderr);
+      assert.match(done.stdout, new RegExp(`npm (run )?${name}`));
+    });
+  }
+});
+
+describe("the report of a test run", () => {
+  const TAP = `TAP version 13
+# Subtest: adds
+ok 1 - adds
+# Subtest: subtracts
+not ok 2 - subtracts
+# Subtest: divides
+ok 3 - divides # SKIP no divisor here
+1..3
+# tests 3
+# pass 1
+# fail 1
+# cancelled 0
+# skipped 1
+# todo 0
+`;
+  it("is read from Node's runner", () => {
+    assert.deepEqual(fromTap(TAP), {
+      passed: 1,
+      failed: 1,
+      failures: ["subtracts"],
+      skipped: ["divides # SKIP no divisor here"],
+    });
+  });
+
+  it("of a runner that died before its count is none", () => {
+    assert.equal(fromTap(TAP.slice(0, TAP.indexOf("# tests"))), null);
+    assert.equal(fromJunit(""), null);
+  });
+
+  it("is read from pytest", () => {
+    const xml = `<testsuites><testsuite name="pytest" errors="0" failures="1" skipped="1" tests="3" time="0.1">
+<testcase classname="a" name="adds" time="0.1" />
+<testcase classname="a" name="subtracts[&lt;0]" time="0.1"><failure message="no">trace</failure></testcase>
+<testcase classname="a" name="divides" time="0.1"><skipped type="pytest.skip" message="no divisor">x</skipped></testcase>
+</testsuite></testsuites>`;
+    assert.deepEqual(fromJunit(xml), {
+      passed: 1,
+      failed: 1,
+      failures: ["subtracts[<0]"],
+      skipped: ["divides # no divisor"],
+    });
+  });
+});
+
+describe("the steps of npm test", () => {
+  it("run the linters first, and the sandbox last", () => {
+    const names = testSteps().map((step) => step.name);
+    assert.equal(names[0], "ruff check");
+    assert.match(names.at(-1), /sandbox/);
+  });
+
+  it("of the fast run are a part of the whole, without sandbox and browser", () => {
+    const whole = testSteps().map((step) => step.name);
+    const quick = testSteps({ quick: true }).map((step) => step.name);
+    assert.ok(quick.every((name) => whole.includes(name)));
+    assert.ok(!quick.some((name) => /sandbox|browser/i.test(name)));
+  });
+
+  it("each have a bound", () => {
+    for (const step of testSteps()) assert.ok(step.bound > 0 && step.bound <= 30 * 60_000, step.name);
+  });
+
+  it("include every test file of the tree in exactly one step", () => {
+    const files = testSteps().flatMap((step) =>
+      step.argv("report").filter((arg) => /\.test\.m?js$/.test(arg)),
+    );
+    assert.equal(new Set(files).size, files.length);
+    assert.ok(files.includes(path.relative(ROOT, import.meta.filename)));
+  });
+});
+
+it("a lint of Snakemake that does not apply is passed over, any other is not", () => {
+  const report = `Lints for rule derive (line 29, Snakefile):
+    * Specify a conda environment or container for each rule.:
+      This way …
+    * No log directive defined:
+      Without …
+`;
+  assert.deepEqual(lintsThatApply(report), ["No log directive defined"]);
+});
+
+it("I/O sizes are written as an engineer writes them", () => {
+  assert.deepEqual(["4096", "131072", "4194304", "1000", "512", "offered"].map(size), [
+    "4K",
+    "128K",
+    "4M",
+    "1000",
+    "512",
+    "offered",
+  ]);
+});

@@ -1,0 +1,305 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, it } from "node:test";
+
+import { FakeSystem } from "./support/fake-system.js";
+
+describe("a fresh Debian", () => {
+  it("is told what will be installed before anything is", (t) => {
+    const system = new FakeSystem(t);
+    system.program("apt-get", 'echo "apt-get runs" >&2; exit 0');
+    const check = system.setup("--check");
+    assert.equal(check.status, 0);
+    assert.deepEqual(check.changes, []);
+
+    const { status, lines } = system.setup();
+    assert.equal(status, 0);
+    const said = lines.findIndex((line) => line.startsWith("  - Debian packages: ceph-common"));
+    const done = lines.findIndex((line) => line.includes("installing"));
+    assert.ok(said >= 0 && done > said, lines.join("\n"));
+    assert.deepEqual(check.lines, lines.slice(0, check.lines.length));
+  });
+
+  it("gets Ceph, fio and the checkout's own environments, without recommended packages", (t) => {
+    const { changes } = new FakeSystem(t).setup();
+    const install = changes.find((call) => call.startsWith("apt-get") && !call.includes("--download-only"));
+    for (const name of [
+      "ceph-mon",
+      "ceph-osd",
+      "ceph-mgr",
+      "ceph-common",
+      "rbd-mirror",
+      "fio",
+      "iperf3",
+      "python3-rados",
+    ])
+      assert.match(install, new RegExp(` ${name}( |$)`));
+    assert.match(install, /--no-install-recommends/);
+    assert.doesNotMatch(install, /chromium/);
+    assert.ok(changes.some((call) => call.startsWith("npm ci")));
+    assert.ok(changes.some((call) => call.startsWith("uv sync --locked")));
+  });
+
+  it("gets a browser only for the tests", (t) => {
+    const { changes } = new FakeSystem(t).setup("--for", "test");
+    assert.ok(changes.some((call) => call.includes("chromium")));
+  });
+
+  it("updates its package lists first when they do not know the packages", (t) => {
+    const system = new FakeSystem(t);
+    const updated = path.join(system.folder, "updated");
+    system.program(
+      "apt-cache",
+      `[ -e ${updated} ] && printf '  Candidate: 1.0\\n' || printf '  Candidate: (none)\\n'`,
+    );
+    system.program("apt-get", `case "$*" in *update*) : >${updated} ;; esac`);
+    const { status, changes } = system.setup();
+    assert.equal(status, 0);
+    assert.match(
+      changes.find((call) => call.startsWith("apt-get")),
+      /update/,
+    );
+    assert.equal(changes.filter((call) => /^apt-get.*update/.test(call)).length, 1);
+  });
+
+  it("makes an environment for uv where there is none, with the package that Debian needs for it", (t) => {
+    const system = new FakeSystem(t);
+    system.without("uv");
+    system.python("3.11.2", { venv: false });
+    const { out } = system.setup("--check");
+    assert.match(out, /python3\.11-venv/);
+    assert.match(out, /uv 0\.13\.8 in \.cache\/uv-env/);
+  });
+
+  it("uses sudo where it asks for no password", (t) => {
+    const system = new FakeSystem(t);
+    system.program("id", "echo 1000");
+    system.program("sudo", 'shift; exec "$@"');
+    const { status, calls } = system.setup();
+    assert.equal(status, 0);
+    assert.ok(
+      calls.some((call) => /^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get .* install /.test(call)),
+    );
+  });
+});
+
+describe("services of the packages", () => {
+  it("are denied a start while packages are installed, and only then", (t) => {
+    const system = new FakeSystem(t);
+    assert.equal(system.setup().status, 0);
+    assert.match(readFileSync(path.join(system.folder, "policy"), "utf8"), /denied/);
+    assert.equal(existsSync(path.join(system.root, "usr/sbin/policy-rc.d")), false);
+  });
+
+  it("are denied a start no longer when installing fails", (t) => {
+    const system = new FakeSystem(t);
+    system.program("apt-get", 'case "$*" in *install*) echo "E: no space"; exit 100 ;; esac');
+    const { status, error } = system.setup();
+    assert.equal(status, 1);
+    assert.match(error, /E: no space/);
+    assert.equal(existsSync(path.join(system.root, "usr/sbin/policy-rc.d")), false);
+  });
+
+  it("follow a policy that the administrator wrote", (t) => {
+    const system = new FakeSystem(t);
+    const policy = system.write("root/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 0\n");
+    assert.equal(system.setup().status, 0);
+    assert.equal(readFileSync(policy, "utf8"), "#!/bin/sh\nexit 0\n");
+  });
+
+  it("do not start at the next boot either", (t) => {
+    const system = new FakeSystem(t);
+    system.write("root/run/systemd/system/x", "");
+    system.program("systemctl");
+    const { calls } = system.setup();
+    assert.ok(
+      calls.some((call) => /^systemctl disable --now .*ceph-crash\.service/.test(call)),
+      calls.join("\n"),
+    );
+  });
+});
+
+describe("a system that must stay as it is", () => {
+  const cases = {
+    "a Proxmox host": (system) => system.write("root/etc/pve/.version", ""),
+    "a host with a ceph.conf": (system) => system.write("root/etc/ceph/ceph.conf", "[global]\n"),
+    "a host that holds an OSD": (system) => system.write("root/var/lib/ceph/osd/ceph-3/whoami", "3"),
+    "a host of cephadm": (system) =>
+      system.write("root/var/lib/ceph/0b5e2a44-1111-2222-3333-444455556666/osd.1/whoami", "1"),
+    "a host where a cluster's OSD runs": (system) =>
+      system.process(77, "ceph-osd", ["ceph-osd", "-f", "--id", "3"]),
+    "a host whose monitor names /etc/ceph": (system) =>
+      system.process(77, "ceph-mon", ["ceph-mon", "-c", "/etc/ceph/prod.conf"]),
+    "a host with a virtual machine": (system) => system.process(4242, "qemu-system-x86"),
+    "a host of libvirt": (system) => system.process(4242, "libvirtd"),
+    "a system where you are not root": (system) => system.program("id", "echo 1000"),
+    "a system where sudo asks for a password": (system) => {
+      system.program("id", "echo 1000");
+      system.program("sudo", "exit 1");
+    },
+    "a system without apt": (system) => system.without("apt-get"),
+  };
+  for (const [name, make] of Object.entries(cases)) {
+    it(`${name}: nothing is installed on it, said in two lines, and the deck can be presented`, (t) => {
+      const system = new FakeSystem(t);
+      make(system);
+      system.setup("--for", "present");
+      const { status, lines, changes } = system.setup();
+      assert.equal(status, 3);
+      assert.deepEqual(changes, []);
+      assert.equal(lines.length, 2, lines.join("\n"));
+      assert.match(lines[0], /^Nothing is installed on this system: /);
+      assert.match(lines[1], /presented here; to measure/);
+    });
+  }
+
+  it("a system whose sources lack the packages names them", (t) => {
+    const system = new FakeSystem(t);
+    system.program("apt-cache", "printf '  Candidate: (none)\\n'");
+    const { status, out, changes } = system.setup();
+    assert.equal(status, 3);
+    assert.match(out, /its package sources have no .*ceph-osd/);
+    assert.ok(!changes.some((call) => call.includes("install")));
+  });
+
+  it("names the process that makes it one", (t) => {
+    const system = new FakeSystem(t);
+    system.process(4242, "qemu-system-x86");
+    assert.match(system.setup().out, /process qemu-system-x86, pid 4242/);
+  });
+
+  it("still derives and measures by explicit request, when the programs are there", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    system.write("root/etc/ceph/ceph.conf", "[global]\n");
+    assert.equal(system.setup("--for", "client").status, 0);
+    assert.equal(system.setup("--for", "start").status, 3);
+  });
+});
+
+describe("a system that only looks like one", () => {
+  const cases = {
+    "the guest agent of a virtual machine": (system) => system.process(5, "qemu-ga"),
+    "a sandbox's own daemons": (system) =>
+      system.process(6, "ceph-osd", [
+        "ceph-osd",
+        "--id",
+        "0",
+        "--conf",
+        "/home/me/replay/.replay/left/ceph.conf",
+      ]),
+    "a sandbox's own daemons, named with =": (system) =>
+      system.process(6, "rbd-mirror", ["rbd-mirror", "--conf=/tmp/sandbox/right/ceph.conf"]),
+    "empty folders that Ceph's packages leave": (system) => system.write("root/etc/ceph/rbdmap", "# none\n"),
+  };
+  for (const [name, make] of Object.entries(cases)) {
+    it(`${name}: is set up as any other`, (t) => {
+      const system = new FakeSystem(t);
+      make(system);
+      const { status, out } = system.setup("--check");
+      assert.equal(status, 0, out);
+      assert.match(out, /Debian packages/);
+    });
+  }
+});
+
+describe("a second run", () => {
+  it("does nothing, says nothing, and takes less than two seconds", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    assert.equal(system.setup().status, 0);
+    const began = performance.now();
+    const { status, out, changes } = system.setup();
+    assert.ok(performance.now() - began < 2000);
+    assert.equal(status, 0);
+    assert.equal(out, "");
+    assert.deepEqual(changes, []);
+  });
+
+  it("follows a changed lock file, and only that one", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    system.setup();
+    writeFileSync(path.join(system.checkout, "package-lock.json"), "changed");
+    const { changes } = system.setup();
+    assert.equal(changes.length, 1);
+    assert.match(changes[0], /^npm ci/);
+  });
+
+  it("mends an environment that lost its Python", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    system.setup();
+    rmSync(path.join(system.checkout, ".venv/bin/python"));
+    const { status, changes } = system.setup();
+    assert.equal(status, 0);
+    assert.equal(changes.length, 1);
+    assert.match(changes[0], /^uv sync --locked/);
+  });
+
+  it("tries again what failed", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    system.program("npm", 'echo "npm error network"; exit 1');
+    const first = system.setup();
+    assert.equal(first.status, 1);
+    assert.match(first.error, /npm error network/);
+    assert.match(first.error, /next: see that this machine is online/);
+    system.program("npm", 'mkdir -p "$5/node_modules"');
+    const second = system.setup();
+    assert.equal(second.status, 0);
+    assert.ok(second.changes.some((call) => call.startsWith("npm ci")));
+  });
+});
+
+describe("programs that are too old", () => {
+  it("a Node is named, with the way to get a newer one", (t) => {
+    const system = new FakeSystem(t);
+    system.program("node", "echo v18.19.0");
+    const { status, error, changes } = system.setup();
+    assert.equal(status, 1);
+    assert.deepEqual(changes, []);
+    assert.match(error, /Node v18\.19\.0 is too old: Replay needs 20\.19 or later/);
+    assert.match(error, /nodejs\.org/);
+  });
+
+  it("Node 20.9 is older than 20.19", (t) => {
+    const system = new FakeSystem(t);
+    system.program("node", "echo v20.9.0");
+    assert.equal(system.setup().status, 1);
+  });
+
+  it("a Python is named, with the way to get a newer one, and the deck can still be presented", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    system.python("3.9.2");
+    const { status, out } = system.setup();
+    assert.equal(status, 3);
+    assert.match(out, /Python 3\.9\.2 \(.*python3\) is too old: Replay needs 3\.11 or later/);
+    assert.match(out, /python\.org/);
+  });
+
+  it("a Python ends what cannot do without it", (t) => {
+    const system = new FakeSystem(t);
+    system.python("3.9.2");
+    const { status, error } = system.setup("--for", "derive");
+    assert.equal(status, 1);
+    assert.match(error, /Python 3\.9\.2/);
+  });
+
+  it("a newer Python beside an old python3 is found", (t) => {
+    const system = new FakeSystem(t);
+    system.python("3.9.2");
+    system.program("python3.13", 'case "$*" in *%d.%d.%d*) echo 3.13.0 ;; esac');
+    const { status, calls } = system.setup("--for", "derive");
+    assert.equal(status, 0);
+    assert.ok(calls.some((call) => /^uv sync .*python3\.13/.test(call)));
+  });
+});
+
+it("a wrong option is refused with the usage", (t) => {
+  const { status, error } = new FakeSystem(t).setup("--for", "nothing");
+  assert.equal(status, 2);
+  assert.match(error, /usage: scripts\/setup/);
+});

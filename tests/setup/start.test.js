@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+
+const PROGRAM = path.join(import.meta.dirname, "support/start-with-fakes.js");
+// A program of two processes: both must be gone afterwards. `read` ends at once when bash is signalled.
+const RUNS_ON = 'sleep 300 & echo $! >>"$1/pids"; wait';
+
+/** A folder with made-up programs, and the sitting that runs them. */
+class Sitting {
+  constructor(t) {
+    this.folder = mkdtempSync(path.join(tmpdir(), "replay-start-"));
+    mkdirSync(path.join(this.folder, "programs"));
+    t.after(() => {
+      for (const pid of this.pids()) {
+        try {
+          process.kill(pid, "SIGKILL");
+        } catch {
+          // Gone, as it should be.
+        }
+      }
+      rmSync(this.folder, { recursive: true, force: true });
+    });
+    this.program("sandbox-status", "exit 1");
+  }
+
+  /** Makes a program of these shell commands; $1 is the folder. It notes that it ran, and its own pid. */
+  program(name, body) {
+    const file = path.join(this.folder, "programs", name);
+    writeFileSync(file, `echo ${name} >>"$1/calls"; echo $$ >>"$1/pids"\n${body}\n`);
+  }
+
+  start(...flags) {
+    this.child = spawn(process.execPath, [PROGRAM, this.folder, ...flags], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.out = "";
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream.on("data", (data) => {
+        this.out += data;
+      });
+    }
+    this.done = new Promise((resolve) => {
+      this.child.once("close", (code, signal) => resolve(signal ?? code));
+    });
+    return this.done;
+  }
+
+  #read(name) {
+    const file = path.join(this.folder, name);
+    return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+  }
+
+  calls() {
+    return this.#read("calls");
+  }
+
+  pids() {
+    return this.#read("pids").map(Number).filter(Boolean);
+  }
+
+  async until(call) {
+    const deadline = performance.now() + 10_000;
+    while (!this.calls().includes(call)) {
+      assert.ok(performance.now() < deadline, `${call} was not reached: ${this.calls()}\n${this.out}`);
+      await pause(20);
+    }
+    // It has noted its name; let it get into its stride.
+    await pause(150);
+  }
+
+  running() {
+    return this.pids().filter((pid) => {
+      try {
+        // A zombie that nobody has collected yet does not run.
+        return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+      } catch {
+        return false;
+      }
+    });
+  }
+}
+
+describe("npm start", () => {
+  it("sets up, opens the deck, starts the sandbox, derives while it measures, and takes the sandbox down", async (t) => {
+    const sitting = new Sitting(t);
+    for (const name of ["setup", "sandbox-up", "sandbox-down", "measure", "derive-once"])
+      sitting.program(name, "");
+    sitting.program("derive-watch", RUNS_ON);
+    sitting.program("measure", "sleep 0.3");
+    assert.equal(await sitting.start("--once"), 0, sitting.out);
+    const calls = sitting.calls();
+    const order = [
+      "setup",
+      "deck opened local reference",
+      "sandbox-up",
+      "measure",
+      "derive-once",
+      "sandbox-down",
+      "deck closed",
+    ];
+    assert.deepEqual(
+      calls.filter((call) => order.includes(call)),
+      order,
+    );
+    assert.ok(calls.includes("derive-watch"));
+    assert.deepEqual(sitting.running(), []);
+  });
+
+  it("leaves a sandbox alone that was up before", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("sandbox-status", "exit 0");
+    sitting.program("sandbox-down", "");
+    assert.equal(await sitting.start("--once"), 0);
+    assert.ok(!sitting.calls().includes("sandbox-down"));
+  });
+
+  it("leaves the sandbox up when asked to", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("sandbox-down", "");
+    assert.equal(await sitting.start("--once", "--keep-sandbox"), 0);
+    assert.ok(!sitting.calls().includes("sandbox-down"));
+  });
+
+  it("presents what ships, and measures nothing, where nothing may be installed", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("setup", "exit 3");
+    for (const name of ["sandbox-up", "measure"]) sitting.program(name, "");
+    const done = sitting.start();
+    await sitting.until("deck opened undefined undefined");
+    sitting.child.kill("SIGINT");
+    assert.equal(await done, 130);
+    assert.ok(!sitting.calls().includes("sandbox-up"));
+    assert.ok(!sitting.calls().includes("measure"));
+  });
+
+  it("ends when the set-up fails", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("setup", "exit 1");
+    assert.equal(await sitting.start(), 1);
+    assert.deepEqual(sitting.calls(), ["setup"]);
+  });
+
+  it("says that the data set that ships is missing", async (t) => {
+    const sitting = new Sitting(t);
+    await sitting.start("--once");
+    assert.match(sitting.out, /benchmarks\/reference\/, is not in this checkout/);
+  });
+
+  it("goes on to present when measuring fails, and says how to go on", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("measure", "exit 4");
+    sitting.program("derive-once", "");
+    const done = sitting.start();
+    await sitting.until("derive-once");
+    assert.equal(sitting.child.exitCode, null);
+    sitting.child.kill("SIGINT");
+    assert.equal(await done, 130);
+    assert.match(sitting.out, /Measuring did not complete\. `npm start` goes on where it stopped\./);
+  });
+
+  it("hands on the status of measuring with --once", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("measure", "exit 4");
+    assert.equal(await sitting.start("--once"), 4);
+  });
+
+  it("prints the ratios with their intervals, as derive wrote them", async (t) => {
+    const sitting = new Sitting(t);
+    const aggregate = path.join(sitting.folder, "benchmarks/local/rbd-journaling/aggregate");
+    mkdirSync(aggregate, { recursive: true });
+    const csv = (name, ...values) =>
+      writeFileSync(path.join(aggregate, name), `I/O size,4096,4194304\nWith journal,${values.join(",")}\n`);
+    csv("ratio-throughput-write-seq.csv", "5.1584", "2.19");
+    csv("ratio-throughput-write-seq.low.csv", "4.8", "");
+    csv("ratio-throughput-write-seq.high.csv", "5.5", "");
+    await sitting.start("--once");
+    assert.match(sitting.out, /write seq +4K +4M/);
+    assert.match(sitting.out, /With journal +5\.16 \[4\.80, 5\.50\] +2\.19$/m);
+    assert.match(sitting.out, /two blocks at least/);
+  });
+});
+
+describe("Ctrl-C", () => {
+  for (const moment of ["setup", "sandbox-status", "sandbox-up", "measure", "derive-once"]) {
+    it(`during ${moment} leaves no process behind`, async (t) => {
+      const sitting = new Sitting(t);
+      sitting.program("derive-watch", RUNS_ON);
+      sitting.program("sandbox-down", "");
+      sitting.program(moment, RUNS_ON);
+      const done = sitting.start();
+      await sitting.until(moment);
+      sitting.child.kill("SIGINT");
+      assert.equal(await done, 130, sitting.out);
+      assert.deepEqual(sitting.running(), []);
+      const began = !["setup", "sandbox-status"].includes(moment);
+      assert.equal(sitting.calls().includes("sandbox-down"), began);
+      if (moment !== "setup") assert.equal(sitting.calls().at(-1), "deck closed");
+    });
+  }
+
+  it("while the deck is presented closes it and takes the sandbox down", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("derive-once", "");
+    sitting.program("sandbox-down", "");
+    const done = sitting.start();
+    await sitting.until("derive-once");
+    sitting.child.kill("SIGINT");
+    assert.equal(await done, 130);
+    assert.deepEqual(sitting.calls().slice(-2), ["sandbox-down", "deck closed"]);
+  });
+
+  it("lets measuring finish what it is writing", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("measure", `trap 'sleep 0.5; echo sealed >>"$1/calls"; exit 130' INT\n${RUNS_ON}`);
+    const done = sitting.start();
+    await sitting.until("measure");
+    sitting.child.kill("SIGINT");
+    assert.equal(await done, 130);
+    assert.ok(sitting.calls().includes("sealed"));
+    assert.deepEqual(sitting.running(), []);
+  });
+
+  it("pressed twice kills what does not end by itself", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("sandbox-down", "");
+    sitting.program("measure", `trap '' INT TERM\n${RUNS_ON}`);
+    const done = sitting.start();
+    await sitting.until("measure");
+    sitting.child.kill("SIGINT");
+    await pause(700);
+    assert.equal(sitting.child.exitCode, null);
+    sitting.child.kill("SIGINT");
+    assert.equal(await done, 130);
+    assert.deepEqual(sitting.running(), []);
+    assert.ok(sitting.calls().includes("sandbox-down"));
+  });
+
+  it("that arrives twice at once, from the terminal and from npm, is one request", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("measure", `trap 'sleep 1; echo sealed >>"$1/calls"; exit 130' INT\n${RUNS_ON}`);
+    const done = sitting.start();
+    await sitting.until("measure");
+    sitting.child.kill("SIGINT");
+    await pause(20);
+    sitting.child.kill("SIGINT");
+    assert.equal(await done, 130);
+    assert.ok(sitting.calls().includes("sealed"));
+  });
+});
+
+it("SIGTERM ends in the same order, with its own status", async (t) => {
+  const sitting = new Sitting(t);
+  sitting.program("sandbox-down", "");
+  sitting.program("measure", RUNS_ON);
+  const done = sitting.start();
+  await sitting.until("measure");
+  sitting.child.kill("SIGTERM");
+  assert.equal(await done, 143);
+  assert.deepEqual(sitting.running(), []);
+  assert.ok(sitting.calls().includes("sandbox-down"));
+});
+
+for (const signal of ["SIGTERM", "SIGHUP", "SIGKILL"]) {
+  it(`${signal} to npm ends the program behind the script`, async (t) => {
+    const sitting = new Sitting(t);
+    const manifest = { name: "fake", scripts: { start: `exec node ${PROGRAM} ${sitting.folder}` } };
+    writeFileSync(path.join(sitting.folder, "package.json"), JSON.stringify(manifest));
+    sitting.program("measure", RUNS_ON);
+    const npm = spawn("npm", ["start"], { cwd: sitting.folder, stdio: "ignore" });
+    await sitting.until("measure");
+    npm.kill(signal);
+    await sitting.until("deck closed");
+    assert.deepEqual(sitting.running(), []);
+  });
+}
+
+it("every npm script is one process that takes npm's place in the shell, so that signals arrive", () => {
+  const { scripts } = JSON.parse(
+    readFileSync(path.resolve(import.meta.dirname, "../../package.json"), "utf8"),
+  );
+  for (const [name, script] of Object.entries(scripts)) {
+    assert.match(script, /^exec node scripts\/npm\/run\.cjs [a-z]+( --quick)?$/, name);
+  }
+});

@@ -1,0 +1,3 @@
+import { deckConfig } from "./scripts/deck/vite-config.js";
+
+export default deckConfig();
