@@ -27,10 +27,10 @@ localrules:
 
 
 rule derive:
-    message:
-        "Derive every table of {DATA} from its raw output"
     log:
         f"{ROOT}/.replay/logs/derive-{DATA}.log",
+    message:
+        "Derive every table of {DATA} from its raw output"
     shell:
         "{PYTHON} -m replay.derive --data {DATA} 2>&1 | tee {log}"
 
@@ -52,21 +52,22 @@ if "site" in config:
         plan.write()
 
     rule measure:
-        message:
-            "All blocks of {DATA} are measured"
         input:
             [str(plan.receipt) for plan in PLANS],
+        message:
+            "All blocks of {DATA} are measured"
 
     rule measure_block:
-        message:
-            "Measure {wildcards.experiment}, block {wildcards.block}, into {wildcards.data}"
         output:
             BENCHMARKS + "/{data}/{experiment}/raw/block-{block}/receipt-{plan}.json",
         log:
             f"{ROOT}/.replay/logs/" + "{data}-{experiment}-{block}-{plan}.log",
+        retries: 0
         resources:
             ceph_slot=1,
-        retries: 0
+        message:
+            "Measure {wildcards.experiment}, block {wildcards.block}, into {wildcards.data}"
+        # A block never outlives the Snakemake that started it.
         shell:
-            "{PYTHON} -m replay.measure_block --data {wildcards.data} --experiment {wildcards.experiment}"
+            "exec setpriv --pdeathsig TERM -- {PYTHON} -m replay.measure_block --data {wildcards.data} --experiment {wildcards.experiment}"
             " --block {wildcards.block} --plan {wildcards.plan} --log {log}"

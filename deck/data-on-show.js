@@ -33,7 +33,7 @@ export class DataOnShow {
   /** Reads the list of files only. */
   async loadList() {
     this.#files = await availableFiles(this.#fetch);
-    this.available = this.#files && Object.keys(this.#files);
+    this.available = this.#files && Object.keys(this.#files).sort();
     const other = new URLSearchParams(this.#search).get("meanwhile");
     this.meanwhile = isDataSetName(other) ? other : null;
     const requested = requestedDataSet(this.#search);

@@ -48,7 +48,7 @@ export function indexOf(files) {
     const [name, ...rest] = file.split("/");
     (byName[name] ??= []).push(rest.join("/"));
   }
-  return { schema_version: 1, data_sets: Object.keys(byName), files: byName };
+  return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName };
 }
 
 async function namesOfFolders(folder) {

@@ -36,6 +36,7 @@ const TYPES = {
  * @param {string|null} [options.data]   the data set to show, as `?data=` in the address
  * @param {string|null} [options.meanwhile]   the data set whose charts stand in for those that `data` lacks so far
  * @param {string} [options.benchmarks]   folder of data sets; REPLAY_BENCHMARKS or the project's by default
+ * @param {boolean} [options.followSources]   load open pages anew when a slide or the deck itself changes
  * @param {(line: string) => void} [options.log]   told what goes wrong while serving
  * @returns {Promise<{url: string, port: number, portWasBusy: boolean, close: () => Promise<void>}>}
  * @throws {RangeError} a name that cannot be a data set's; {Error} no free port, or the bundle does not build
@@ -45,6 +46,7 @@ export async function startPresentServer({
   data = null,
   meanwhile = null,
   benchmarks = benchmarksRoot(),
+  followSources = true,
   log = () => {},
 } = {}) {
   for (const name of [data, meanwhile]) {
@@ -97,7 +99,8 @@ export async function startPresentServer({
     root: benchmarks,
     onChange: (files) => events.send("data", { files: files.map((file) => `benchmarks/${file}`) }),
   });
-  const sourceWatch = watchSources({ places: [...(await bundleSources()), slides], onChange: onSource });
+  const places = followSources ? [...(await bundleSources()), slides] : [];
+  const sourceWatch = watchSources({ places, onChange: onSource });
   removeOldBundles(folder).catch(() => {});
 
   const query = new URLSearchParams();

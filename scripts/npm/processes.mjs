@@ -1,7 +1,9 @@
 // Child processes that never outlive their starter: each leads a process group of its own, is asked to end by a
-// signal, and is killed together with its children when it does not.
+// signal, and is killed together with all it started when it does not.
 
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { setTimeout as after } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -32,14 +34,41 @@ function signalGroup(pid, signal) {
 
 const pause = (milliseconds, signal) => after(milliseconds, undefined, { signal }).catch(() => {});
 
-/** A running program and its process group. */
+// Every process of a task inherits this variable, also one that leads a session of its own or lost its parent. It
+// lists the ids of the task and of those that it is part of.
+const MARK = "REPLAY_TASK";
+
+/** Returns the pids of the processes that belong to the task `id`; none where there is no /proc. */
+function processesOf(id) {
+  let names;
+  try {
+    names = readdirSync("/proc");
+  } catch {
+    return [];
+  }
+  return names.filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const variables = readFileSync(`/proc/${name}/environ`, "latin1").split("\0");
+      return variables.some((one) => one.startsWith(`${MARK}=`) && one.includes(id));
+    } catch {
+      return false; // Gone, or another person's.
+    }
+  });
+}
+
+/** A running program and all it started. */
 export class Task {
   /**
    * Starts `command` with `args` (`options` as for node:child_process' spawn) in a process group of its own.
    * `done` resolves to its exit status, 128 + n when a signal ended it, 127 when it could not be started.
    */
   constructor(command, args = [], options = {}) {
-    this.child = spawn(command, args, { cwd: ROOT, stdio: "inherit", ...options, detached: true });
+    this.id = randomUUID();
+    this.child = spawn(command, args, {
+      ...{ cwd: ROOT, stdio: "inherit", ...options, detached: true },
+      env: { ...(options.env ?? process.env), [MARK]: `${process.env[MARK] ?? ""} ${this.id}` },
+    });
     this.running = true;
     this.done = new Promise((resolve) => {
       this.child.once("error", (error) => {
@@ -66,7 +95,7 @@ export class Task {
   }
 
   /**
-   * Asks the program to end, waits up to `patience` milliseconds, then kills what is left of its group.
+   * Asks the program to end, waits up to `patience` milliseconds, then kills what is left of all it started.
    * `group` asks all of the group at once, as a terminal does: shell scripts need that.
    * Resolves to the exit status.
    */
@@ -77,8 +106,20 @@ export class Task {
     const impatient = Promise.race([pause(patience, outOfPatience.signal), this.hurried()]);
     await Promise.race([this.done, impatient]);
     outOfPatience.abort();
-    if (this.child.pid) signalGroup(this.child.pid, "SIGKILL");
+    this.kill();
     return this.done;
+  }
+
+  /** Kills the program and all it started. */
+  kill() {
+    this.signalAll("SIGKILL");
+    for (const pid of processesOf(this.id)) {
+      try {
+        process.kill(Number(pid), "SIGKILL");
+      } catch {
+        // Ended meanwhile.
+      }
+    }
   }
 
   /** Makes a `stop` that is waiting go on to kill at once. */

@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 
 import { openBrowser } from "./browser.mjs";
 import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
@@ -87,7 +88,9 @@ export class Session {
       return;
     }
     this.stopSignal = signal;
-    this.say("\nStopping. What was measured is kept; the next start goes on from there.");
+    this.say(
+      "\nStopping; Ctrl-C again does not wait. What was measured is kept: the next start goes on from there.",
+    );
     // The programs are ended by #end, in order; what is waited for at this moment is let go of.
     this.announceInterrupt();
   }
@@ -145,8 +148,10 @@ export class Session {
     });
     const status = await this.#finish("measure");
     this.measured = true;
-    await watcher.stop({ patience: PATIENCE.derive });
-    // Whatever the watcher had not come to yet.
+    // The end of its input is its sign to look once more, and to end.
+    watcher.child.stdin.end();
+    await this.#orInterrupted(Promise.race([watcher.done, after(PATIENCE.derive)]));
+    await watcher.stop({ patience: 0 });
     const derived = await this.#finish("derive once", { log });
     if (derived !== 0) this.say(`Deriving failed (status ${derived}); see ${shown(log)}`);
     return status || derived;
@@ -181,9 +186,11 @@ export class Session {
       output = openSync(log, "a");
     }
     const task = new Task(command, args, {
-      stdio: ["ignore", output, output],
+      // Open until its program is to end, or this one is gone.
+      stdio: ["pipe", output, output],
       env: { ...process.env, PYTHONUNBUFFERED: "1" },
     });
+    task.child.stdin.on("error", () => {}); // It may have ended before its input does.
     if (log) closeSync(output);
     this.tasks.set(name, task);
     task.done.then(() => this.tasks.delete(name));
@@ -211,7 +218,7 @@ export class Session {
       this.say("Stopping the sandbox.");
       const [command, ...args] = this.programs["sandbox down"];
       const down = new Task(command, args, { stdio: ["ignore", "inherit", "inherit"] });
-      const timer = setTimeout(() => down.signalAll("SIGKILL"), PATIENCE["sandbox down"]);
+      const timer = setTimeout(() => down.kill(), PATIENCE["sandbox down"]);
       const status = await down.done;
       clearTimeout(timer);
       if (status !== 0) this.say("The sandbox did not stop in order: run scripts/sandbox down");

@@ -85,18 +85,22 @@ class Background:
         return lines[-1][:200] if lines else f"exit status {self.exit_status}, silent"
 
     def freeze(self) -> None:
-        """Stop all of it at once, without a chance to finish anything; `end` and `kill` go on from there."""
+        """Stop all of it at once, without a chance to finish anything; `thaw`, `end` and `kill` go on from there."""
         self._signal(signal.SIGSTOP)
         self._frozen = True
+
+    def thaw(self) -> None:
+        """Let what was frozen go on."""
+        if self._frozen:
+            self._signal(signal.SIGCONT)
+            self._frozen = False
 
     def end(self, patience_seconds: float = 10.0) -> int | None:
         """Close its stdin, which it takes as the word to stop, and wait; kill it when it does not.
 
         Returns its exit status, None when it had to be killed.
         """
-        if self._frozen:
-            self._signal(signal.SIGCONT)
-            self._frozen = False
+        self.thaw()
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         try:

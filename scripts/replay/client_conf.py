@@ -11,8 +11,8 @@ from replay.ceph.cluster import Cluster
 def client_conf(site_conf: str, client: str, keyring: Path | None, options: Mapping[str, str]) -> str:
     """Return the site's configuration with a client's section after it.
 
-    Ceph joins sections of one name, the last word counts, and the section of the client's full name wins over `[client]`
-    and `[global]`.
+    Ceph joins sections of one name, the last word counts, and the section of the client's full name wins over
+    `[client]` and `[global]`.
     """
     lines = [f"{name} = {value}" for name, value in sorted(options.items())]
     if keyring is not None:

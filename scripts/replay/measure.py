@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from replay.campaign import ensure_campaign
-from replay.ceph.session import MonitorSession
 from replay.design import SCALES, Design
 from replay.errors import ReplayError
 from replay.evidence import read_json
@@ -52,8 +50,6 @@ def _campaign(options: argparse.Namespace) -> int:
     _say_plan(designs, data_set, todo)
     if options.dry_run:
         return 0
-    with MonitorSession(site.primary) as session:
-        ensure_campaign(benchmarks_directory() / data_set, site, data_set, session)
     before = {plan.receipt for plan in todo if plan.receipt.exists()}
     status = _snakemake(site, data_set, options)
     _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
@@ -92,8 +88,7 @@ def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
             *(sys.executable, "-m", "snakemake", "measure"),
             *("--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)),
             *("--profile", str(ROOT / "profiles" / "default")),
-            # The cluster's slot lock keeps two measurements apart; Snakemake's own lock would outlive a SIGKILL.
-            *("--nolock", "--quiet", "all", "--show-failed-logs"),
+            *("--quiet", "rules", "progress", "host", "reason"),
             *("--config", *settings, *([f"experiment={name}"] if name else [])),
         ]
         status = _supervise(argv) or status
@@ -103,7 +98,8 @@ def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
 
 
 def _supervise(argv: list[str]) -> int:
-    process = subprocess.Popen(argv, start_new_session=True, env=os.environ.copy())
+    # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
+    process = subprocess.Popen(["setpriv", "--pdeathsig", "INT", "--", *argv], start_new_session=True)
     interrupted = False
 
     def forward(number: int, frame: Any) -> None:

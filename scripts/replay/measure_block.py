@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 from replay.bench_factory import open_bench
+from replay.campaign import ensure_campaign
 from replay.errors import ReplayError
 from replay.evidence import seal_leftovers
 from replay.guard import Guard
 from replay.images import remove_owned_leftovers
 from replay.plan import design_for, raw_directory, read_plan
+from replay.pools import ensure_pools
 from replay.progress import Progress
 from replay.runner import BlockRunner
 from replay.site import load_site
@@ -56,6 +58,9 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
     design = design_for(site, plan.experiment, plan.scale)
     raw = raw_directory(plan.data_set, plan.experiment)
     with open_bench(site, plan.data_set, progress.line) as bench:
+        for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
+            progress.line(f"made the pool {name}; npm run clean removes it")
+        ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
         for folder in seal_leftovers(raw):
             progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")
         if removed := remove_owned_leftovers(bench):

@@ -161,7 +161,10 @@ def _read_all(descriptor: int) -> bytes:
 
 def _walk(raw: str, sums: dict[str, str]) -> Listing:
     listing = Listing(raw, sums)
-    listed_directories = {path.rpartition("/")[0] for path in sums}
+    listed: dict[str, set[str]] = {}
+    for path in sums:
+        directory, _, name = path.rpartition("/")
+        listed.setdefault(directory, set()).add(name)
     for block_name in _directories(raw):
         if not (block := _BLOCK.fullmatch(block_name)):
             continue
@@ -170,7 +173,7 @@ def _walk(raw: str, sums: dict[str, str]) -> Listing:
                 if not (attempt := _ATTEMPT.fullmatch(attempt_name)):
                     continue
                 directory = f"{block_name}/{point}/{attempt_name}"
-                if names := _sealed_names(listing, listed_directories, directory):
+                if names := _sealed_names(raw, directory, listed.get(directory)):
                     listing.attempts.append(AttemptFiles(int(block[1]), point, int(attempt[1]), directory, names))
                 else:
                     listing.unsealed.append(directory)
@@ -178,20 +181,22 @@ def _walk(raw: str, sums: dict[str, str]) -> Listing:
     return listing
 
 
-def _sealed_names(listing: Listing, listed_directories: set[str], directory: str) -> tuple[str, ...]:
+def _sealed_names(raw: str, directory: str, listed: set[str] | None) -> tuple[str, ...]:
     """Return the names of a sealed attempt's files, or nothing when it is not sealed."""
-    with os.scandir(f"{listing.raw}/{directory}") as entries:
+    with os.scandir(f"{raw}/{directory}") as entries:
         names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
     # The seal is written before the lines of SHA256SUMS: with none of them the run was cut short in between.
-    if (SEAL not in names and f"{SEAL}.gz" not in names) or directory not in listed_directories:
+    if listed is None or (SEAL not in names and f"{SEAL}.gz" not in names and not listed & {SEAL, f"{SEAL}.gz"}):
         return ()
     for name in names:
-        if f"{directory}/{name}" not in listing.sums:
+        if name not in listed:
             raise EvidenceError(
                 f"in a sealed attempt, but not listed in {SUMS}",
-                where=f"{listing.raw}/{directory}/{name}",
+                where=f"{raw}/{directory}/{name}",
                 next_step="remove it if it does not belong there; measure again if a run was cut short",
             )
+    for name in sorted(listed.difference(names)):
+        raise EvidenceError(f"listed in {SUMS}, but not there", where=f"{raw}/{directory}/{name}", next_step=_RESTORE)
     return tuple(names)
 
 

@@ -53,8 +53,9 @@ def test_an_altered_design_receipt_or_pilot_is_named(tree):
         path.write_bytes(content)
 
 
-def test_a_missing_file_is_named(tree):
-    path = tree.raw / "block-01/write-seq-4096/attempt-1/control.stderr"
+@pytest.mark.parametrize("name", ["control.stderr", "control.stdout", "control.json", "attempt.json"])
+def test_a_missing_file_is_named(tree, name):
+    path = tree.raw / "block-01/write-seq-4096/attempt-1" / name
     path.unlink()
     assert refused(tree).where == str(path)
 
@@ -94,6 +95,13 @@ def test_a_cut_off_last_line_is_named(tree):
     sums = tree.raw / "SHA256SUMS"
     sums.write_text(sums.read_text()[:-1])
     assert "cut off" in refused(tree).what
+
+
+def test_a_sidecar_that_names_a_file_that_is_not_there_is_refused(tree):
+    path = tree.raw / "block-01/write-seq-4096/attempt-1/control.json"
+    path.write_text(path.read_text().replace('"control.stdout"', '"elsewhere.stdout"'))
+    tree.reseal()
+    assert "elsewhere.stdout" in refused(tree).what
 
 
 def test_a_sidecar_that_belongs_to_another_folder_is_refused(tree):

@@ -240,3 +240,9 @@ def test_the_environment_moves_the_default_sandbox_only(monkeypatch, tmp_path):
     assert state.default_directory() == tmp_path
     assert state.default_directory("other").name == "other"
     assert state.default_directory("other") != tmp_path
+
+
+@pytest.mark.parametrize("name", ["", "../else", ".", "a/b"])
+def test_a_name_that_is_no_folder_of_its_own_is_refused(name, capsys):
+    assert main(["down", "--name", name]) == ConfigurationError.exit_status
+    assert "is not a sandbox's name" in capsys.readouterr().err

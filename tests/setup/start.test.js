@@ -111,6 +111,14 @@ describe("npm start", () => {
     assert.deepEqual(sitting.running(), []);
   });
 
+  it("lets the watcher derive what arrived last", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("derive-watch", 'cat >/dev/null; sleep 0.2; echo looked-again >>"$1/calls"');
+    assert.equal(await sitting.start("--once"), 0);
+    assert.ok(sitting.calls().includes("looked-again"));
+    assert.doesNotMatch(sitting.out, /Deriving stopped/);
+  });
+
   it("leaves a sandbox alone that was up before", async (t) => {
     const sitting = new Sitting(t);
     sitting.program("sandbox-status", "exit 0");
@@ -238,6 +246,17 @@ describe("Ctrl-C", () => {
     assert.equal(await done, 130);
     assert.deepEqual(sitting.running(), []);
     assert.ok(sitting.calls().includes("sandbox-down"));
+  });
+
+  it("kills what measuring started in a session of its own, too", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("measure", `trap 'exit 130' INT\nsetsid bash -c '${RUNS_ON}' bash "$1" &\nwait`);
+    const done = sitting.start();
+    await sitting.until("measure");
+    assert.ok(sitting.running().length >= 2);
+    sitting.child.kill("SIGINT");
+    assert.equal(await done, 130);
+    assert.deepEqual(sitting.running(), []);
   });
 
   it("that arrives twice at once, from the terminal and from npm, is one request", async (t) => {

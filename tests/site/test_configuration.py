@@ -96,7 +96,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) ->
 def test_a_file_that_is_no_yaml_is_an_error_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "thing.yaml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="thing.yaml") as caught:
+    with pytest.raises(ConfigurationError, match=r"thing\.yaml") as caught:
         load_document(path)
     assert said in str(caught.value)
 

@@ -60,7 +60,10 @@ limitation: A test.
 cluster: {{conf: {left.conf}, client: {USER}, keyring: {keyrings}/left}}
 pools: {{data: {{name: replay}}}}
 second_cluster:
-  {{conf: {right.conf}, client: {USER}, keyring: {keyrings}/right, mirror_daemon_admin_socket: {live_sandbox.mirror.asok}}}
+  conf: {right.conf}
+  client: {USER}
+  keyring: {keyrings}/right
+  mirror_daemon_admin_socket: {live_sandbox.mirror.asok}
 allows: [second_site]
 """,
     )
@@ -295,7 +298,13 @@ def test_the_snapshot_that_tests_compare_sees_every_kind_of_change(administrator
     administrator.run("ceph", "auth", "get-or-create", "client.changed", "mon", "profile rbd")
     changed = "\n".join(difference(before, snapshot(administrator)))
     assert all(
-        word in changed for word in ("/images/replay/changed", "/config:", "/config_keys/", "/auth/client.changed")
+        word in changed
+        for word in (
+            "/images/replay/changed",
+            "/config/client.changed/rbd_cache",
+            "/config_keys/",
+            "/auth/client.changed",
+        )
     )
     administrator.run("rbd", "rm", "--no-progress", "replay/changed")
     administrator.run("ceph", "config", "rm", "client.changed", "rbd_cache")

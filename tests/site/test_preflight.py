@@ -36,7 +36,8 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
     assert admin_commands.user(site) == [
         "ceph auth get-or-create client.replay mon 'profile rbd' "
         "osd 'profile rbd pool=replay namespace=talk, profile rbd pool=replay-ec, profile rbd pool=replay-journal' "
-        f"mgr 'profile rbd pool=replay, profile rbd pool=replay-ec, profile rbd pool=replay-journal' -o {tmp_path}/keyring"
+        "mgr 'profile rbd pool=replay, profile rbd pool=replay-ec, profile rbd pool=replay-journal' "
+        f"-o {tmp_path}/keyring"
     ]
     assert admin_commands.pool(site.pools.data) == [
         "ceph osd crush rule create-replicated replay-ssd default host ssd",
@@ -89,6 +90,7 @@ def test_the_time_window_is_told(write_site: WriteSite, tmp_path: Path, hour: in
     assert said in preflight.render(report)
 
 
+@pytest.mark.slow
 def test_a_monitor_that_cannot_be_reached_is_said_within_a_minute(write_site: WriteSite, tmp_path: Path) -> None:
     site = _load(write_site, tmp_path)
     (tmp_path / "ceph.conf").write_text("[global]\nmon host = v2:127.0.0.1:1/0\nauth client required = none\n")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from typing import Any
 
-from replay.ceph.cluster import CephCommandError, Cluster
+from replay.ceph.cluster import Cluster
+from replay.ceph.session import MonitorSession
 
 # Keys that Ceph's own daemons and modules rewrite by themselves while nobody does anything.
 VOLATILE_CONFIG_KEYS = ("mgr/", "config-history/", "device/", "mon-last-")
@@ -16,26 +17,43 @@ def snapshot(cluster: Cluster) -> dict[str, Any]:
 
     `cluster` needs an administrator's user. The answer is plain JSON; equal answers mean an unchanged cluster.
     """
-    pools = cluster.json("ceph", "osd", "pool", "ls", "detail")
-    return {
-        "pools": {
-            pool["pool_name"]: [pool["pool_id"], pool["size"], pool["pg_num"], sorted(pool["application_metadata"])]
-            for pool in pools
+    with MonitorSession(cluster) as session:
+        pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
+        tree = session.command({"prefix": "osd tree"})["nodes"]
+        found = {
+            "pools": {
+                pool["pool_name"]: [pool["pool_id"], pool["size"], pool["pg_num"], sorted(pool["application_metadata"])]
+                for pool in pools
+            },
+            "crush_rules": sorted(session.command({"prefix": "osd crush rule ls"})),
+            "erasure_code_profiles": sorted(session.command({"prefix": "osd erasure-code-profile ls"})),
+            "auth": {
+                user["entity"]: user["caps"] | {"key": user["key"]}
+                for user in session.command({"prefix": "auth ls"})["auth_dump"]
+            },
+            "config": {
+                f"{entry['section']}{entry['mask']}/{entry['name']}": entry["value"]
+                for entry in session.command({"prefix": "config dump"})
+            },
+            "config_keys": {
+                key: value
+                for key, value in session.command({"prefix": "config-key dump"}).items()
+                if not key.startswith(VOLATILE_CONFIG_KEYS)
+            },
+            "osds": {
+                node["name"]: [node["crush_weight"], node["reweight"], node["primary_affinity"]]
+                for node in tree
+                if node["type"] == "osd"
+            },
+        }
+    block_pools = [pool["pool_name"] for pool in pools if "rbd" in pool["application_metadata"] and pool["type"] != 3]
+    namespaces = {name: [each["name"] for each in cluster.json("rbd", "namespace", "ls", name)] for name in block_pools}
+    return found | {
+        "namespaces": namespaces,
+        "images": {spec: facts for name in block_pools for spec, facts in _images(cluster, name, namespaces[name])},
+        "trash": {
+            name: [each["id"] for each in cluster.json("rbd", "trash", "ls", "--all", name)] for name in block_pools
         },
-        "namespaces": {pool["pool_name"]: _namespaces(cluster, pool) for pool in pools},
-        "images": {spec: facts for pool in pools for spec, facts in _images(cluster, pool).items()},
-        "trash": {pool["pool_name"]: _trash(cluster, pool) for pool in pools},
-        "crush_rules": sorted(cluster.json("ceph", "osd", "crush", "rule", "ls")),
-        "erasure_code_profiles": sorted(cluster.json("ceph", "osd", "erasure-code-profile", "ls")),
-        "auth": {
-            user["entity"]: user["caps"] | {"key": user["key"]}
-            for user in cluster.json("ceph", "auth", "ls")["auth_dump"]
-        },
-        "config": sorted(
-            [e["section"], e["mask"], e["name"], e["value"]] for e in cluster.json("ceph", "config", "dump")
-        ),
-        "config_keys": _config_keys(cluster),
-        "osds": [[o["id"], o["crush_weight"], o["reweight"], o["primary_affinity"]] for o in _osds(cluster)],
     }
 
 
@@ -54,51 +72,19 @@ def difference(before: dict[str, Any], after: dict[str, Any], path: str = "") ->
     return [] if before == after else [f"{path}: {before} became {after}"]
 
 
-def _namespaces(cluster: Cluster, pool: dict[str, Any]) -> list[str]:
-    if "rbd" not in pool["application_metadata"] or pool["type"] == 3:
-        return []
-    return [each["name"] for each in cluster.json("rbd", "namespace", "ls", pool["pool_name"])]
-
-
-def _images(cluster: Cluster, pool: dict[str, Any]) -> dict[str, Any]:
-    if "rbd" not in pool["application_metadata"] or pool["type"] == 3:
-        return {}
-    found = {}
-    for namespace in ["", *_namespaces(cluster, pool)]:
-        where = f"{pool['pool_name']}/{namespace}" if namespace else pool["pool_name"]
+def _images(cluster: Cluster, pool: str, namespaces: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for where in [pool, *(f"{pool}/{namespace}" for namespace in namespaces)]:
         for name in cluster.json("rbd", "ls", where):
-            info = cluster.json("rbd", "info", f"{where}/{name}")
-            snapshots = cluster.json("rbd", "snap", "ls", "--all", f"{where}/{name}")
-            mirroring = info.get("mirroring", {}).get("state", "disabled")
-            found[f"{where}/{name}"] = {
-                "id": info["id"],
-                "size": info["size"],
-                "features": sorted(info["features"]),
-                "mirroring": mirroring,
-                "snapshots": [each["name"] for each in snapshots],
-            }
-    return found
-
-
-def _trash(cluster: Cluster, pool: dict[str, Any]) -> list[str]:
-    if "rbd" not in pool["application_metadata"] or pool["type"] == 3:
-        return []
-    return [each["id"] for each in cluster.json("rbd", "trash", "ls", "--all", pool["pool_name"])]
-
-
-def _config_keys(cluster: Cluster) -> dict[str, str]:
-    keys = json.loads(cluster.run("ceph", "config-key", "ls").stdout)
-    found = {}
-    for key in keys:
-        if key.startswith(VOLATILE_CONFIG_KEYS):
-            continue
-        try:
-            found[key] = cluster.run("ceph", "config-key", "get", key).stdout
-        except CephCommandError:  # it went away between the two questions
-            found[key] = "unreadable"
-    return found
-
-
-def _osds(cluster: Cluster) -> list[dict[str, Any]]:
-    tree = cluster.json("ceph", "osd", "tree")["nodes"]
-    return sorted((node for node in tree if node["type"] == "osd"), key=lambda node: node["id"])
+            spec = f"{where}/{name}"
+            info = cluster.json("rbd", "info", spec)
+            snapshots = cluster.json("rbd", "snap", "ls", "--all", spec) if info["snapshot_count"] else []
+            yield (
+                spec,
+                {
+                    "id": info["id"],
+                    "size": info["size"],
+                    "features": sorted(info["features"]),
+                    "mirroring": info.get("mirroring", {}).get("state", "disabled"),
+                    "snapshots": [each["name"] for each in snapshots],
+                },
+            )

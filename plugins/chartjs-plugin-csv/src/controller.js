@@ -176,7 +176,10 @@ export class CsvController {
 
   #emit(type, detail) {
     const { src } = this.settings;
-    const init = { bubbles: true, detail: { src: src ?? this.url, chart: this.#chart, model: null, ...detail } };
+    const init = {
+      bubbles: true,
+      detail: { src: src ?? this.url, chart: this.#chart, model: null, ...detail },
+    };
     this.#canvas.dispatchEvent(new CustomEvent(`chart-csv:${type}`, init));
   }
 }

@@ -23,14 +23,19 @@ export function toHtmlTable(model, options = {}) {
     for (const cell of cells) tr.appendChild(cell);
     return tr;
   };
-  const { head, body, left } = model.kind === "wide" ? wideCells(model, options) : longCells(model, options, maxRows);
+  const { head, body, left } =
+    model.kind === "wide" ? wideCells(model, options) : longCells(model, options, maxRows);
   const table = element("table", undefined, { class: "chart-table" });
-  table.appendChild(element("caption", left ? `${caption} (${left} further points not shown)`.trim() : caption));
+  table.appendChild(
+    element("caption", left ? `${caption} (${left} further points not shown)`.trim() : caption),
+  );
   const thead = element("thead");
   thead.appendChild(row(head.map((text) => element("th", text, { scope: "col" }))));
   const tbody = element("tbody");
   for (const [name, ...cells] of body) {
-    tbody.appendChild(row([element("th", name, { scope: "row" }), ...cells.map((text) => element("td", text))]));
+    tbody.appendChild(
+      row([element("th", name, { scope: "row" }), ...cells.map((text) => element("td", text))]),
+    );
   }
   table.appendChild(thead);
   table.appendChild(tbody);
@@ -40,7 +45,10 @@ export function toHtmlTable(model, options = {}) {
 function wideCells(model, options) {
   return {
     head: [model.xLabel, ...model.xs.map((x) => describeX(x, model, options))],
-    body: model.series.map(({ name, points }) => [name, ...points.map((point) => describePoint(point, options))]),
+    body: model.series.map(({ name, points }) => [
+      name,
+      ...points.map((point) => describePoint(point, options)),
+    ]),
     left: 0,
   };
 }
@@ -56,5 +64,9 @@ function longCells(model, options, maxRows) {
       rows.push([name, describeX(x, model, options), format(y), format(low), format(high), formatValue(n)]);
     }
   }
-  return { head: ["Series", options.xTitle ?? "x", "Value", "Low", "High", "n"], body: rows, left: total - rows.length };
+  return {
+    head: ["Series", options.xTitle ?? "x", "Value", "Low", "High", "n"],
+    body: rows,
+    left: total - rows.length,
+  };
 }

@@ -2,7 +2,14 @@ import { layouts } from "chart.js";
 import { drawPoint } from "chart.js/helpers";
 import { placeLabels, wrapLabel } from "./labels-layout.js";
 
-const DEFAULTS = { display: true, font: { size: 20, weight: 600 }, lineHeight: 1.15, gap: 4, offset: 12, maxWidth: 240 };
+const DEFAULTS = {
+  display: true,
+  font: { size: 20, weight: 600 },
+  lineHeight: 1.15,
+  gap: 4,
+  offset: 12,
+  maxWidth: 240,
+};
 
 const boxes = new WeakMap();
 
@@ -98,7 +105,11 @@ class LabelBox {
       lines: entries[target.index]?.lines ?? [],
       height: font.size * lineHeight * (entries[target.index]?.lines.length ?? 1),
     }));
-    const { centres, scale } = placeLabels(labels, { top: chartArea.top - font.size / 2, bottom: chartArea.bottom, gap });
+    const { centres, scale } = placeLabels(labels, {
+      top: chartArea.top - font.size / 2,
+      bottom: chartArea.bottom,
+      gap,
+    });
     const left = chartArea.right + offset;
     ctx.save();
     this.useFont(scale);
@@ -116,7 +127,11 @@ class LabelBox {
       });
     });
     ctx.restore();
-    this.placed = labels.map((label, i) => ({ name: label.name, centre: centres[i], height: label.height * scale }));
+    this.placed = labels.map((label, i) => ({
+      name: label.name,
+      centre: centres[i],
+      height: label.height * scale,
+    }));
   }
 
   /** Where each visible series wants its label: at its last point, or in a column from the top. */

@@ -41,7 +41,9 @@ export class Log2Scale extends Scale {
       this.max *= 2;
     }
     const given = this.options.ticks.values;
-    const values = given?.length ? given.filter((v) => v >= this.min && v <= this.max) : powersOfTwo(this.min, this.max);
+    const values = given?.length
+      ? given.filter((v) => v >= this.min && v <= this.max)
+      : powersOfTwo(this.min, this.max);
     return values.map((value) => ({ value }));
   }
 

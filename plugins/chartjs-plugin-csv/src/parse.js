@@ -35,7 +35,8 @@ export function parseCsv(text) {
     const stop = special.exec(text)?.index ?? text.length;
     const field = text.slice(at, stop);
     at = stop;
-    if (text[at] === QUOTE) fail("a quote inside an unquoted field (quote the whole field, double the quote)");
+    if (text[at] === QUOTE)
+      fail("a quote inside an unquoted field (quote the whole field, double the quote)");
     if (text[at] === "\r" && !lineEnd()) fail("a carriage return without a line feed");
     return field;
   };

@@ -83,7 +83,8 @@ export const ChartCsv = {
     if (!bounds) return;
     const { minDefined, maxDefined } = scale.getUserBounds();
     if (!maxDefined) scale.max = Math.max(scale.max, bounds.high);
-    if (!minDefined && (scale.type === "linear" || bounds.low > 0)) scale.min = Math.min(scale.min, bounds.low);
+    if (!minDefined && (scale.type === "linear" || bounds.low > 0))
+      scale.min = Math.min(scale.min, bounds.low);
   },
 
   beforeDatasetsDraw(chart) {
@@ -93,6 +94,7 @@ export const ChartCsv = {
 
   afterDatasetsDraw(chart) {
     const controller = controllers.get(chart);
-    if (controller?.model && chart.config.type !== "line") drawWhiskers(chart, controller.model, controller.theme.text);
+    if (controller?.model && chart.config.type !== "line")
+      drawWhiskers(chart, controller.model, controller.theme.text);
   },
 };

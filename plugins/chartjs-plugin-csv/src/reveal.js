@@ -83,7 +83,11 @@ export function RevealChartCsv(options = {}) {
     }
     const live = [...charts.values()]
       .filter((slot) => slot.chart)
-      .map((slot) => ({ item: slot, wanted: slot.wanted, distance: Math.abs(slides.indexOf(slot.slide) - at) }));
+      .map((slot) => ({
+        item: slot,
+        wanted: slot.wanted,
+        distance: Math.abs(slides.indexOf(slot.slide) - at),
+      }));
     for (const slot of surplus(live, limit)) slot.release();
   }
 
@@ -101,8 +105,10 @@ export function RevealChartCsv(options = {}) {
       }),
       // Leaving the scroll view replaces all slides by copies; a deck may also add slides while it runs.
       content: new MutationObserver((records) => {
-        const touches = (node) => node.nodeType === 1 && (node.matches(SELECTOR) || node.querySelector(SELECTOR));
-        if (!records.some(({ addedNodes, removedNodes }) => [...addedNodes, ...removedNodes].some(touches))) return;
+        const touches = (node) =>
+          node.nodeType === 1 && (node.matches(SELECTOR) || node.querySelector(SELECTOR));
+        if (!records.some(({ addedNodes, removedNodes }) => [...addedNodes, ...removedNodes].some(touches)))
+          return;
         scan();
         if (deck.isReady()) sync();
       }),
@@ -151,7 +157,8 @@ export function RevealChartCsv(options = {}) {
         ...[Tooltip, Title, Decimation, ChartCsv, EndLabels, ScaledPointer],
       );
       const { height } = deck.getConfig();
-      context.height = options.height ?? (typeof height === "number" ? Math.round(height * HEIGHT_SHARE) : 420);
+      context.height =
+        options.height ?? (typeof height === "number" ? Math.round(height * HEIGHT_SHARE) : 420);
       observe();
       scan();
       observers.content.observe(deck.getSlidesElement(), { childList: true, subtree: true });

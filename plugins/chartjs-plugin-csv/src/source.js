@@ -7,7 +7,10 @@ const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"] };
 
 /** `a/X.csv?v=1` and `min` → `a/X.min.csv?v=1`. */
 export function companionUrl(url, suffix) {
-  return url.replace(/(\.csv)?([?#].*)?$/i, (_, extension = ".csv", rest = "") => `.${suffix}${extension}${rest}`);
+  return url.replace(
+    /(\.csv)?([?#].*)?$/i,
+    (_, extension = ".csv", rest = "") => `.${suffix}${extension}${rest}`,
+  );
 }
 
 /**
@@ -43,7 +46,10 @@ export async function loadModel(url, { bands = "auto", ...request } = {}) {
     load("n", true),
   ]);
   const joined = joinCompanions(model, { low: lowFile?.model, high: highFile?.model, n: nFile?.model });
-  return { model: joined, text: [text, ...[lowFile, highFile, nFile].map((file) => file?.text ?? "")].join("\u0000") };
+  return {
+    model: joined,
+    text: [text, ...[lowFile, highFile, nFile].map((file) => file?.text ?? "")].join("\u0000"),
+  };
 }
 
 /** A model from CSV text; errors name `url`. */
@@ -67,7 +73,10 @@ async function loadCompanion(url, optional, request) {
 
 /** Not there, in the ways that servers say so; a companion that is there but malformed is still an error. */
 function isAbsent(error) {
-  return error instanceof CsvError && ((error.kind === "status" && [404, 410].includes(error.status)) || error.kind === "html");
+  return (
+    error instanceof CsvError &&
+    ((error.kind === "status" && [404, 410].includes(error.status)) || error.kind === "html")
+  );
 }
 
 function unknownBands(bands, url) {

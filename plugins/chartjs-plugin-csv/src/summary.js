@@ -18,7 +18,10 @@ export function summarize(model, options = {}) {
   const count = model.series.length;
   const x = (value) => describeX(value, model, settings);
   const axis = model.kind === "wide" ? model.xLabel : (options.xTitle ?? "x");
-  const range = model.xs.length > 1 ? `${axis} from ${x(model.xs[0])} to ${x(model.xs.at(-1))}` : `${axis} ${x(model.xs[0])}`;
+  const range =
+    model.xs.length > 1
+      ? `${axis} from ${x(model.xs[0])} to ${x(model.xs.at(-1))}`
+      : `${axis} ${x(model.xs[0])}`;
   const head = `${KINDS[type] ?? "Chart"}${subject ? ` of ${subject}` : ""}: ${count} series over ${range}`;
   const parts = model.series.slice(0, NAMED_SERIES).map((series) => describeSeries(series, x, yUnit, prefix));
   if (count > NAMED_SERIES) parts.push(`and ${count - NAMED_SERIES} more`);

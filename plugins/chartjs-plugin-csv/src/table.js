@@ -72,7 +72,8 @@ function readLong([, ...body]) {
     const row = index + 2;
     const name = fields[0];
     if (name === "") throw new CsvError("a point without a series name", { row, column: 1, kind: "header" });
-    if (fields[1] === "") throw new CsvError("a point without an x value", { row, column: 2, kind: "number" });
+    if (fields[1] === "")
+      throw new CsvError("a point without an x value", { row, column: 2, kind: "number" });
     const [y, low, high, n] = [2, 3, 4, 5].map((i) => toNumber(fields[i], row, i + 1, LONG_HEADER[i]));
     if (low !== null && high !== null && low > high) {
       throw new CsvError(`low ${fields[3]} is above high ${fields[4]}`, { row, column: 4, kind: "number" });
@@ -128,6 +129,8 @@ export function joinCompanions(model, companions) {
 }
 
 function lookup(companion) {
-  const bySeries = new Map(companion.series.map(({ name, points }) => [name, new Map(points.map((p) => [p.x, p.y]))]));
+  const bySeries = new Map(
+    companion.series.map(({ name, points }) => [name, new Map(points.map((p) => [p.x, p.y]))]),
+  );
   return (name, x) => bySeries.get(name)?.get(x);
 }

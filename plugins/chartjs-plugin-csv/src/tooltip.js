@@ -8,7 +8,8 @@ import { xUnitOf } from "./axes.js";
 export function describePoint(point, { yUnit, prefix } = {}) {
   const format = (value) => formatValue(value, yUnit, { prefix });
   const details = [];
-  if (point.low !== null && point.high !== null) details.push(`${format(point.low)} to ${format(point.high)}`);
+  if (point.low !== null && point.high !== null)
+    details.push(`${format(point.low)} to ${format(point.high)}`);
   if (point.n !== null) details.push(`n = ${point.n}`);
   return format(point.y) + (details.length ? ` (${details.join(", ")})` : "");
 }
@@ -42,7 +43,9 @@ export function tooltipCallbacks(current) {
     },
     label(item) {
       const point = pointOf(item);
-      return point ? `${item.dataset.label}: ${describePoint(point, current().settings)}` : item.dataset.label;
+      return point
+        ? `${item.dataset.label}: ${describePoint(point, current().settings)}`
+        : item.dataset.label;
     },
   };
 }

@@ -8,7 +8,9 @@ import { summarize } from "../src/summary.js";
 import { joinCompanions, readModel } from "../src/table.js";
 import { describePoint } from "../src/tooltip.js";
 
-const wide = readModel("I/O size,4096,65536,4194304\nWithout journal,30658995.65,60612439.23,1e9\nWith journal,5943684.21,,2e8\n");
+const wide = readModel(
+  "I/O size,4096,65536,4194304\nWithout journal,30658995.65,60612439.23,1e9\nWith journal,5943684.21,,2e8\n",
+);
 const long = readModel("series,x,y,low,high,n\nlag,0,1,,,\nlag,10,3,2,4,6\nlag,10,5,,,\n");
 const look = (name) => ({ color: `color of ${name}`, dash: [], pointStyle: "circle" });
 const theme = { text: "#000", grid: "#ccc", font: { size: 20 } };
@@ -16,16 +18,23 @@ const theme = { text: "#000", grid: "#ccc", font: { size: 20 } };
 test("wide: labels are the header, data are exactly the file's numbers, null where empty", () => {
   const { labels, datasets } = dataFor(wide, "line", look);
   assert.deepEqual(labels, [4096, 65536, 4194304]);
-  assert.deepEqual(datasets.map(({ label, data }) => [label, data]), [
-    ["Without journal", [30658995.65, 60612439.23, 1e9]],
-    ["With journal", [5943684.21, null, 2e8]],
-  ]);
+  assert.deepEqual(
+    datasets.map(({ label, data }) => [label, data]),
+    [
+      ["Without journal", [30658995.65, 60612439.23, 1e9]],
+      ["With journal", [5943684.21, null, 2e8]],
+    ],
+  );
 });
 
 test("long: data are the file's points in its order", () => {
   const { labels, datasets } = dataFor(long, "line", look);
   assert.equal(labels, undefined);
-  assert.deepEqual(datasets[0].data, [{ x: 0, y: 1 }, { x: 10, y: 3 }, { x: 10, y: 5 }]);
+  assert.deepEqual(datasets[0].data, [
+    { x: 0, y: 1 },
+    { x: 10, y: 3 },
+    { x: 10, y: 5 },
+  ]);
   assert.equal(datasets[0].parsing, false);
 });
 
@@ -72,9 +81,17 @@ test("a size axis that holds 0 is linear: 0 has no logarithm", () => {
 });
 
 test("the x axis carries the file's own sizes, y starts at zero", () => {
-  const { x, y } = scalesFor(wide, "line", { xScale: "auto", yScale: "linear", yUnit: "bytes_per_second", prefix: "si" }, theme);
+  const { x, y } = scalesFor(
+    wide,
+    "line",
+    { xScale: "auto", yScale: "linear", yUnit: "bytes_per_second", prefix: "si" },
+    theme,
+  );
   assert.deepEqual(x.ticks.values, [4096, 65536, 4194304]);
-  assert.deepEqual(x.ticks.values.map((value) => x.ticks.callback(value)), ["4K", "64K", "4M"]);
+  assert.deepEqual(
+    x.ticks.values.map((value) => x.ticks.callback(value)),
+    ["4K", "64K", "4M"],
+  );
   assert.equal(x.title.text, "I/O size");
   assert.equal(y.beginAtZero, true);
   assert.equal(y.ticks.callback(2.5e8), "250 MB/s");
@@ -83,7 +100,10 @@ test("the x axis carries the file's own sizes, y starts at zero", () => {
 
 test("a decimal log axis writes 1, 2 and 5 of each decade only", () => {
   const { y } = scalesFor(wide, "line", { yScale: "logarithmic", yUnit: null, prefix: "si" }, theme);
-  assert.deepEqual([1, 2, 3, 5, 7, 10].map((value) => y.ticks.callback(value)), ["1", "2", "", "5", "", "10"]);
+  assert.deepEqual(
+    [1, 2, 3, 5, 7, 10].map((value) => y.ticks.callback(value)),
+    ["1", "2", "", "5", "", "10"],
+  );
 });
 
 test("powers of two fill a log2 axis, thinned when there are many", () => {
@@ -95,7 +115,10 @@ test("powers of two fill a log2 axis, thinned when there are many", () => {
 test("a gap in the bounds is a gap in the band", () => {
   const point = (low, high) => ({ x: 0, y: 1, low, high, n: null });
   const runs = boundedRuns([point(1, 2), point(1, 2), point(null, 2), point(1, null), point(1, 3)]);
-  assert.deepEqual(runs.map((run) => run.map(({ index }) => index)), [[0, 1], [4]]);
+  assert.deepEqual(
+    runs.map((run) => run.map(({ index }) => index)),
+    [[0, 1], [4]],
+  );
 });
 
 test("the bounds of a model are its lowest low and highest high, null without any", () => {

@@ -6,7 +6,10 @@ import { placeLabels, wrapLabel } from "../src/labels-layout.js";
 const at = (...ys) => ys.map((y) => ({ y, height: 20 }));
 
 test("labels that have room stay where they want to be", () => {
-  assert.deepEqual(placeLabels(at(50, 100, 10), { top: 0, bottom: 200 }), { centres: [50, 100, 10], scale: 1 });
+  assert.deepEqual(placeLabels(at(50, 100, 10), { top: 0, bottom: 200 }), {
+    centres: [50, 100, 10],
+    scale: 1,
+  });
 });
 
 test("two labels at one place move apart by the same amount", () => {
@@ -29,7 +32,10 @@ test("no label is no work", () => {
 });
 
 const labels = fc.array(
-  fc.record({ y: fc.double({ min: -50, max: 450, noNaN: true }), height: fc.double({ min: 1, max: 60, noNaN: true }) }),
+  fc.record({
+    y: fc.double({ min: -50, max: 450, noNaN: true }),
+    height: fc.double({ min: 1, max: 60, noNaN: true }),
+  }),
   { minLength: 1, maxLength: 12 },
 );
 
@@ -43,7 +49,10 @@ test("property: no two labels overlap, their order is kept, all stay in bounds",
         assert.ok(centres[i] - half(i) >= -1e-6 && centres[i] + half(i) <= 400 + 1e-6, "in bounds");
         if (k === 0) return;
         const above = order[k - 1];
-        assert.ok(centres[i] - half(i) >= centres[above] + half(above) + gap * scale - 1e-6, "apart, in order");
+        assert.ok(
+          centres[i] - half(i) >= centres[above] + half(above) + gap * scale - 1e-6,
+          "apart, in order",
+        );
       });
     }),
     { numRuns: 1000 },
@@ -65,6 +74,9 @@ test("property: labels that would not collide are not moved", () => {
 
 test("long names break at spaces, a single long word does not break", () => {
   const measure = (text) => text.length;
-  assert.deepEqual(wrapLabel("Without journal a second time", 16, measure), ["Without journal", "a second time"]);
+  assert.deepEqual(wrapLabel("Without journal a second time", 16, measure), [
+    "Without journal",
+    "a second time",
+  ]);
   assert.deepEqual(wrapLabel("Snapshot", 4, measure), ["Snapshot"]);
 });

@@ -9,13 +9,16 @@ const MAIN = "I/O size,4096,8192\nWith journal,5,6\n";
 /** A fetch over a table of files; what is not in it answers 404. */
 function fetchOf(files) {
   const asked = [];
-  const fetch = async (url, init) => {
+  const answer = (url, init) => {
     asked.push({ url, init });
     const file = files[url];
-    if (file === undefined) return new Response("not found", { status: 404, headers: { "content-type": "text/plain" } });
-    return typeof file === "function" ? file() : new Response(file, { headers: { "content-type": "text/csv" } });
+    if (file === undefined)
+      return new Response("not found", { status: 404, headers: { "content-type": "text/plain" } });
+    return typeof file === "function"
+      ? file()
+      : new Response(file, { headers: { "content-type": "text/csv" } });
   };
-  return { fetch, asked };
+  return { fetch: (url, init) => Promise.resolve(answer(url, init)), asked };
 }
 
 async function failure(promise) {
@@ -40,31 +43,39 @@ test("a status other than 2xx is an error with file and status", async () => {
 });
 
 test("a page that a single-page server sends instead of a missing file is an error", async () => {
-  const page = () => new Response("<!doctype html><p>app", { headers: { "content-type": "text/html; charset=utf-8" } });
+  const page = () =>
+    new Response("<!doctype html><p>app", { headers: { "content-type": "text/html; charset=utf-8" } });
   assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": page })))).kind, "html");
 });
 
 test("markup under another content type is an error too", async () => {
-  const page = () => new Response("  <!doctype html>", { headers: { "content-type": "application/octet-stream" } });
+  const page = () =>
+    new Response("  <!doctype html>", { headers: { "content-type": "application/octet-stream" } });
   assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": page })))).kind, "html");
 });
 
 test("a file above the limit is an error, announced or not", async () => {
   const big = "x".repeat(2000);
-  assert.equal((await failure(loadText("a.csv", { ...fetchOf({ "a.csv": big }), maxBytes: 1000 }))).kind, "size");
-  const announced = () => new Response(big, { headers: { "content-type": "text/csv", "content-length": "2000" } });
-  assert.equal((await failure(loadText("a.csv", { ...fetchOf({ "a.csv": announced }), maxBytes: 1000 }))).kind, "size");
+  assert.equal(
+    (await failure(loadText("a.csv", { ...fetchOf({ "a.csv": big }), maxBytes: 1000 }))).kind,
+    "size",
+  );
+  const announced = () =>
+    new Response(big, { headers: { "content-type": "text/csv", "content-length": "2000" } });
+  assert.equal(
+    (await failure(loadText("a.csv", { ...fetchOf({ "a.csv": announced }), maxBytes: 1000 }))).kind,
+    "size",
+  );
 });
 
 test("bytes that are not UTF-8 are an error", async () => {
-  const latin = () => new Response(new Uint8Array([0x61, 0x2c, 0xe9]), { headers: { "content-type": "text/csv" } });
+  const latin = () =>
+    new Response(new Uint8Array([0x61, 0x2c, 0xe9]), { headers: { "content-type": "text/csv" } });
   assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": latin })))).kind, "encoding");
 });
 
 test("a server that is not there is an error with the file's name", async () => {
-  const fetch = async () => {
-    throw new TypeError("fetch failed");
-  };
+  const fetch = () => Promise.reject(new TypeError("fetch failed"));
   const error = await failure(loadText("a.csv", { fetch }));
   assert.equal(error.kind, "network");
   assert.match(error.message, /^a\.csv: cannot be fetched/);
@@ -73,7 +84,7 @@ test("a server that is not there is an error with the file's name", async () => 
 test("an abort is an abort, not an error of the file", async () => {
   const abort = new AbortController();
   abort.abort();
-  const fetch = async (_, { signal }) => signal.throwIfAborted();
+  const fetch = (_, { signal }) => Promise.reject(signal.reason);
   await assert.rejects(loadText("a.csv", { fetch, signal: abort.signal }), { name: "AbortError" });
 });
 
@@ -115,7 +126,10 @@ test("bands auto: a companion that is there but malformed is an error that names
 });
 
 test("bands min-max: a missing bound is an error, a missing count is not", async () => {
-  assert.equal((await failure(loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN }), bands: "min-max" }))).url, "X.min.csv");
+  assert.equal(
+    (await failure(loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN }), bands: "min-max" }))).url,
+    "X.min.csv",
+  );
   const files = { "X.csv": MAIN, "X.low.csv": MAIN, "X.high.csv": MAIN };
   const { model } = await loadModel("X.csv", { ...fetchOf(files), bands: "interval" });
   assert.equal(model.series[0].points[0].low, 5);
@@ -124,7 +138,10 @@ test("bands min-max: a missing bound is an error, a missing count is not", async
 test("bands false: the file alone is asked for", async () => {
   const { fetch, asked } = fetchOf({ "X.csv": MAIN });
   await loadModel("X.csv", { fetch, bands: false });
-  assert.deepEqual(asked.map(({ url }) => url), ["X.csv"]);
+  assert.deepEqual(
+    asked.map(({ url }) => url),
+    ["X.csv"],
+  );
 });
 
 test("the long form needs no companion and asks for none", async () => {

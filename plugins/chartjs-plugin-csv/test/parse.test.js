@@ -7,7 +7,12 @@ import { parseCsv } from "../src/parse.js";
 
 /** The oracle, set as strict as RFC 4180: same line ends, no relaxations. */
 function oracleParse(text) {
-  return oracle(text, { bom: true, record_delimiter: ["\r\n", "\n"], relax_column_count: false, skip_empty_lines: false });
+  return oracle(text, {
+    bom: true,
+    record_delimiter: ["\r\n", "\n"],
+    relax_column_count: false,
+    skip_empty_lines: false,
+  });
 }
 
 function errorOf(text) {
@@ -21,11 +26,17 @@ function errorOf(text) {
 }
 
 test("records and fields come apart at commas and line feeds", () => {
-  assert.deepEqual(parseCsv("a,b\n1,2\n"), [["a", "b"], ["1", "2"]]);
+  assert.deepEqual(parseCsv("a,b\n1,2\n"), [
+    ["a", "b"],
+    ["1", "2"],
+  ]);
 });
 
 test("the last line needs no line end, and CRLF leaves nothing in the fields", () => {
-  assert.deepEqual(parseCsv("a,b\r\n1,2"), [["a", "b"], ["1", "2"]]);
+  assert.deepEqual(parseCsv("a,b\r\n1,2"), [
+    ["a", "b"],
+    ["1", "2"],
+  ]);
 });
 
 test("a quoted field keeps commas, line breaks and doubled quotes", () => {
@@ -39,7 +50,10 @@ test("a byte order mark is not part of the first field", () => {
 });
 
 test("empty fields are empty strings, at the end of a line too", () => {
-  assert.deepEqual(parseCsv('a,b,c\n,"",\n'), [["a", "b", "c"], ["", "", ""]]);
+  assert.deepEqual(parseCsv('a,b,c\n,"",\n'), [
+    ["a", "b", "c"],
+    ["", "", ""],
+  ]);
 });
 
 test("an empty text has no record", () => {
@@ -71,15 +85,26 @@ test("a carriage return without line feed is an error", () => {
   assert.match(errorOf("a,b\r1,2\r").message, /carriage return/);
 });
 
-const field = fc.string({ unit: fc.constantFrom("a", "1", ".", " ", ",", '"', "\n", "\r\n", "é", "×"), maxLength: 6 });
+const field = fc.string({
+  unit: fc.constantFrom("a", "1", ".", " ", ",", '"', "\n", "\r\n", "é", "×"),
+  maxLength: 6,
+});
 const table = fc
   .tuple(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 1, max: 6 }))
   .chain(([width, height]) =>
-    fc.array(fc.array(field, { minLength: width, maxLength: width }), { minLength: height, maxLength: height }),
+    fc.array(fc.array(field, { minLength: width, maxLength: width }), {
+      minLength: height,
+      maxLength: height,
+    }),
   );
 
 test("property: whatever rows are written after RFC 4180 come back, and csv-parse agrees", () => {
-  const options = fc.record({ eol: fc.constantFrom("\n", "\r\n"), last: fc.boolean(), bom: fc.boolean(), all: fc.boolean() });
+  const options = fc.record({
+    eol: fc.constantFrom("\n", "\r\n"),
+    last: fc.boolean(),
+    bom: fc.boolean(),
+    all: fc.boolean(),
+  });
   fc.assert(
     fc.property(table, options, (rows, { eol, last, bom, all }) => {
       const quote = (text) => (all || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -114,7 +139,8 @@ test("property: of any text over CSV's own characters, parser and csv-parse acce
 });
 
 test("100,000 rows parse in time that nobody waits for", () => {
-  const text = "series,x,y,low,high,n\n" + Array.from({ length: 100_000 }, (_, i) => `a,${i},${i / 7},,,1`).join("\n");
+  const text =
+    "series,x,y,low,high,n\n" + Array.from({ length: 100_000 }, (_, i) => `a,${i},${i / 7},,,1`).join("\n");
   const start = performance.now();
   assert.equal(parseCsv(text).length, 100_001);
   assert.ok(performance.now() - start < 5000, "generous: a busy machine takes a fraction of it");

@@ -30,12 +30,18 @@ test("a wide table becomes a series per row over the header's x values", () => {
   assert.equal(model.kind, "wide");
   assert.equal(model.xLabel, "I/O size");
   assert.deepEqual(model.xs, [4096, 8192, 16384]);
-  assert.deepEqual(model.series.map(({ name }) => name), ["Without journal", "With journal"]);
+  assert.deepEqual(
+    model.series.map(({ name }) => name),
+    ["Without journal", "With journal"],
+  );
   assert.deepEqual(model.series[0].points[1], { x: 8192, y: 60612439.23, low: null, high: null, n: null });
 });
 
 test("an empty field is null, never 0", () => {
-  assert.deepEqual(readModel(WIDE).series[1].points.map(({ y }) => y), [5943684.21, null, 31419250.76]);
+  assert.deepEqual(
+    readModel(WIDE).series[1].points.map(({ y }) => y),
+    [5943684.21, null, 31419250.76],
+  );
 });
 
 test("a header that is not all numbers makes categories", () => {
@@ -74,7 +80,13 @@ for (const text of ["NaN", "inf", "0x10", "1 000", "1,5", " 7", "1e999", "-", "1
   });
 }
 
-for (const [text, value] of [["-1.5e-3", -0.0015], ["+2", 2], [".5", 0.5], ["7.", 7], ["1E6", 1e6]]) {
+for (const [text, value] of [
+  ["-1.5e-3", -0.0015],
+  ["+2", 2],
+  [".5", 0.5],
+  ["7.", 7],
+  ["1E6", 1e6],
+]) {
   test(`${text} is the number ${value}`, () => {
     assert.equal(readModel(`x,1\na,${text}\n`).series[0].points[0].y, value);
   });
@@ -103,7 +115,11 @@ for (const [what, text, reason, place] of [
 test("companions fill low, high and n by series name and x, and leave y alone", () => {
   const model = readModel(WIDE);
   const low = readModel("I/O size,8192,4096\nWith journal,1,2\nWithout journal,3,4\nOther,5,6\n");
-  const joined = joinCompanions(model, { low, high: null, n: readModel("I/O size,4096\nWithout journal,10\n") });
+  const joined = joinCompanions(model, {
+    low,
+    high: null,
+    n: readModel("I/O size,4096\nWithout journal,10\n"),
+  });
   assert.deepEqual(joined.series[0].points[0], { x: 4096, y: 30658995.65, low: 4, high: null, n: 10 });
   assert.deepEqual(joined.series[1].points[1], { x: 8192, y: null, low: 1, high: null, n: null });
   assert.equal(joined.series[0].points[2].low, null);
@@ -114,7 +130,13 @@ test("property: a wide table's numbers come back exactly", () => {
   const value = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }), { nil: null });
   const xs = fc.uniqueArray(fc.integer({ min: 1, max: 1e9 }), { minLength: 1, maxLength: 6 });
   const rows = xs.chain((header) =>
-    fc.tuple(fc.constant(header), fc.array(fc.array(value, { minLength: header.length, maxLength: header.length }), { minLength: 1, maxLength: 4 })),
+    fc.tuple(
+      fc.constant(header),
+      fc.array(fc.array(value, { minLength: header.length, maxLength: header.length }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+    ),
   );
   fc.assert(
     fc.property(rows, ([header, body]) => {
@@ -125,7 +147,10 @@ test("property: a wide table's numbers come back exactly", () => {
       assert.deepEqual(model.xs, header);
       // −0 is written as 0.
       const expected = body.map((row) => row.map((v) => (v === null ? null : v + 0)));
-      assert.deepEqual(model.series.map(({ points }) => points.map(({ y }) => y)), expected);
+      assert.deepEqual(
+        model.series.map(({ points }) => points.map(({ y }) => y)),
+        expected,
+      );
     }),
   );
 });

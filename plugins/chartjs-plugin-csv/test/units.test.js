@@ -5,7 +5,16 @@ import { formatSize, formatTick, formatValue, niceStep, unitOfAxis, unitOfFile }
 
 const K = 1024;
 
-for (const [bytes, text] of [[512, "512"], [4 * K, "4K"], [1.5 * K, "1.5K"], [64 * K, "64K"], [K * K, "1M"], [4 * K * K, "4M"], [K ** 3, "1G"], [1023 * K, "1023K"]]) {
+for (const [bytes, text] of [
+  [512, "512"],
+  [4 * K, "4K"],
+  [1.5 * K, "1.5K"],
+  [64 * K, "64K"],
+  [K * K, "1M"],
+  [4 * K * K, "4M"],
+  [K ** 3, "1G"],
+  [1023 * K, "1023K"],
+]) {
   test(`${bytes} bytes stand on an axis as ${text}`, () => {
     assert.equal(formatSize(bytes), text);
     assert.equal(formatTick(bytes, "bytes"), text);
@@ -62,10 +71,15 @@ test("steps are round in the unit that the axis is written in", () => {
 test("property: a step divides the span into at least a third of and at most as many ticks as asked", () => {
   const unit = fc.constantFrom("bytes", "bytes_per_second", "seconds", "ratio", null);
   fc.assert(
-    fc.property(fc.double({ min: 1e-6, max: 1e14, noNaN: true }), unit, fc.constantFrom("si", "iec"), (span, u, prefix) => {
-      const steps = span / niceStep(span, u, { prefix, ticks: 6 });
-      assert.ok(steps >= 2 && steps <= 6.01, `${steps} steps`);
-    }),
+    fc.property(
+      fc.double({ min: 1e-6, max: 1e14, noNaN: true }),
+      unit,
+      fc.constantFrom("si", "iec"),
+      (span, u, prefix) => {
+        const steps = span / niceStep(span, u, { prefix, ticks: 6 });
+        assert.ok(steps >= 2 && steps <= 6.01, `${steps} steps`);
+      },
+    ),
   );
 });
 

@@ -84,7 +84,7 @@ class RbdBench:
         `levels` may hold `io_total_bytes` and `io_threads`; what the header says must equal each level that is given.
         Output that was cut off gives a Result with `complete` False, no metrics, and the series as far as it goes.
         """
-        return _Reader(names["stdout"] if names else "stdout", levels).read(outputs.get("stdout", ""), exit_status)
+        return _Reader((names or {}).get("stdout", "stdout"), levels).read(outputs.get("stdout", ""), exit_status)
 
 
 ADAPTER = RbdBench()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from replay.adapters import NAMES, OutputError, adapter, judge
+from replay.adapters import OutputError, find_adapter, judge
 from replay.errors import EvidenceError
 from replay.rawfiles import SEAL, AttemptFiles, Listing, parse_json, plain, read_verified
 
@@ -117,7 +117,9 @@ def _row(
     try:
         valid, levels, facts = bool(sidecar["valid"]), sidecar["levels"], sidecar.get("facts") or {}
         reason = "" if valid else str((sidecar.get("invalid") or {}).get("reason") or "failed")
-        files = {role: name for role, name in sidecar["files"].items() if name in contents}
+        files = sidecar["files"]
+        if lost := sorted(set(files.values()) - contents.keys()):
+            raise EvidenceError(f"it names files that are not there: {', '.join(lost)}", where=where)
         outputs = {role: contents[name].decode("utf-8", errors="replace") for role, name in files.items()}
         names = {role: stored[name] for role, name in files.items()}
         metrics, problem, note = _parse(str(sidecar["tool"]), outputs, sidecar.get("exit_status"), levels, names)
@@ -145,10 +147,11 @@ def _parse(
     tool: str, outputs: Mapping[str, str], exit_status: int | None, levels: Mapping[str, Any], names: Mapping[str, str]
 ) -> tuple[Mapping[str, float], str, str]:
     """Return (metrics, reason it cannot stand or "", the error). A protocol without a tool has its facts alone."""
-    if tool.replace("-", "_") not in NAMES:
+    adapter = find_adapter(tool)
+    if adapter is None:
         return {}, "", ""
     try:
-        result = adapter(tool).parse(outputs, exit_status, levels, names=names)
+        result = adapter.parse(outputs, exit_status, levels, names=names)
     except OutputError as error:
         return {}, error.reason, str(error)
     verdict = judge(result, minimum_seconds=0)

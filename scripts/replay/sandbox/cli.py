@@ -107,7 +107,10 @@ def _size(text: str) -> int:
 
 
 def _right(text: str) -> int:
-    return 0 if text == "none" else int(text)
+    try:
+        return 0 if text == "none" else int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor none") from error
 
 
 def _parser() -> argparse.ArgumentParser:

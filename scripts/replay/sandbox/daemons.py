@@ -104,7 +104,7 @@ def is_ready(layout: Layout, role: Role) -> bool:
     return answer(layout, role, "version") is not None
 
 
-def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_seconds: float = 60.0) -> None:
+def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_seconds: float = 120.0) -> None:
     """Wait until a daemon does its work; SandboxError with the end of its log when it dies or takes too long."""
 
     def ready() -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from replay.errors import ConfigurationError
 from replay.paths import ROOT
 
 CLUSTERS = ("left", "right")
@@ -20,7 +22,14 @@ _SCRATCH_PARENT, _SCRATCH_PREFIX = Path("/tmp"), "replay-run-"
 
 
 def default_directory(name: str = "default") -> Path:
-    """Return the state directory of the sandbox `name`; `REPLAY_SANDBOX_DIR` replaces the default one."""
+    """Return the state directory of the sandbox `name`; `REPLAY_SANDBOX_DIR` replaces the default one.
+
+    Raises ConfigurationError for a name that is no single folder's.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+        raise ConfigurationError(
+            f"{name!r} is not a sandbox's name", next_step="use letters, digits, dots, dashes and underscores"
+        )
     if name == "default" and (override := os.environ.get("REPLAY_SANDBOX_DIR")):
         return Path(override).resolve()
     return ROOT / ".replay" / "sandbox" / name

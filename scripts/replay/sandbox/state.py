@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from replay.errors import ConfigurationError
 from replay.paths import ROOT
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.layout import STATE_FILE, Layout, default_directory
@@ -162,7 +163,7 @@ def _parse(document: Any, path: Path) -> Sandbox:
             mirror=mirror,
             phase=document["phase"],
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ConfigurationError) as error:
         raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_START_AGAIN) from error
 
 

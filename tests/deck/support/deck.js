@@ -19,7 +19,7 @@ export async function startDeck() {
   await cp(FIXTURE, benchmarks, { recursive: true });
   const [browser, server] = await Promise.all([
     launchChromium(),
-    startPresentServer({ port: 0, benchmarks }),
+    startPresentServer({ port: 0, benchmarks, followSources: false }),
   ]);
   return {
     browser,
@@ -80,8 +80,13 @@ export async function goTo(page, id) {
     const { h, v } = deck.getIndices(slide);
     deck.slide(h, v, slide.querySelectorAll(".fragment").length - 1);
     await charts.ready();
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    await charts.ready();
+    const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) =>
+      charts.charts.get(canvas),
+    );
+    const end = Date.now() + 5000;
+    while (slots.some(({ model, error }) => !model && !error) && Date.now() < end) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
   }, id);
 }
 

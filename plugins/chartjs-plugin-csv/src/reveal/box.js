@@ -32,11 +32,14 @@ export function boxCanvas(canvas, { height, captions }) {
   box.style.height = `${heightOf(canvas, height)}px`;
 
   // Markdown wraps a lone canvas into a paragraph, where a figure may not stand.
-  const lone = parent.tagName === "P" && parent.children.length === 1 && parent.textContent.trim() === canvas.textContent.trim();
+  const lone =
+    parent.tagName === "P" &&
+    parent.children.length === 1 &&
+    parent.textContent.trim() === canvas.textContent.trim();
   (lone ? parent : canvas).replaceWith(figure);
   figure.append(box);
   box.append(canvas);
-  canvas.style.display = "block";
+  Object.assign(canvas.style, { display: "block", width: "100%", height: "100%" });
 
   let caption = null;
   if (captions) {

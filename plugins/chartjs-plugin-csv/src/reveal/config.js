@@ -12,13 +12,21 @@ function baseOptions(kind) {
     animation: false,
     layout: { padding: { top: 12, right: 8, bottom: 2, left: 2 } },
     interaction:
-      kind === "scatter" ? { mode: "nearest", intersect: true } : { mode: "nearest", axis: "x", intersect: false },
+      kind === "scatter"
+        ? { mode: "nearest", intersect: true }
+        : { mode: "nearest", axis: "x", intersect: false },
     plugins: {
       csv: { theme: { font: { size: 20 } } },
       csvLabels: { font: { size: 22, weight: 600 } },
       decimation: { enabled: true, algorithm: "lttb", threshold: 4000, samples: 1500 },
       title: { display: false },
-      tooltip: { titleFont: { size: 18 }, bodyFont: { size: 18 }, padding: 10, boxPadding: 6, usePointStyle: true },
+      tooltip: {
+        titleFont: { size: 18 },
+        bodyFont: { size: 18 },
+        padding: 10,
+        boxPadding: 6,
+        usePointStyle: true,
+      },
     },
   };
 }
@@ -38,7 +46,11 @@ export function optionsComment(canvas) {
       json = JSON.parse(text);
     } catch (cause) {
       const url = canvas.dataset.chartSrc ?? null;
-      throw new CsvError(`the options in the comment are not JSON (${cause.message})`, { url, kind: "options", cause });
+      throw new CsvError(`the options in the comment are not JSON (${cause.message})`, {
+        url,
+        kind: "options",
+        cause,
+      });
     }
     return ["data", "options", "csv"].some((key) => key in json) ? json : { options: json };
   }
@@ -72,7 +84,10 @@ function attributeSettings({ dataset }) {
  */
 export function chartConfig(canvas, { kind, src, url, deckOptions, styles, palette }) {
   if (!KINDS.includes(kind)) {
-    throw new CsvError(`data-chart is "${kind}"; expected ${KINDS.join(", ")}`, { url: src, kind: "options" });
+    throw new CsvError(`data-chart is "${kind}"; expected ${KINDS.join(", ")}`, {
+      url: src,
+      kind: "options",
+    });
   }
   const text = url ? null : inlineText(canvas);
   if (!url && !text) {
@@ -87,7 +102,7 @@ export function chartConfig(canvas, { kind, src, url, deckOptions, styles, palet
   settings.styles = { ...styles, ...settings.styles };
   if (palette) settings.palette = palette;
   if (scales) settings.scales = merge({}, [scales, settings.scales ?? {}]);
-  if (data.datasets) settings.datasets = data.datasets.map(({ data: _, label: __, ...look }) => look);
+  if (data.datasets) settings.datasets = data.datasets;
   rest.plugins = { ...rest.plugins, csv: settings };
   return {
     type: kind,

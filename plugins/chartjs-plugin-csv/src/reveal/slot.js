@@ -31,7 +31,8 @@ export class Slot {
     this.onData = () => {
       this.described = this.#describe();
     };
-    for (const type of ["ready", "updated", "error"]) canvas.addEventListener(`chart-csv:${type}`, this.onData);
+    for (const type of ["ready", "updated", "error"])
+      canvas.addEventListener(`chart-csv:${type}`, this.onData);
   }
 
   get slide() {
@@ -128,9 +129,16 @@ export class Slot {
     this.chart.resize(width, height);
   }
 
-  /** Reads the CSV again; a chart that is not live reads it when it is made. */
-  refresh() {
-    return this.chart ? csvOf(this.chart).refresh() : Promise.resolve(false);
+  /**
+   * Reads the CSV again, from where `resolve` says now; a chart that is not live reads it when it is made.
+   * @returns {Promise<boolean>} whether the chart changed
+   */
+  async refresh() {
+    if (!this.chart) return false;
+    if (this.src !== null) this.chart.config.options.plugins.csv.url = this.url;
+    const changed = await csvOf(this.chart).refresh();
+    await this.described;
+    return changed;
   }
 
   restyle() {
@@ -139,8 +147,12 @@ export class Slot {
 
   /** Gives the chart up; the box keeps its place, and `create` makes the chart again. */
   release() {
-    this.chart?.destroy();
+    if (!this.chart) return;
+    this.chart.destroy();
     this.chart = null;
+    // Free the pixels, keep the place.
+    Object.assign(this.canvas, { width: 0, height: 0 });
+    Object.assign(this.canvas.style, { width: "100%", height: "100%" });
   }
 
   /** Ends with this canvas altogether. */
@@ -148,7 +160,8 @@ export class Slot {
     this.wanted = false;
     this.release();
     clearError(this.canvas);
-    for (const type of ["ready", "updated", "error"]) this.canvas.removeEventListener(`chart-csv:${type}`, this.onData);
+    for (const type of ["ready", "updated", "error"])
+      this.canvas.removeEventListener(`chart-csv:${type}`, this.onData);
   }
 
   /** Label for listeners and the caption under the chart. */
@@ -159,8 +172,13 @@ export class Slot {
       canvas.setAttribute("aria-label", summarize(model, { ...settings, type: this.kind, title }));
     }
     if (!caption) return;
-    const label = model ? await this.context.labelFor(this.src, model) : null;
-    if (this.model !== model) return;
-    caption.replaceChildren(label ?? "\u00a0");
+    let label;
+    try {
+      label = model ? await this.context.labelFor(this.src, model) : null;
+    } catch (error) {
+      console.error(error);
+      label = `No caption: ${error.message}`;
+    }
+    if (this.model === model) caption.replaceChildren(label ?? "\u00a0");
   }
 }

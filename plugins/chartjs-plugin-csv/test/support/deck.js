@@ -51,7 +51,11 @@ export function canvas(src, kind = "line", inner = "", attributes = "") {
  * A deck of `sections` (HTML of the slides). `options` is the source text of the plugin's options, `config` of
  * further reveal.js settings. In the page `deck`, `plugin` and `Chart` are globals; `faults` collects what went wrong (a broken policy is a console error, too).
  */
-async function openDeck(browser, server, { sections, options = "{}", config = "{}", query = "", policy, css = "", ...context }) {
+async function openDeck(
+  browser,
+  server,
+  { sections, options = "{}", config = "{}", query = "", policy, css = "", ...context },
+) {
   const path = "/deck/";
   server.routes.set("/deck.css", { type: "text/css", body: css });
   server.page(path, {
@@ -100,18 +104,24 @@ async function openChart(browser, server, { script, ...context }) {
   return page;
 }
 
-async function newPage(browser, { viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" }) {
+async function newPage(
+  browser,
+  { viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" },
+) {
   const context = await browser.newContext({ viewport, deviceScaleFactor, hasTouch, colorScheme });
   const page = await context.newPage();
   await page.addInitScript(() => {
     window.violations = [];
-    document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.violatedDirective));
+    document.addEventListener("securitypolicyviolation", (event) =>
+      window.violations.push(event.violatedDirective),
+    );
   });
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(String(error)));
   page.on("console", (message) => {
     // A 404 that the plugin asked for and handled is reported by the browser all the same.
-    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) page.faults.push(message.text());
+    if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
+      page.faults.push(message.text());
   });
   return page;
 }
@@ -125,9 +135,18 @@ export function chartData(page, n = 0) {
     return {
       type: chart.config.type,
       labels: plain(chart.data.labels),
-      datasets: chart.data.datasets.map(({ label, data, borderColor }) => ({ label, data: plain(data), borderColor })),
+      datasets: chart.data.datasets.map(({ label, data, borderColor }) => ({
+        label,
+        data: plain(data),
+        borderColor,
+      })),
       size: { width: chart.width, height: chart.height, pixels: [chart.canvas.width, chart.canvas.height] },
-      scales: Object.fromEntries(Object.entries(chart.scales).map(([id, scale]) => [id, { type: scale.type, min: scale.min, max: scale.max, ticks: scale.ticks.map((tick) => tick.label) }])),
+      scales: Object.fromEntries(
+        Object.entries(chart.scales).map(([id, scale]) => [
+          id,
+          { type: scale.type, min: scale.min, max: scale.max, ticks: scale.ticks.map((tick) => tick.label) },
+        ]),
+      ),
     };
   }, n);
 }

@@ -43,7 +43,13 @@ export async function startServer() {
     requests.push(path);
     const route = routes.get(path);
     if (route) {
-      const { status = 200, type = "text/csv", body = "", delay = 0, headers = {} } = typeof route === "function" ? route() : route;
+      const {
+        status = 200,
+        type = "text/csv",
+        body = "",
+        delay = 0,
+        headers = {},
+      } = typeof route === "function" ? route() : route;
       if (delay) await new Promise((resolve) => setTimeout(resolve, delay));
       response.writeHead(status, { "content-type": type, ...headers });
       response.end(body);
@@ -70,7 +76,11 @@ export async function startServer() {
       const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Test</title>
         <link rel="icon" href="data:,">${map}${head}</head><body>${body}
         <script type="module" nonce="test">${script}</script></body></html>`;
-      routes.set(path, { type: "text/html", body: html, headers: policy ? { "content-security-policy": policy } : {} });
+      routes.set(path, {
+        type: "text/html",
+        body: html,
+        headers: policy ? { "content-security-policy": policy } : {},
+      });
     },
     close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   };

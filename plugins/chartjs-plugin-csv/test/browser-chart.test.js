@@ -1,0 +1,207 @@
+/** One chart by itself: colours, labels, many points, a page without a deck, the table. */
+import assert from "node:assert/strict";
+import { browserTests, canvas, chartData } from "./support/deck.js";
+
+const { inDeck, inPage } = browserTests();
+
+const WIDE =
+  "I/O size,4096,65536,1048576\nWithout journal,30000000,200000000,900000000\nWith journal,6000000,,300000000\n";
+
+inDeck(
+  "a change of theme changes the colours of lines and text, and nothing else",
+  ({ csv }) => {
+    csv("/d/a.csv", WIDE);
+    const css = `
+      :root { color-scheme: light dark; --ink: #1b1d22; --series-one: var(--ink); --chart-text: light-dark(#1b1d22, #f0f0f0); }
+      @media (prefers-color-scheme: dark) { :root { --ink: #e69f00; } }`;
+    return {
+      sections: [canvas("/d/a.csv")],
+      css,
+      options: `{ styles: { "With journal": { color: "var(--series-one)" } } }`,
+    };
+  },
+  async (page) => {
+    const look = async () => {
+      const { datasets } = await chartData(page);
+      const text = await page.evaluate(
+        () => window.Chart.getChart(document.querySelector("canvas")).scales.x.options.ticks.color,
+      );
+      return { line: datasets[1].borderColor, text, data: datasets.map(({ data }) => data) };
+    };
+    const light = await look();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.evaluate(() => window.plugin.restyle());
+    const dark = await look();
+    assert.deepEqual([light.line, dark.line], ["rgb(27, 29, 34)", "rgb(230, 159, 0)"]);
+    assert.deepEqual([light.text, dark.text], ["rgb(27, 29, 34)", "rgb(240, 240, 240)"]);
+    assert.deepEqual(dark.data, light.data);
+  },
+);
+
+inDeck(
+  "labels stand at the line ends in their order, apart from each other, and make room for themselves",
+  ({ csv }) => {
+    csv(
+      "/d/a.csv",
+      "x,1,2\nlow,1,100\nmiddle,2,101\na name so long that it needs more than one line,3,102\nhigh,4,300\n",
+    );
+    return { sections: [canvas("/d/a.csv")] };
+  },
+  async (page) => {
+    const { labels, area, width } = await page.evaluate(async () => {
+      const { placedLabels } = await import("/plugin/src/labels.js");
+      const chart = window.Chart.getChart(document.querySelector("canvas"));
+      return { labels: placedLabels(chart), area: chart.chartArea, width: chart.width };
+    });
+    labels.sort((a, b) => a.centre - b.centre);
+    assert.equal(labels[0].name, "high");
+    assert.equal(labels.length, 4);
+    labels.slice(1).forEach((label, i) => {
+      assert.ok(
+        label.centre - label.height / 2 >= labels[i].centre + labels[i].height / 2,
+        `${label.name} is apart`,
+      );
+    });
+    assert.ok(labels.at(-1).centre + labels.at(-1).height / 2 <= area.bottom + 1);
+    assert.ok(width - area.right > 60 && width - area.right < width / 3);
+  },
+);
+
+inDeck(
+  "100,000 points are drawn as a few thousand, whole at both ends, without a long wait",
+  ({ csv }) => {
+    csv(
+      "/d/many.csv",
+      `series,x,y,low,high,n\n${Array.from({ length: 100_000 }, (_, i) => `a,${i},${Math.sin(i / 1000)},,,`).join("\n")}\n`,
+    );
+    return { sections: [canvas("/d/many.csv")] };
+  },
+  async (page) => {
+    const { points, drawn, ends, took } = await page.evaluate(() => {
+      const [{ model, chart }] = window.plugin.charts.values();
+      const start = performance.now();
+      chart.update("none");
+      const took = performance.now() - start;
+      const { data } = chart.getDatasetMeta(0);
+      const { x } = chart.scales;
+      return { points: model.series[0].points.length, drawn: data.length, ends: [x.min, x.max], took };
+    });
+    assert.equal(points, 100_000);
+    assert.ok(drawn <= 4000, `${drawn} drawn`);
+    assert.deepEqual(ends, [0, 99_999]);
+    assert.ok(took < 1500, `${took} ms`);
+  },
+);
+
+inPage(
+  "without a deck: a chart of plain Chart.js loads its CSV, tells its errors, and follows a new address",
+  ({ csv }) => {
+    csv("/d/a.csv", "x,1,2\na,5,\n");
+    csv("/d/b.csv", "x,1,2\nb,7,8\n");
+    return {
+      script: `
+        window.chart = new Chart(canvas, { type: "line", data: { datasets: [] }, options: { plugins: { csv: { url: "/d/a.csv" } } } });
+        window.plain = new Chart(document.createElement("canvas"), { type: "bar", data: { labels: ["a"], datasets: [{ data: [1] }] } });
+        await csvOf(chart).ready;`,
+    };
+  },
+  async (page) => {
+    assert.deepEqual((await chartData(page)).datasets[0].data, [5, null]);
+    const events = await page.evaluate(async () => {
+      const seen = [];
+      for (const type of ["updated", "error"]) {
+        window.canvas.addEventListener(`chart-csv:${type}`, ({ detail }) =>
+          seen.push([type, detail.error?.url ?? detail.src]),
+        );
+      }
+      for (const url of ["/d/b.csv", "/d/none.csv"]) {
+        window.chart.options.plugins.csv.url = url;
+        window.chart.update();
+        await Promise.resolve();
+        await window.csvOf(window.chart).ready;
+      }
+      return seen;
+    });
+    assert.deepEqual(events, [
+      ["updated", "/d/b.csv"],
+      ["error", "/d/none.csv"],
+    ]);
+    assert.match(await page.locator("[role=alert]").innerText(), /none\.csv: the server answered 404/);
+    assert.deepEqual(
+      await page.evaluate(() => window.plain.data.datasets[0].data),
+      [1],
+      "charts without CSV are left alone",
+    );
+    await page.evaluate(() => window.chart.destroy());
+    assert.equal(await page.locator("[role=alert]").count(), 0);
+  },
+);
+
+inPage(
+  "CSV given as text is drawn at once, and as an accessible table",
+  () => ({
+    script: `
+      window.chart = new Chart(canvas, {
+        type: "line", data: { datasets: [] },
+        options: { animation: false, plugins: { csv: { text: "I/O size,4096,8192\\nA<b>,5000,\\n", yUnit: "operations_per_second" } } },
+      });
+      window.now = chart.data.datasets[0]?.data.slice();
+      document.body.append(csv.toHtmlTable(csvOf(chart).model, { caption: "IOPS <i>", yUnit: "operations_per_second", xUnit: "bytes" }));`,
+  }),
+  async (page) => {
+    assert.deepEqual(await page.evaluate(() => window.now), [5000, null]);
+    const cells = await page.locator("table").evaluate((table) => ({
+      caption: table.caption.textContent,
+      heads: [...table.querySelectorAll("th")].map((th) => [th.scope, th.textContent]),
+      cells: [...table.querySelectorAll("td")].map((td) => td.textContent),
+      markup: table.querySelectorAll("b, i").length,
+    }));
+    assert.deepEqual(cells, {
+      caption: "IOPS <i>",
+      heads: [
+        ["col", "I/O size"],
+        ["col", "4 KiB"],
+        ["col", "8 KiB"],
+        ["row", "A<b>"],
+      ],
+      cells: ["5k ops/s", "–"],
+      markup: 0,
+    });
+    const error = await page.evaluate(() => {
+      window.chart.options.plugins.csv.text = "x,1\na,b\n";
+      return window
+        .csvOf(window.chart)
+        .refresh()
+        .then(() => window.csvOf(window.chart).error?.message ?? null);
+    });
+    assert.equal(error, 'row 2, column 2: "b" is not a number (under "1")');
+    assert.match(await page.locator("[role=alert]").innerText(), /^No chart: row 2/);
+  },
+);
+
+inPage(
+  "a fetch that knows no abort cannot bring an older answer over a newer one, nor draw on a destroyed chart",
+  () => ({
+    script: `
+      const answers = [];
+      const fetch = () => new Promise((resolve) => answers.push((y) => resolve(
+        new Response("x,1\\na," + y + "\\n", { headers: { "content-type": "text/csv" } }))));
+      const csvOptions = { url: "/d/a.csv", bands: false, fetch };
+      window.chart = new Chart(canvas, { type: "line", data: { datasets: [] }, options: { plugins: { csv: csvOptions } } });
+      const older = csvOf(chart).ready;
+      const newer = csvOf(chart).refresh();
+      answers[1](2);
+      await newer;
+      answers[0](1);
+      await older;
+      window.value = chart.data.datasets[0].data[0];
+      const last = csvOf(chart).refresh();
+      chart.destroy();
+      answers[2](3);
+      window.late = await last;`,
+  }),
+  async (page) => {
+    assert.equal(await page.evaluate(() => window.value), 2);
+    assert.equal(await page.evaluate(() => window.late), false);
+  },
+);

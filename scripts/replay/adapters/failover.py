@@ -1,0 +1,170 @@
+"""The log of a fail-over trial (docs/experiments.md): what its steps and its acknowledged writes add up to. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from replay.adapters.base import OutputError, Result, number
+
+CSV_HEADER = "write,acknowledged_seconds"
+
+
+class Failover:
+    """Reads trials. The protocol of the same name runs them: there is no program to build an argv for."""
+
+    name = "failover"
+    program = "rbd"
+    client_options_in = "argv"
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return an empty argv: a trial is many commands, each in its log."""
+        return []
+
+    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing."""
+        return {}
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the writer's acknowledgements, which are stored beside the log."""
+        return {"acknowledgements": "acknowledgements.csv"}
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse the steps (`stdout`) and the writer's acknowledgements; see `Adapter.parse`.
+
+        Metrics: `seconds_to_first_write` from the start of demotion (planned) or the moment of loss (forced) to the
+        acknowledgement of the first write on the second cluster; `seconds_without_write` from the last write that the
+        first cluster acknowledged to the same; `demote_seconds`; `promote_seconds` from the first attempt to the end
+        of the accepted one; `promote_attempts`; `lost_seconds` and `lost_writes`: acknowledged by the first cluster and
+        not on the second. The reason `data_differ`: contents that no moment of the first cluster explains, or any loss
+        when planned.
+        """
+        files = names or {}
+        if exit_status != 0:
+            raise OutputError("the trial did not end well", file=files.get("stdout", "stdout"), reason="failed")
+        kind = levels.get("kind")
+        if kind not in ("planned", "forced"):
+            raise OutputError(f"kind is {kind!r}", file=files.get("stdout", "stdout"))
+        log = _Log(outputs.get("stdout", ""), files.get("stdout", "stdout"))
+        times = _acknowledged(outputs.get("acknowledgements", ""), files.get("acknowledgements", "acknowledgements"))
+        write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
+        if log.value(write, "acknowledged") != len(times):
+            log.refuse(f"{write['acknowledged']} writes acknowledged, the list has {len(times)}")
+        if promotions[-1]["exit_status"] != 0:
+            log.refuse("no promotion was accepted", reason="failed")
+        given_up = log.one("demote" if kind == "planned" else "disaster")
+        acknowledged = log.value(first, "acknowledged_seconds")
+        began = log.value(given_up, "started_seconds")
+        present = _check_contents(log, kind, len(times))
+        lost = max(0, len(times) - present)
+        kept_until = times[present - 1] if present else log.value(write, "started_seconds")
+        metrics = {
+            "seconds_to_first_write": acknowledged - began,
+            "seconds_without_write": acknowledged - times[-1],
+            "promote_seconds": log.end(promotions[-1]) - log.value(promotions[0], "started_seconds"),
+            "promote_attempts": float(len(promotions)),
+            "first_write_seconds": acknowledged - log.value(first, "started_seconds"),
+            "operations": float(len(times)),
+            "writes_present": float(present),
+            "lost_writes": float(lost),
+            "lost_seconds": times[-1] - kept_until if lost else 0.0,
+        }
+        if kind == "planned":
+            metrics["demote_seconds"] = log.value(given_up, "seconds")
+        if any(value < 0 for value in metrics.values()):
+            log.refuse("its steps are not in the order of time")
+        return Result(metrics=metrics)
+
+
+ADAPTER = Failover()
+
+
+class _Log:
+    """The steps, one JSON object a line."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file = file
+        self.steps: list[dict[str, Any]] = []
+        for line, content in enumerate(text.splitlines(), start=1):
+            try:
+                step = json.loads(content)
+            except (ValueError, RecursionError):
+                step = None
+            if not isinstance(step, dict) or not isinstance(step.get("step"), str) or "exit_status" not in step:
+                raise OutputError("not a step", file=file, line=line)
+            self.steps.append(step)
+
+    def refuse(self, what: str, reason: str = "unparsable") -> None:
+        raise OutputError(what, file=self.file, reason=reason)
+
+    def all(self, name: str) -> list[dict[str, Any]]:
+        found = [step for step in self.steps if step["step"] == name]
+        if not found:
+            self.refuse(f"no step {name!r}", reason="incomplete")
+        return found
+
+    def one(self, name: str) -> dict[str, Any]:
+        found = self.all(name)
+        if len(found) > 1:
+            self.refuse(f"{len(found)} steps {name!r}: logs of two trials are mixed")
+        return found[0]
+
+    def value(self, step: Mapping[str, Any], key: str) -> float:
+        value = number(step.get(key))
+        if value is None or value < 0:
+            self.refuse(f"{step['step']}: no number {key!r}")
+        return value
+
+    def end(self, step: Mapping[str, Any]) -> float:
+        return self.value(step, "started_seconds") + self.value(step, "seconds")
+
+
+def _acknowledged(text: str, file: str) -> list[float]:
+    """Return when each write was acknowledged, in order: numbers from 0 without a gap, times that rise."""
+    lines = text.splitlines()
+    if not lines or lines[0] != CSV_HEADER:
+        raise OutputError(f"the first line is not {CSV_HEADER!r}", file=file, line=1)
+    times: list[float] = []
+    for line, content in enumerate(lines[1:], start=2):
+        index, _, when = content.partition(",")
+        seconds = number(when)
+        if index != str(len(times)) or seconds is None or (times and seconds < times[-1]):
+            raise OutputError(f"not write {len(times)}: {content[:40]!r}", file=file, line=line)
+        times.append(seconds)
+    if not times:
+        raise OutputError("no write was acknowledged", file=file, reason="incomplete")
+    return times
+
+
+def _check_contents(log: _Log, kind: str, acknowledged: int) -> int:
+    """Return how many writes the second cluster holds. Raises OutputError (`data_differ`) where it cannot be so."""
+
+    def differ(what: str) -> None:
+        log.refuse(what, reason="data_differ")
+
+    sides = {str(step.get("side")): step for step in log.all("verify")}
+    if set(sides) != ({"first", "second"} if kind == "planned" else {"second"}):
+        log.refuse(f"verified were {sorted(sides)}", reason="incomplete")
+    for side, step in sides.items():
+        if not isinstance(step.get("sha256"), str) or step["sha256"] != step.get("expected_sha256"):
+            differ(f"{log.value(step, 'unexplained_blocks'):.0f} blocks of the {side} cluster's image are of no write")
+    second = sides["second"]
+    present = int(log.value(second, "writes_present"))
+    if second.get("first_write_present") is not True:
+        differ("the first write after the promotion is not there")
+    if present > acknowledged + 1:
+        differ(f"{present} writes are there, {acknowledged} were acknowledged, and one at most was under way")
+    if kind == "planned":
+        if sides["first"]["sha256"] != second["sha256"]:
+            differ("the two clusters' images differ")
+        if present < acknowledged:
+            differ(f"a planned fail-over lost {acknowledged - present} of {acknowledged} writes")
+    return present
