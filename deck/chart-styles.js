@@ -16,13 +16,20 @@ export const SERIES_STYLES = {
   Snapshot: { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
 };
 
+const FEWER_SIZES = [
+  "Journal mirrored",
+  "Snapshot mirrored",
+  "Without journal, cached",
+  "With journal, cached",
+];
+
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
 export const CHART_OPTIONS = {
   plugins: {
     csv: {
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
       // Measured at fewer sizes by design: a gap is no failure there, and the points belong to one line.
-      datasets: { "Journal mirrored": { spanGaps: true }, "Snapshot mirrored": { spanGaps: true } },
+      datasets: Object.fromEntries(FEWER_SIZES.map((name) => [name, { spanGaps: true }])),
     },
     csvLabels: { font: { size: 21, weight: 700 } },
     tooltip: { titleFont: { size: 20 }, bodyFont: { size: 20 } },
@@ -43,8 +50,13 @@ export function optionsFor(kind, src, colorOf) {
     plugins: { csv: { yScale: "log2" } },
     scales: {
       y: {
-        suggestedMin: 0.5,
-        suggestedMax: 2,
+        bounds: "data",
+        suggestedMin: 0.75,
+        suggestedMax: 1.6,
+        afterBuildTicks(scale) {
+          scale.ticks = ratioTicks(scale.min, scale.max).map((value) => ({ value }));
+        },
+        ticks: { autoSkip: false },
         grid: {
           color: ({ tick }) => colorOf(tick?.value === 1 ? "--ink" : "--chart-grid"),
           lineWidth: ({ tick }) => (tick?.value === 1 ? 2 : 1),
@@ -52,4 +64,20 @@ export function optionsFor(kind, src, colorOf) {
       },
     },
   };
+}
+
+/**
+ * Ticks of a ratio's axis from `min` to `max`, five or so, and always 1: powers of two where the range is wide,
+ * else steps between them too.
+ */
+export function ratioTicks(min, max) {
+  const within = (values) => values.filter((value) => value >= min * 0.999 && value <= max * 1.001);
+  if (max / min < 8) return within([0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8]);
+  const powers = Math.log2(max / min);
+  const stride = Math.ceil(powers / 6);
+  const ticks = [];
+  for (let power = Math.ceil(Math.log2(min) / stride) * stride; 2 ** power <= max * 1.001; power += stride) {
+    ticks.push(2 ** power);
+  }
+  return ticks;
 }

@@ -64,6 +64,13 @@ try {
       const { h, v } = deck.getIndices(slide);
       deck.slide(h, v, slide.querySelectorAll(".fragment").length - 1);
       await charts.ready();
+      const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) =>
+        charts.charts.get(canvas),
+      );
+      // A chart beyond those that are made ahead is made when it comes into sight.
+      for (let frame = 0; frame < 200 && slots.some(({ model, error }) => !model && !error); frame += 1) {
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     }, position);
     const file = path.join(out, `${String(position).padStart(2, "0")}-${id}.png`);

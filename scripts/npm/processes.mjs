@@ -100,6 +100,7 @@ export class Task {
    * Resolves to the exit status.
    */
   async stop({ signal = "SIGINT", patience = 10_000, group = false } = {}) {
+    this.child.stdin?.end();
     if (group) this.signalAll(signal);
     else this.signal(signal);
     const outOfPatience = new AbortController();

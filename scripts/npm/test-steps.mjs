@@ -31,7 +31,8 @@ function pluginTests() {
   return readdirSync(path.join(ROOT, "plugins")).map((name) => `plugins/${name}/test`);
 }
 
-const isBrowserTest = (file) => file.split(path.sep).includes("browser");
+// In a folder `browser`, or named browser….test.js.
+const isBrowserTest = (file) => /(^|\/)browser([-./])/.test(file);
 
 function nodeTests(files, args = []) {
   if (files.length === 0)

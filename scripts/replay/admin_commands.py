@@ -104,7 +104,9 @@ def everything(site: Site) -> list[str]:
 
 
 def _profile(wanted: Pool) -> str:
-    return f"profile rbd pool={wanted.name}" + (f" namespace={wanted.namespace}" if wanted.namespace else "")
+    # Who makes a pool also makes its namespace, which takes the whole pool.
+    inside = f" namespace={wanted.namespace}" if wanted.namespace and not wanted.create else ""
+    return f"profile rbd pool={wanted.name}{inside}"
 
 
 def _monitor_capabilities(site: Site) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 
 from replay.ceilings import media_bytes
 from replay.configuration import load_validated
-from replay.design import Design, canonical_json, expand, plan_digest
+from replay.design import Cell, Design, Image, canonical_json, expand, plan_digest
 from replay.errors import ConfigurationError
-from replay.evidence import attempts_of
+from replay.evidence import attempts_of, read_json
 from replay.paths import ROOT, benchmarks_directory, config_directory
 from replay.site import Site, missing
 
@@ -92,12 +92,29 @@ def plans(site: Site, data_set: str, scale: str, names: Iterable[str], blocks: i
     """Return every block of the named experiments, block by block: experiments take turns within a repetition."""
     designs = [design_for(site, name, scale) for name in names]
     designs = [design for design in designs if design.sets]
+    for design in designs:
+        refuse_mixed_scales(data_set, design)
     found = [
         BlockPlan(site.name, data_set, design.name, scale, block, plan_digest(design, block))
         for design in designs
         for block in range(1, (blocks or design.blocks) + 1)
     ]
     return sorted(found, key=lambda plan: plan.block)
+
+
+def refuse_mixed_scales(data_set: str, design: Design) -> None:
+    """Raise ConfigurationError where the data set holds this experiment at another scale.
+
+    A quick cell and a talk cell of one point last differently: a median over both would mean nothing.
+    """
+    for path in sorted(raw_directory(data_set, design.name).glob("design-*.json")):
+        scale = read_json(path)["scale"]
+        if scale != design.scale:
+            raise ConfigurationError(
+                f"this data set holds {design.name} at scale {scale}, not {design.scale}",
+                where=path.parent.parent,
+                next_step=f"measure into another data set, for example --data {data_set}-{design.scale}",
+            )
 
 
 def read_plan(data_set: str, experiment: str, block: int, digest: str) -> BlockPlan:
@@ -150,9 +167,19 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: 
                 media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
                 if cell.variant.image.mirroring:
                     seconds += MIRRORED_WRITE_WAIT_SECONDS
-        images = {cell.variant.image_name: cell.variant.image for cell in todo}
-        for image in images.values():
+        for image in _images(design.configuration["protocol"], todo):
             client += image.size_bytes
             media += media_bytes(image.size_bytes, replicas=replicas)
             seconds += 2 + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
     return Estimate(cells, in_all, seconds, client, media)
+
+
+def _images(protocol: str, todo: list[Cell]) -> list[Image]:
+    """Return the images that a block makes: one per variant, one per client where there are several, one per trial."""
+    if protocol == "failover":
+        return [cell.variant.image for cell in todo]
+    most: dict[str, tuple[Image, int]] = {}
+    for cell in todo:
+        name, count = cell.variant.image_name, int(cell.levels.get("clients", 1))
+        most[name] = (cell.variant.image, max(count, most[name][1] if name in most else 0))
+    return [image for image, count in most.values() for _ in range(count)]

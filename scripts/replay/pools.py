@@ -28,11 +28,14 @@ def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_se
     Raises RefusedError where a pool is missing that Replay may not make, and when the new pools do not become clean.
     """
     there = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
+    own = {entry.details.get("final_name") for entry in ledger.owned() if entry.kind == "pool"}
     made = []
     for pool in site.pools.all():
-        if pool.name in there:
-            continue
         is_data_pool = pool is site.pools.data_pool
+        if pool.name in there:
+            if pool.name in own and not is_data_pool:
+                _initialise(session, pool)  # a crash may have come between its making and this
+            continue
         if not pool.create:
             commands = admin_commands.pool(pool, is_data_pool=is_data_pool)
             raise RefusedError(
@@ -44,8 +47,24 @@ def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_se
         _make(site, session, ledger, pool, is_data_pool, data_set)
         made.append(pool.name)
     if made:
-        _await_clean(session, made)
+        await_clean(session, made)
     return made
+
+
+def await_clean(session: MonitorSession, names: list[str]) -> None:
+    """Wait until the cluster is fit again after the pools `names` were made; raise RefusedError when it stays unfit."""
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while True:
+        verdict = health.classify(session.status())
+        if verdict.fit:
+            return
+        if time.monotonic() > deadline:
+            raise RefusedError(
+                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {verdict.sentence()}",
+                where=", ".join(names),
+                next_step="check that the cluster has as many hosts as the pools have copies",
+            )
+        time.sleep(0.5)
 
 
 def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:
@@ -54,8 +73,8 @@ def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_da
     details: dict[str, Any] = {"final_name": pool.name}
     if is_data_pool:
         details["erasure_code_profile"] = name
-    elif pool.device_class:
-        details["crush_rule"] = name
+    if is_data_pool or pool.device_class:
+        details["crush_rule"] = name  # Ceph makes an erasure-coded pool's rule by itself, under the pool's first name
     entry = ledger.intend("pool", name, "", "", site=site.name, data_set=data_set, details=details)
     pg_num = pool.pg_num or DEFAULT_PG_NUM
     command: dict[str, Any] = {"prefix": "osd pool create", "pool": name, "pg_num": pg_num, "pgp_num": pg_num}
@@ -79,14 +98,19 @@ def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_da
     pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
     pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
     ledger.confirm(entry, {"id": pool_id})
-    if is_data_pool:
-        session.command({"prefix": "osd pool application enable", "pool": name, "app": "rbd"})
-    else:
-        session.cluster.run("rbd", "pool", "init", name, timeout_seconds=60)
-    if pool.namespace:
-        session.cluster.run("rbd", "namespace", "create", "--pool", name, "--namespace", pool.namespace)
-    # The wanted name comes last: a pool that has it is complete.
+    session.command({"prefix": "osd pool application enable", "pool": name, "app": "rbd"})
     session.command({"prefix": "osd pool rename", "srcpool": name, "destpool": pool.name})
+    if not is_data_pool:
+        _initialise(session, pool)
+
+
+def _initialise(session: MonitorSession, pool: Pool) -> None:
+    """Make the pool one for block devices; doing it twice does no harm. A user may write under the wanted name only."""
+    session.cluster.run("rbd", "pool", "init", pool.name, timeout_seconds=60)
+    if pool.namespace:
+        there = session.cluster.json("rbd", "namespace", "ls", pool.name)
+        if pool.namespace not in {each["name"] for each in there}:
+            session.cluster.run("rbd", "namespace", "create", "--pool", pool.name, "--namespace", pool.namespace)
 
 
 def _set(session: MonitorSession, pool: str, variable: str, value: str) -> None:
@@ -96,18 +120,3 @@ def _set(session: MonitorSession, pool: str, variable: str, value: str) -> None:
 def _failure_domain(session: MonitorSession) -> str:
     """Copies go to different hosts; only a sandbox, which is one host, spreads them over its OSDs."""
     return "osd" if sandbox_state.owns_fsid(session.fsid()) else "host"
-
-
-def _await_clean(session: MonitorSession, names: list[str]) -> None:
-    deadline = time.monotonic() + _SETTLE_SECONDS
-    while True:
-        verdict = health.classify(session.status())
-        if verdict.fit:
-            return
-        if time.monotonic() > deadline:
-            raise RefusedError(
-                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {verdict.sentence()}",
-                where=", ".join(names),
-                next_step="check that the cluster has as many hosts as the pools have copies",
-            )
-        time.sleep(0.5)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from replay.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
 
 MEBIBYTE = 2**20
@@ -64,9 +62,7 @@ def test_a_stale_status_ends_no_wait():
 def test_a_daemon_that_stands_still_is_reported_as_stalled():
     clock = Clock()
     read = replaying(clock, MEBIBYTE, 3 * MEBIBYTE)
-    wait = wait_until_replayed(
-        read, ReplayCounters(), 10 * MEBIBYTE, stall_seconds=20, clock=clock, sleep=clock.sleep
-    )
+    wait = wait_until_replayed(read, ReplayCounters(), 10 * MEBIBYTE, stall_seconds=20, clock=clock, sleep=clock.sleep)
     assert wait.outcome == "stalled"
     assert wait.details["replayed_bytes"] == 3 * MEBIBYTE
     assert wait.details["expected_bytes"] == 10 * MEBIBYTE
@@ -83,10 +79,11 @@ def test_a_snapshot_counts_when_it_is_complete_on_the_other_side():
 
 
 def test_counters_of_another_image_do_not_count():
-    dump = json.loads(
-        '{"rbd_mirror_image_replay/a": {"replay": 3, "replay_bytes": 30}, "rbd_mirror": {"replay": 9, "replay_bytes": 99},'
-        ' "rbd_mirror_snapshot_image_replay/b": {"snapshots": 2, "snapshots_bytes": 7}}'
-    )
+    dump = {
+        "rbd_mirror": {"replay": 9, "replay_bytes": 99},
+        "rbd_mirror_image_replay/a": {"replay": 3, "replay_bytes": 30},
+        "rbd_mirror_snapshot_image_replay/b": {"snapshots": 2, "snapshots_bytes": 7},
+    }
     assert counters_of(dump, "replay", "a") == ReplayCounters(entries=3, entry_bytes=30)
     assert counters_of(dump, "replay", "b") == ReplayCounters(snapshots=2, snapshot_bytes=7)
     assert counters_of(dump, "replay", "c") == ReplayCounters()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,7 @@ from replay.process import SlotLock, run_tool
 
 def alive(pid):
     try:
-        return open(f"/proc/{pid}/stat").read().split()[2] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except OSError:
         return False
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from replay.evidence import SUMS
+from support.processes import descendants
 
 pytestmark = pytest.mark.sandbox
 
@@ -138,23 +139,6 @@ def wait_for(condition, process, seconds=90):
         assert process.poll() is None, "the run ended before the test could stop it"
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-def descendants(pid):
-    children = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
-    found, queue = [], [pid]
-    while queue:
-        one = queue.pop()
-        found.append(one)
-        queue += children.get(one, [])
-    return found
 
 
 def finish(bench, kept):

@@ -92,17 +92,17 @@ export function formatTick(value, unit = null, { prefix = "si" } = {}) {
 }
 
 /**
- * A round step for about `ticks` ticks up to `span`, round in the unit that ticks are written in: with IEC
- * prefixes 1, 2, 5, 10, … times a power of 1024, else 1, 2, 2.5, 5 times a power of ten.
+ * A round step for about `ticks` ticks up to `span`, round in the prefix that `span` is written in: 1, 2, 2.5 or 5
+ * times a power of ten; with binary prefixes a step below 1 is a half, a quarter, … (512 MiB, 1 GiB, 1.5 GiB).
  */
 export function niceStep(span, unit = null, { prefix = "si", ticks = 5 } = {}) {
   if (!(span > 0) || !Number.isFinite(span)) return 1;
-  const rough = span / ticks;
   const binary = unit === "bytes" || (unit === "bytes_per_second" && prefix === "iec");
-  const base = binary ? 1024 ** Math.max(0, Math.floor(Math.log(rough) / Math.log(1024))) : 1;
-  const inUnit = rough / base;
-  const power = 10 ** Math.floor(Math.log10(inUnit));
-  const step = [1, 2, 2.5, 5, 10].find((factor) => factor * power >= inUnit * 0.999) ?? 10;
+  const base = binary ? 1024 ** Math.max(0, Math.floor(Math.log(span) / Math.log(1024))) : 1;
+  const rough = span / ticks / base;
+  if (base > 1 && rough < 1) return base * 2 ** Math.ceil(Math.log2(rough) - 1e-9);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10;
   return step * power * base;
 }
 

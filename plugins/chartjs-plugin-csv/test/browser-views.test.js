@@ -106,7 +106,10 @@ for (const kind of ["mouse", "touch"]) {
         return { title: tooltip.title, body: tooltip.body.map(({ lines }) => lines).flat() };
       });
       assert.deepEqual(title, ["I/O size 1 MiB"]);
-      assert.deepEqual(body, ["Without journal: 900 MB/s (850 MB/s to 950 MB/s, n = 9)"]);
+      assert.deepEqual(body, [
+        "Without journal: 900 MB/s (850 MB/s to 950 MB/s, n = 9)",
+        "With journal: 300 MB/s (300 MB/s to 300 MB/s)",
+      ]);
     },
   );
 }

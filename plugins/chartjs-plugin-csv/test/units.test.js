@@ -64,6 +64,7 @@ test("operations per second carry no unit on an axis", () => {
 test("steps are round in the unit that the axis is written in", () => {
   assert.equal(niceStep(1e9, "bytes_per_second", { prefix: "si", ticks: 5 }), 2e8);
   assert.equal(niceStep(1000 * K * K, "bytes_per_second", { prefix: "iec", ticks: 5 }), 200 * K * K);
+  assert.equal(niceStep(2.2 * K ** 3, "bytes_per_second", { prefix: "iec", ticks: 5 }), K ** 3 / 2);
   assert.equal(niceStep(0.012, "seconds", { ticks: 5 }), 0.0025);
   assert.equal(niceStep(0, "seconds"), 1);
 });

@@ -71,8 +71,8 @@ class Failover(Protocol):
         plan = TrialPlan(
             kind=str(cell.levels["kind"]),
             seed=self.content_seed,
-            # The end of writing falls on any moment between two snapshots: the seed draws which.
-            write_seconds=float(options["write_seconds"]) + interval * random.Random(seed).random(),
+            # The end of writing falls on any moment between two snapshots, or two looks at the journal.
+            write_seconds=options["write_seconds"] + options["write_spread_seconds"] * random.Random(seed).random(),
             writes_per_second=float(options["writes_per_second"]),
             client_options=dict(cell.variant.client_options),
             snapshot_interval_seconds=interval if mode == "snapshot" else None,
@@ -111,9 +111,10 @@ class Failover(Protocol):
 
     def _check(self) -> None:
         where = f"config/experiments/{self.design.name}.yaml"
-        for name in ("write_seconds", "writes_per_second"):
-            if not float(self.design.options.get(name, 0)) > 0:
-                raise ConfigurationError(f"options.{name} is missing or not positive", where=where)
+        for name in ("write_seconds", "write_spread_seconds", "writes_per_second"):
+            value = self.design.options.get(name)
+            if not isinstance(value, int | float) or value <= 0:
+                raise ConfigurationError(f"options.{name} is {value!r}, no number above 0", where=where)
         kinds = set(self.design.factors.get("kind", ())) - {"planned", "forced"}
         if kinds or "kind" not in self.design.factors:
             raise ConfigurationError("failover needs the factor `kind`: planned, forced", where=where)
@@ -134,7 +135,7 @@ class Failover(Protocol):
 
     def _facts(self, plan: TrialPlan, trial: Trial) -> dict[str, Any]:
         facts: dict[str, Any] = {
-            "content_seed": plan.seed,
+            "content_seed": str(plan.seed),
             "write_seconds": round(plan.write_seconds, 3),
             "writes_per_second": plan.writes_per_second,
         }

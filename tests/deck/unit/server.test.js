@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { addressOf } from "../../../scripts/deck/data-handler.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { contentSecurityPolicy, speakerViewScripts } from "../../../scripts/deck/policy.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { projectAddress } from "../../../scripts/deck/vite-config.js";
@@ -138,4 +140,26 @@ test("the project's address comes from the environment or package.json, and is e
     "https://a.example",
   );
   assert.equal(projectAddress({}, { repository: "git@example.org:replay.git" }), "");
+});
+
+test("the program says where the talk is, within three seconds, and ends cleanly with Ctrl-C", async () => {
+  const since = Date.now();
+  const program = spawn("node", ["scripts/present.mjs", "--no-open", "--port", String(server.port)], {
+    cwd: PROJECT,
+    env: { ...process.env, REPLAY_BENCHMARKS: benchmarks },
+  });
+  let said = "";
+  const ended = new Promise((resolve) => program.on("exit", (code) => resolve(code)));
+  await new Promise((resolve) => {
+    program.stdout.on("data", (part) => {
+      said += part;
+      if (said.includes("Ctrl-C")) resolve();
+    });
+    program.on("exit", resolve);
+  });
+  const took = Date.now() - since;
+  program.kill("SIGINT");
+  assert.equal(await ended, 0);
+  assert.match(said, /Port \d+ is busy; using \d+ instead\.\nThe talk is at http:\/\/127\.0\.0\.1:\d+\/\n/);
+  assert.ok(took < 3000, `${took} ms`);
 });

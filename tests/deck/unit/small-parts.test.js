@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { create } from "qrcode";
 
 import { normaliseChapter } from "../../../deck/chapters.js";
-import { SERIES_STYLES, optionsFor } from "../../../deck/chart-styles.js";
+import { SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/chart-styles.js";
 import { chartFileOf } from "../../../deck/live.js";
 import { qrPath, qrTarget } from "../../../deck/qr.js";
 import { chosenSeries } from "../../../deck/series-choice.js";
@@ -48,6 +48,21 @@ test("only ratios are drawn on a log2 axis, with 1 stressed", () => {
   assert.equal(options.scales.y.grid.color({ tick: { value: 2 } }), "--chart-grid");
   assert.equal(optionsFor("line", "benchmarks/a/b/aggregate/throughput-read-seq.csv"), null);
   assert.equal(optionsFor("line", null), null);
+});
+
+test("an axis of ratios has a tick at 1, whatever its range, and few others", () => {
+  assert.deepEqual(ratioTicks(0.75, 1.6), [0.75, 1, 1.5]);
+  assert.deepEqual(ratioTicks(0.75, 10), [1, 2, 4, 8]);
+  for (const [min, max] of [
+    [0.75, 1.6],
+    [0.3, 40],
+    [0.01, 1.6],
+    [0.75, 3000],
+  ]) {
+    const ticks = ratioTicks(min, max);
+    assert.ok(ticks.includes(1), `${min} to ${max}: ${ticks}`);
+    assert.ok(ticks.length <= 8, `${min} to ${max}: ${ticks}`);
+  }
 });
 
 test("one axis for several charts holds the range of each", () => {

@@ -1,0 +1,153 @@
+"""A cluster that the measuring code knows only through a site's file and a restricted user, neighbours beside."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from replay.ceph.cluster import Cluster
+from replay.sandbox import load
+from support.cluster_snapshot import difference, snapshot
+from support.processes import descendants
+
+pytestmark = pytest.mark.sandbox
+
+USER = "client.replay"
+NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-with-journal", "replay/replay")
+
+
+@pytest.fixture(scope="module")
+def keyrings(sandbox_directory, tmp_path_factory):
+    """The user that preflight asks for, on both clusters; and neighbours' pool, images, user, configuration and key."""
+    folder = tmp_path_factory.mktemp("keyrings")
+    clusters = administrators(sandbox_directory)
+    for name, cluster in clusters.items():
+        text = cluster.run(
+            *("ceph", "auth", "get-or-create", USER, "mon", "profile rbd"),
+            *("osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay"),
+        ).stdout
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o600)
+    left = clusters["left"]
+    left.run("ceph", "osd", "pool", "create", "replay2", "8")
+    left.run("rbd", "pool", "init", "replay2")
+    left.run("ceph", "auth", "get-or-create", "client.replay2", "mon", "profile rbd")
+    left.run("ceph", "config", "set", "client.replay2", "rbd_cache", "false")
+    left.run("ceph", "config-key", "set", "replay/neighbour", "here")
+    for spec in NEIGHBOURS:
+        left.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
+    yield folder
+    for spec in NEIGHBOURS:
+        left.run("rbd", "rm", "--no-progress", spec)
+
+
+def administrators(directory):
+    found = load(directory).clusters
+    return {
+        name: Cluster(conf=Path(one.conf), client=one.client, keyring=Path(one.keyring), name=name)
+        for name, one in found.items()
+    }
+
+
+@pytest.fixture
+def foreign(bench, keyrings, tmp_path):
+    """A bench whose measuring code sees no sandbox: copied confs, a restricted user, and state of its own."""
+    sandbox = load(bench.sandbox_directory)
+    confs = tmp_path / "etc"
+    confs.mkdir()
+    for name, cluster in sandbox.clusters.items():
+        shutil.copy(cluster.conf, confs / f"{name}.conf")
+    (bench.folder / "config" / "sites" / "foreign.yaml").write_text(f"""\
+name: foreign
+label: Foreign
+limitation: A test.
+cluster: {{conf: {confs}/left.conf, client: {USER}, keyring: {keyrings}/left}}
+pools: {{data: {{name: replay}}}}
+second_cluster:
+  conf: {confs}/right.conf
+  client: {USER}
+  keyring: {keyrings}/right
+  mirror_daemon_admin_socket: {sandbox.mirror.asok}
+allows: [second_site]
+""")
+    bench.design["variants"].append(
+        {
+            "name": "journal-mirrored",
+            "label": "Journal mirrored",
+            "features": ["journaling"],
+            "mirroring": "journal",
+            "requires": ["second_site"],
+        }
+    )
+    bench.design["variants"].append(
+        {
+            "name": "snapshot-mirrored",
+            "label": "Snapshot mirrored",
+            "mirroring": "snapshot",
+            "requires": ["second_site"],
+        }
+    )
+    bench.design["scales"]["smoke"]["factors"]["io_size_bytes"] = [65536]
+    bench.design["snapshot_interval_seconds"] = 0.5
+    bench.write_config()
+    bench.sandbox_directory_seen = tmp_path / "no-sandbox-here"
+    return bench
+
+
+def both(bench):
+    return {name: snapshot(cluster) for name, cluster in administrators(bench.sandbox_directory).items()}
+
+
+def changes(before, after):
+    return {name: difference(before[name], after[name]) for name in before}
+
+
+def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
+    before = both(foreign)
+    done = foreign.measure(site="foreign")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert changes(before, both(foreign)) == {"left": [], "right": []}
+    sidecars = {p.stem: json.loads(p.read_text()) for p in foreign.raw.glob("block-01/*/attempt-1/*mirrored.json")}
+    journal, snapshots = sidecars["journal-mirrored"], sidecars["snapshot-mirrored"]
+    assert journal["facts"]["replayed_bytes"] > 0
+    assert journal["waits"][-1]["outcome"] == "replayed"
+    assert snapshots["facts"]["snapshots_taken"] >= 1
+    assert snapshots["waits"][-1]["outcome"] == "copied"
+    assert journal["limiter"] == "unknown", "of a foreign cluster this machine cannot say what limited it"
+    assert journal["facts"]["caches"]["osd_caches"].startswith("kept")
+
+
+def test_after_a_crash_only_what_the_ledger_names_is_there_and_clean_removes_it(foreign):
+    before = both(foreign)
+    process = subprocess.Popen(
+        foreign.command("measure", "--site", "foreign", "--data", "trial", "--scale", "smoke"),
+        env=foreign.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not (foreign.raw.exists() and any(foreign.raw.rglob("round-*.json"))):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    for pid in descendants(process.pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    process.wait(timeout=60)
+    ledgers = (foreign.folder / "state" / "ledger").glob("*.jsonl")
+    named = {json.loads(line).get("name") for path in ledgers for line in path.read_text().splitlines()}
+    new = [line for lines in changes(before, both(foreign)).values() for line in lines if "/images/" in line]
+    assert new, "the crash left images behind, or this test proves nothing"
+    assert all(any(name and f"/{name}" in line for name in named) for line in new)
+    cleaned = foreign.run("clean", "--site", "foreign", "--yes")
+    assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
+    assert changes(before, both(foreign)) == {"left": [], "right": []}
