@@ -14,6 +14,8 @@ from replay.ceph.cluster import CephCommandError, Cluster
 from replay.ceph.session import MonitorSession
 from replay.errors import RefusedError, ReplayError
 from replay.ledger import Entry, Ledger
+from replay.paths import state_directory
+from replay.process import SlotLock
 from replay.removal import Outcome, Remover
 from replay.site import Site, load_site
 
@@ -25,7 +27,7 @@ def clean(
 
     `confirm` is asked once with the number of things, after they were listed; nothing is removed unless it says yes.
     An entry that cannot be removed stays in the ledger; the others are removed all the same.
-    Raises CephCommandError when the primary cluster cannot be reached.
+    Raises CephCommandError when the primary cluster cannot be reached, RefusedError while a measurement runs on it.
     """
     with ExitStack() as stack:
         work: list[tuple[Remover, list[Entry]]] = []
@@ -38,6 +40,8 @@ def clean(
                     raise
                 say("the second cluster does not answer: what Replay owns there cannot be seen now")
                 continue
+            if cluster is site.primary:
+                _hold(ledger.fsid, stack)
             remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
             work.append((remover, _entries(ledger, site, say)))
         total = sum(len(entries) for _, entries in work)
@@ -81,6 +85,13 @@ def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
     yield site.primary, site.secondary
     if site.secondary is not None:
         yield site.secondary, site.primary
+
+
+def _hold(fsid: str, stack: ExitStack) -> None:
+    """Take the cluster's slot: what a running measurement has just made must not go away under it."""
+    slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+    slot.acquire(wait_seconds=2.0)
+    stack.callback(slot.release)
 
 
 def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Entry]:

@@ -24,6 +24,9 @@ from typing import IO
 from replay.clock import utc_text
 from replay.errors import RefusedError, ReplayError
 
+#: How long an interrupted tool may take to end by itself.
+GRACE_SECONDS = 3.0
+
 
 @dataclass(frozen=True)
 class ToolRun:
@@ -44,7 +47,7 @@ class SlotLock:
         self.path = path
         self._file: IO[str] | None = None
 
-    def acquire(self, wait_seconds: float = 20.0, say: Callable[[str], None] | None = None) -> None:
+    def acquire(self, wait_seconds: float = 60.0, say: Callable[[str], None] | None = None) -> None:
         """Take the slot, waiting a little for a leftover to end. Raises RefusedError naming the holder."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         file = self.path.open("a+")
@@ -113,7 +116,7 @@ def run_tool(
             pass_fds=slot.descriptors if slot else (),
             start_new_session=True,
         )
-        killed = False
+        killed = interrupted = False
         try:
             if while_running is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -124,8 +127,12 @@ def run_tool(
                     with contextlib.suppress(subprocess.TimeoutExpired):
                         process.wait(poll_seconds)
             killed = process.poll() is None
+        except BaseException:
+            interrupted = True
+            raise
         finally:
-            kill_group(process)
+            # A client that ends by itself takes its watch along; a killed one blocks its image for half a minute more.
+            kill_group(process, grace_seconds=GRACE_SECONDS if interrupted else 0.0)
         seconds, ended = time.monotonic() - clock, datetime.now(UTC)
         out.seek(0)
         err.seek(0)
@@ -139,8 +146,15 @@ def run_tool(
         )
 
 
-def kill_group(process: subprocess.Popen) -> None:
-    """Kill a process that was started in a session of its own, with all it started, and reap it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def kill_group(process: subprocess.Popen, *, grace_seconds: float = 0.0) -> None:
+    """End a process that was started in a session of its own, with all it started, and reap it.
+
+    It is asked first where there is grace, and killed after.
+    """
+    for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, None)):
+        if number == signal.SIGTERM and not grace_seconds:
+            continue
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience)

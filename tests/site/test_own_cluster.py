@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from replay import admin_commands, preflight
 from replay import clean as clean_program
-from replay import preflight
 from replay.ceph.cluster import CephCommandError, Cluster
 from replay.ceph.session import MonitorSession
 from replay.clean import clean
+from replay.errors import RefusedError
 from replay.ledger import Ledger, unique_name
+from replay.paths import state_directory
 from replay.pools import await_clean, ensure_pools
+from replay.process import SlotLock
 from replay.removal import Outcome
 from replay.sandbox import Sandbox
 from replay.site import Site, load_site
@@ -231,6 +235,18 @@ def test_clean_asks_and_refuses_without_a_terminal(
 
 
 @pytest.mark.usefixtures("untouched")
+def test_clean_refuses_while_a_measurement_holds_the_cluster(site: Site, ledger: Ledger) -> None:
+    name = _make_image(site, ledger, "busy")
+    slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
+    slot.acquire()
+    with pytest.raises(RefusedError, match="another measurement is running"):
+        _clean(site)
+    assert name in site.primary.json("rbd", "ls", "replay")
+    slot.release()
+    assert [outcome.status for outcome in _clean(site)] == ["removed"]
+
+
+@pytest.mark.usefixtures("untouched")
 def test_things_made_through_another_site_are_named_and_not_touched(site: Site, ledger: Ledger) -> None:
     ledger.intend("image", "replay", "", unique_name("x"), site="another")
     said: list[str] = []
@@ -248,26 +264,35 @@ def test_the_restricted_user_may_not_touch_the_neighbours_pool(site: Site) -> No
 
 @pytest.fixture
 def pool_site(
-    write_site: WriteSite, administrator: Cluster, live_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> Site:
-    """A site whose file lets Replay make its pools; on one host, copies can only go to different OSDs."""
+    write_site: WriteSite,
+    administrator: Cluster,
+    live_sandbox: Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Site]:
+    """A site whose file lets Replay make its pools, and the user that preflight asks for."""
+    # All OSDs are on one host: only of a cluster of its own does Replay know that copies cannot go elsewhere.
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", live_sandbox.directory)
+    keyring = tmp_path / "keyring"
     text = f"""\
 name: pools
 label: Pools
 limitation: A test.
-cluster: {{conf: {administrator.conf}, client: client.admin, keyring: {administrator.keyring}}}
+cluster: {{conf: {administrator.conf}, client: client.replay-pools, keyring: {keyring}}}
 pools:
   data: {{name: replay-made, namespace: talk, create: true, pg_num: 8, replicas: 2}}
   data_pool: {{name: replay-made-ec, create: true, pg_num: 8, erasure_code: {{k: 2, m: 1}}}}
 allows: [pool_create, pool_delete]
 """
     write_site("pools", text)
-    return load_site("pools")
+    (command,) = admin_commands.user(load_site("pools", check_files=False))
+    administrator.run(*shlex.split(command))
+    yield load_site("pools")
+    administrator.run("ceph", "auth", "rm", "client.replay-pools")
 
 
 @pytest.mark.usefixtures("untouched")
-def test_pools_are_made_where_allowed_and_clean_takes_them_away_again(pool_site: Site) -> None:
+def test_a_user_made_by_the_printed_command_makes_pools_and_clean_takes_them_away_again(pool_site: Site) -> None:
     with MonitorSession(pool_site.primary) as session:
         ledger = Ledger(session.fsid())
         assert ensure_pools(pool_site, session, ledger) == ["replay-made", "replay-made-ec"]

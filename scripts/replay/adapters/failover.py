@@ -65,7 +65,7 @@ class Failover:
         began = log.value(given_up, "started_seconds")
         present = _check_contents(log, kind, len(times))
         lost = max(0, len(times) - present)
-        kept_until = times[present - 1] if present else log.value(write, "started_seconds")
+        kept_until = times[min(present, len(times)) - 1] if present else log.value(write, "started_seconds")
         metrics = {
             "seconds_to_first_write": acknowledged - began,
             "seconds_without_write": acknowledged - times[-1],
@@ -92,6 +92,7 @@ class _Log:
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
+        _check_end(text, file)
         self.steps: list[dict[str, Any]] = []
         for line, content in enumerate(text.splitlines(), start=1):
             try:
@@ -127,8 +128,15 @@ class _Log:
         return self.value(step, "started_seconds") + self.value(step, "seconds")
 
 
+def _check_end(text: str, file: str) -> None:
+    """Refuse a file that was cut off: every line is written whole, its end included."""
+    if text and not text.endswith("\n"):
+        raise OutputError("it was cut off", file=file, line=text.count("\n") + 1, reason="incomplete")
+
+
 def _acknowledged(text: str, file: str) -> list[float]:
     """Return when each write was acknowledged, in order: numbers from 0 without a gap, times that rise."""
+    _check_end(text, file)
     lines = text.splitlines()
     if not lines or lines[0] != CSV_HEADER:
         raise OutputError(f"the first line is not {CSV_HEADER!r}", file=file, line=1)
