@@ -6,7 +6,7 @@ import path from "node:path";
 
 import { parse } from "csv-parse/sync";
 
-const LEAD = /^ratio-(throughput-.+)\.csv$/;
+const LEAD = /^ratio-(throughput-[^.]+)\.csv$/;
 const UNITS = ["", "K", "M", "G"];
 
 /** Returns the lines of the table for the data set in `folder`; none when there are no ratios yet. */

@@ -61,6 +61,8 @@ class Variant:
     reference: bool = False
     control: bool = False
     requires: tuple[str, ...] = ()
+    #: The variant whose pilot sizes this one's cells; its own name where it has a pilot of its own.
+    size_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -274,9 +276,7 @@ def _variants(
     variants = []
     for name in wanted:
         one = raw[name]
-        owner = raw.get(one.get("image_of", name))
-        if owner is None:
-            raise ConfigurationError(f"{name}: image_of names no variant: {one['image_of']!r}", where=where)
+        owner = raw[_known(one.get("image_of", name), raw, f"{name}: image_of", where)]
         image = Image(
             size_bytes=int(at_scale.get("image_size_bytes", geometry["size_bytes"])),
             object_size_bytes=int(geometry["object_size_bytes"]),
@@ -298,9 +298,16 @@ def _variants(
                 reference=bool(one.get("reference")),
                 control=bool(one.get("control")),
                 requires=tuple(one.get("requires", ())),
+                size_of=_known(one.get("size_of", name), raw, f"{name}: size_of", where),
             )
         )
     return variants
+
+
+def _known(name: str, variants: Mapping[str, Any], key: str, where: str) -> str:
+    if name not in variants:
+        raise ConfigurationError(f"{key}: {name!r} is not a variant", where=where, next_step=f"one of {list(variants)}")
+    return name
 
 
 def _sets(
@@ -351,7 +358,7 @@ def _cell(
             sorted(variant.image.features),
             variant.image.mirroring,
         ],
-        "sizing": [sizing.target_seconds, sizing.minimum_seconds, sizing.minimum_operations],
+        "sizing": [sizing.target_seconds, sizing.minimum_seconds, sizing.minimum_operations, variant.size_of],
         "snapshot_interval_seconds": (
             configuration.get("snapshot_interval_seconds") if variant.image.mirroring == "snapshot" else None
         ),

@@ -32,6 +32,8 @@ class Findings:
     """The facts so far, in the order they were found."""
 
     items: list[Finding] = field(default_factory=list)
+    #: Copies that the data pool keeps, as far as they are known.
+    replicas: int = 3
 
     def add(self, topic: str, level: str, text: str, *, commands: Iterable[str] = (), word: str | None = None) -> None:
         """Add one fact."""

@@ -1,6 +1,6 @@
 """Says what can and cannot be measured on a site, and what an administrator must do first. Only reads.
 
-python -m replay.preflight --site NAME [--json]
+python -m replay.preflight --site NAME [--scale SCALE] [--data NAME] [--json]
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,9 +18,11 @@ from replay import admin_commands, preflight_checks
 from replay.ceph.cluster import CephCommandError
 from replay.ceph.session import MonitorSession
 from replay.configuration import load_document
+from replay.design import SCALES
 from replay.errors import ReplayError
 from replay.findings import Findings
 from replay.paths import config_directory
+from replay.plan import design_for, estimate, experiment_names
 from replay.preflight_mirroring import check_mirroring
 from replay.site import Site, load_site, missing
 
@@ -56,13 +58,14 @@ def preflight(
     site: Site,
     experiments: Iterable[Mapping[str, Any]],
     *,
-    estimates: Mapping[str, Mapping[str, float]] | None = None,
+    estimates: Mapping[str, Mapping[str, float]] | Callable[[int], Mapping[str, Mapping[str, float]]] | None = None,
     now: datetime | None = None,
 ) -> Report:
     """Look at a site and return what was found; nothing on it is changed.
 
     `experiments` are parsed files of config/experiments. `estimates` gives, by experiment, what a plan says: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`. Trouble with a cluster is a finding, never an exception.
+    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. Trouble with a
+    cluster is a finding, never an exception.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -78,8 +81,12 @@ def preflight(
         ) as session:
             _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
     _risks(site, findings, now or datetime.now(UTC))
-    estimates = estimates or {}
-    rows = [_experiment(site, each, findings.lacking(), estimates.get(each["name"], {})) for each in experiments]
+    figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
+    rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
+    limit, written = site.ceilings.bytes_written_to_media_per_run, _total(rows).get("bytes_to_media", 0.0)
+    if limit is not None and written > limit:
+        text = f"all of it writes about {written / 2**30:.0f} GiB to media; a run stops at {limit / 2**30:.0f} GiB"
+        findings.add("ceilings", "note", f"{text}, and the next goes on")
     return Report(site, findings, rows)
 
 
@@ -123,15 +130,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Say what can and cannot be measured on a site, and what an administrator must do. Only reads.",
     )
     parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
+    parser.add_argument("--scale", choices=SCALES, default="talk", help="what hours and bytes are told for")
+    parser.add_argument("--data", help="the data set that would be measured (default: the site's name)")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     options = parser.parse_args(arguments)
     try:
-        report = preflight(load_site(options.site, check_files=False), load_experiments())
+        site = load_site(options.site, check_files=False)
+        report = preflight(
+            site,
+            load_experiments(),
+            estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
+        )
     except ReplayError as error:
         print(f"preflight: {error}", file=sys.stderr)
         return error.exit_status
     print(json.dumps(report.public(), indent=2, ensure_ascii=False) if options.json else render(report))
     return report.exit_status
+
+
+def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dict[str, float]]:
+    """Return what is left to measure at a scale, by experiment."""
+    figures = {}
+    for name in experiment_names():
+        design = design_for(site, name, scale)
+        plan = estimate(design, data_set, range(1, design.blocks + 1), replicas=replicas)
+        figures[name] = {
+            "cells": float(plan.cells),
+            "hours": plan.seconds / 3600,
+            "bytes_to_client": plan.client_bytes,
+            "bytes_to_media": plan.media_bytes,
+        }
+    return figures
 
 
 def _check_primary(

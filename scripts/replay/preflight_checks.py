@@ -89,6 +89,8 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
             findings.add("pools", "refused", f"pool {wanted.name} is not there", commands=commands)
             continue
         _check_pool(wanted, found, rules, is_data_pool, findings)
+        if wanted is site.pools.data:
+            findings.replicas = found["size"]
         if not is_data_pool:
             _check_reading(site, wanted, session.cluster, findings)
     if site.sandbox is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -219,9 +220,15 @@ def test_when_the_runner_is_killed_no_client_goes_on_and_the_next_run_finishes(c
     campaign.configure("client-sweep", target_seconds=5, factors={"clients": [2]})
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
+    [controller, *_] = campaign.processes("--client=sock:")
+    word = next(
+        w for w in Path(f"/proc/{controller}/cmdline").read_text().split("\0") if w.startswith("--client=sock:")
+    )
     os.kill(campaign.runner("client-sweep"), signal.SIGKILL)
     run.communicate(timeout=60)
     campaign.wait_for(lambda: not campaign.processes("fio", "sock:"), "the end of every client", seconds=20)
+    # A runner that is killed cannot remove its own temporary files.
+    shutil.rmtree(Path(word.removeprefix("--client=sock:")).parent)
     done = campaign.measure("client-sweep")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [one["valid"] for one in campaign.sidecars("client-sweep")][-1:] == [True]

@@ -27,6 +27,7 @@ class SingleTool(Protocol):
         self.images: dict[str, BlockImage] = {}
         self.mirror = MirrorCells(bench, design.configuration.get("snapshot_interval_seconds"))
         self.io_total_bytes: dict[str, int] = {}
+        self.sized_by: dict[str, Cell] = {}
 
     def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
         """Create and fill one image per variant, wait for initial copies, and size every cell that is not sized yet."""
@@ -38,7 +39,12 @@ class SingleTool(Protocol):
                 self.images[variant.image_name] = create_image(self.bench, variant.image_name, variant.image)
         for made in self.images.values():
             self.mirror.await_first_copy(made)
-        unsized = [cell for cell in cells if not self._load_size(raw, cell)]
+        for one in sets:
+            by_variant = {cell.variant.name: cell for cell in one.cells}
+            for cell in one.cells:
+                self.sized_by[cell.cell_id] = by_variant.get(cell.variant.size_of, cell)
+        leaders = dict.fromkeys(self.sized_by[cell.cell_id].cell_id for cell in cells)
+        unsized = [cell for cell in cells if cell.cell_id in leaders and not self._load_size(raw, cell)]
         for number, cell in enumerate(unsized, start=1):
             self.bench.say(f"pilot {number} of {len(unsized)}: {cell.point} {cell.variant.label}")
             self._pilot(raw, cell)
@@ -53,7 +59,7 @@ class SingleTool(Protocol):
         """Run the tool on the cell's image; assert what mirroring must have done."""
         made = self.images[cell.variant.image_name]
         watch = self.mirror.watch(made, is_write=self._is_write(cell))
-        measured = self._run_tool(cell, self.io_total_bytes[cell.cell_id], seed, "tool", watch.while_running)
+        measured = self._run_tool(cell, self._size(cell), seed, "tool", watch.while_running)
         result = self._judge(cell, measured)
         if result is not None:
             watch.transferred_bytes = self._account(cell, result)
@@ -70,7 +76,10 @@ class SingleTool(Protocol):
     def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
         """Size a cell anew when it was too short."""
         if measured.invalid and measured.invalid[0] == "too_short":
-            self._pilot(raw, cell)
+            self._pilot(raw, self.sized_by[cell.cell_id])
+
+    def _size(self, cell: Cell) -> int:
+        return self.io_total_bytes[self.sized_by[cell.cell_id].cell_id]
 
     def _account(self, cell: Cell, result: Result) -> int:
         """Return the bytes that a run transferred, after charging them to the account when they were written."""
