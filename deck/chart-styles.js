@@ -25,6 +25,8 @@ const FEWER_SIZES = [
 
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
 export const CHART_OPTIONS = {
+  // A marker at the edge of the plot is drawn whole.
+  clip: 14,
   plugins: {
     csv: {
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
