@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from replay.paths import ROOT, benchmarks_directory
 from replay.plan import BlockPlan, design_for, estimate, experiment_names, plans
 from replay.progress import elapsed_text
 from replay.site import Site, load_site
+
+#: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
+_CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -88,18 +92,22 @@ def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
             *(sys.executable, "-m", "snakemake", "measure"),
             *("--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)),
             *("--profile", str(ROOT / "profiles" / "default")),
-            *("--quiet", "rules", "progress", "host", "reason"),
             *("--config", *settings, *([f"experiment={name}"] if name else [])),
         ]
-        status = _supervise(argv) or status
+        status = _supervise(argv, _log_path(data_set, name)) or status
         if status == 130:
             break
     return status
 
 
-def _supervise(argv: list[str]) -> int:
-    # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
-    process = subprocess.Popen(["setpriv", "--pdeathsig", "INT", "--", *argv], start_new_session=True)
+def _log_path(data_set: str, name: str | None) -> Path:
+    path = ROOT / ".replay" / "logs" / f"snakemake-{data_set}-{name or 'all'}.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _supervise(argv: list[str], log: Path) -> int:
+    """Run Snakemake; what the blocks say goes to the terminal, what Snakemake says of itself to its log."""
     interrupted = False
 
     def forward(number: int, frame: Any) -> None:
@@ -108,13 +116,21 @@ def _supervise(argv: list[str]) -> int:
             interrupted = True
             os.killpg(process.pid, signal.SIGINT)
 
-    previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        status = process.wait()
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-    return 130 if interrupted else status
+    with log.open("w") as file:
+        # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
+        process = subprocess.Popen(["setpriv", "--pdeathsig", "INT", "--", *argv], start_new_session=True, stderr=file)
+        previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            status = process.wait()
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+    if interrupted:
+        return 130
+    if status != 0:
+        causes = [line for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
+        print(f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {_shown(log)}")
+    return status
 
 
 def _say_costs(done: list[BlockPlan]) -> None:

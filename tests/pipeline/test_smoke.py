@@ -1,0 +1,42 @@
+"""Every experiment that ships, at smoke scale, on a real sandbox: measured, derived, described, and explained."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from replay.paths import ROOT
+from replay.plan import experiment_names
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+
+@pytest.fixture
+def shipped(bench):
+    """A bench with the experiments that ship instead of the tiny one."""
+    shutil.rmtree(bench.folder / "config" / "experiments")
+    shutil.copytree(ROOT / "config" / "experiments", bench.folder / "config" / "experiments")
+    return bench
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_smoke(shipped, name):
+    done = shipped.measure("--experiment", name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the runner's own cost" in done.stdout
+    derived = shipped.run("derive", "--data", "trial")
+    assert derived.returncode == 0, derived.stdout + derived.stderr
+    data_set = shipped.folder / "benchmarks" / "trial"
+    described = json.loads((data_set / "manifest.json").read_text())["experiments"][name]
+    assert described["skipped"] == [], "a sandbox lacks nothing"
+    assert described["charts"]
+    with (data_set / name / "tidy.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    used = [row for row in rows if row["used"] == "1"]
+    assert len(used) == described["cells"], "each cell has a valid measurement"
+    assert all(row["invalid_reason"] for row in rows if row["valid"] != "1"), "each void cell is explained"
+    for chart in described["charts"].values():
+        assert (data_set.parent.parent / chart["path"]).exists()
