@@ -7,13 +7,16 @@ const BAND_ALPHA = 0.16;
 /** Half the width of a whisker's ends, px. */
 const WHISKER = 6;
 
-/** Runs of consecutive points that have both bounds; a gap in the data is a gap in the band. Pure. */
-export function boundedRuns(points) {
+/**
+ * Runs of consecutive points that have both bounds. A gap in the data is a gap in the band, unless the line itself
+ * is drawn across it (`spanGaps`). Pure.
+ */
+export function boundedRuns(points, spanGaps = false) {
   const runs = [];
   let run = null;
   points.forEach((point, index) => {
     if (point.low === null || point.high === null) {
-      run = null;
+      if (!spanGaps) run = null;
       return;
     }
     if (!run) runs.push((run = []));
@@ -51,15 +54,34 @@ function visibleSeries(chart, model) {
     .filter(({ index }) => index >= 0 && chart.isDatasetVisible(index));
 }
 
-/** Bands of a line chart; call before the datasets are drawn. */
+/** A line from high to low with ends, at a point that no band can show. */
+function strokeWhisker(ctx, centre, top, bottom) {
+  ctx.beginPath();
+  ctx.moveTo(centre, top);
+  ctx.lineTo(centre, bottom);
+  for (const end of [top, bottom]) {
+    ctx.moveTo(centre - WHISKER, end);
+    ctx.lineTo(centre + WHISKER, end);
+  }
+  ctx.stroke();
+}
+
+/** Bands of a line chart, and whiskers at points that stand alone; call before the datasets are drawn. */
 export function drawBands(chart, model) {
   const { x, y } = chart.scales;
-  clipped(chart, 0, (ctx) => {
+  clipped(chart, WHISKER + 1, (ctx) => {
+    ctx.lineWidth = 2;
     for (const { series, index } of visibleSeries(chart, model)) {
-      ctx.fillStyle = chart.data.datasets[index].borderColor;
-      ctx.globalAlpha = BAND_ALPHA;
-      for (const run of boundedRuns(series.points)) {
-        if (run.length < 2) continue;
+      const dataset = chart.data.datasets[index];
+      ctx.fillStyle = ctx.strokeStyle = dataset.borderColor;
+      for (const run of boundedRuns(series.points, Boolean(dataset.spanGaps))) {
+        if (run.length < 2) {
+          ctx.globalAlpha = 1;
+          const [{ x: at, low, high }] = run;
+          strokeWhisker(ctx, pixelOf(x, at), y.getPixelForValue(high), y.getPixelForValue(low));
+          continue;
+        }
+        ctx.globalAlpha = BAND_ALPHA;
         ctx.beginPath();
         for (const point of run) ctx.lineTo(pixelOf(x, point.x), y.getPixelForValue(point.high));
         for (const point of run.reverse()) ctx.lineTo(pixelOf(x, point.x), y.getPixelForValue(point.low));
@@ -81,15 +103,7 @@ export function drawWhiskers(chart, model, color) {
       for (const run of boundedRuns(series.points)) {
         for (const { index: at, x: xValue, low, high } of run) {
           const centre = elements[at]?.x ?? pixelOf(chart.scales.x, xValue);
-          const [top, bottom] = [y.getPixelForValue(high), y.getPixelForValue(low)];
-          ctx.beginPath();
-          ctx.moveTo(centre, top);
-          ctx.lineTo(centre, bottom);
-          for (const end of [top, bottom]) {
-            ctx.moveTo(centre - WHISKER, end);
-            ctx.lineTo(centre + WHISKER, end);
-          }
-          ctx.stroke();
+          strokeWhisker(ctx, centre, y.getPixelForValue(high), y.getPixelForValue(low));
         }
       }
     }

@@ -121,6 +121,15 @@ test("a gap in the bounds is a gap in the band", () => {
   );
 });
 
+test("where the line is drawn across a gap, so is the band", () => {
+  const point = (low, high) => ({ x: 0, y: 1, low, high, n: null });
+  const runs = boundedRuns([point(1, 2), point(null, null), point(1, 3)], true);
+  assert.deepEqual(
+    runs.map((run) => run.map(({ index }) => index)),
+    [[0, 2]],
+  );
+});
+
 test("the bounds of a model are its lowest low and highest high, null without any", () => {
   assert.deepEqual(boundsOf(long.series), { low: 2, high: 4 });
   assert.equal(boundsOf(wide.series), null);
