@@ -11,6 +11,7 @@ from replay.claims.model import Judgement
 from replay.claims.output import as_csv, as_json
 from replay.derive.files import write_if_changed
 from replay.errors import EvidenceError
+from replay.paths import config_directory
 from replay.plan import experiment_names, load_experiment
 
 
@@ -32,7 +33,12 @@ def read_table(path: Path, factors: list[str]) -> Table | None:
 
 
 def write_claims(data_set: Path) -> list[Judgement]:
-    """Judge a data set and write its claims.json and claims.csv; return the judgements."""
+    """Judge a data set and write its claims.json and claims.csv; return the judgements.
+
+    A talk without config/claims.yaml makes no claims: nothing is written.
+    """
+    if not (config_directory() / "claims.yaml").exists():
+        return []
     judgements = judge_data_set(data_set)
     write_if_changed(data_set / "claims.json", as_json(judgements, data_set.name))
     write_if_changed(data_set / "claims.csv", as_csv(judgements))
