@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         judgements = judge_data_set(benchmarks_directory() / options.data)
-        unmet = [text for text in options.expect if (text := _unmet(text, judgements))]
+        unmet = [said for text in options.expect if (said := _unmet(text, judgements))]
     except ReplayError as error:
         print(error, file=sys.stderr)
         return error.exit_status
