@@ -3,16 +3,15 @@
 #   snakemake measure --config site=sandbox data=local scale=quick [experiment=NAME] [blocks=N]
 #   snakemake derive  --config data=local
 #
-# `npm run measure` and `npm run derive` call these. Everything that a measurement depends on stands in its path: the
+# `npm run measure` calls the first, and `npm run derive` the program behind the second. Everything that a measurement depends on stands in its path: the
 # plan's digest names the cells of a block, so that no edited script, comment, timestamp or unrelated key measures again.
 
 import sys
 
-from replay.paths import ROOT, benchmarks_directory
+from replay.paths import benchmarks_directory
 
 BENCHMARKS = str(benchmarks_directory())
 DATA = config.get("data", "local")
-PYTHON = sys.executable
 
 
 wildcard_constraints:
@@ -28,11 +27,11 @@ localrules:
 
 rule derive:
     log:
-        f"{ROOT}/.replay/logs/derive-{DATA}.log",
+        f".replay/logs/derive-{DATA}.log",
     message:
         "Derive every table of {DATA} from its raw output"
     shell:
-        "{PYTHON} -m replay.derive --data {DATA} 2>&1 | tee {log}"
+        f"{sys.executable} -m replay.derive --data {DATA} 2>&1 | tee {{log}}"
 
 
 # Measuring is defined only where it was asked for by naming a site.
@@ -59,15 +58,16 @@ if "site" in config:
 
     rule measure_block:
         output:
-            BENCHMARKS + "/{data}/{experiment}/raw/block-{block}/receipt-{plan}.json",
+            f"{BENCHMARKS}/{{data}}/{{experiment}}/raw/block-{{block}}/receipt-{{plan}}.json",
         log:
-            f"{ROOT}/.replay/logs/" + "{data}-{experiment}-{block}-{plan}.log",
-        retries: 0
+            ".replay/logs/{data}-{experiment}-{block}-{plan}.log",
         resources:
             ceph_slot=1,
+        retries: 0
         message:
             "Measure {wildcards.experiment}, block {wildcards.block}, into {wildcards.data}"
         # A block never outlives the Snakemake that started it.
         shell:
-            "exec setpriv --pdeathsig TERM -- {PYTHON} -m replay.measure_block --data {wildcards.data} --experiment {wildcards.experiment}"
-            " --block {wildcards.block} --plan {wildcards.plan} --log {log}"
+            f"exec setpriv --pdeathsig TERM -- {sys.executable} -m replay.measure_block --log {{log}}"
+            " --data {wildcards.data} --experiment {wildcards.experiment}"
+            " --block {wildcards.block} --plan {wildcards.plan}"

@@ -5,6 +5,7 @@
  * names the data set that it really shows.
  */
 
+import { claimsAddress } from "./claims.js";
 import { chooseDataSet, isDataSetName, requestedDataSet, withDataSet } from "./data-set.js";
 import { Manifests, availableFiles } from "./manifests.js";
 
@@ -13,6 +14,7 @@ export class DataOnShow {
   #usual;
   #fetch;
   #manifests;
+  #claims;
   #files = null;
 
   /** @param {{search: string, usual: string, fetchFile?: typeof fetch}} page   usual: data set without `?data=` */
@@ -21,13 +23,18 @@ export class DataOnShow {
     this.#usual = usual;
     this.#fetch = fetchFile;
     this.#manifests = new Manifests(fetchFile);
+    this.#claims = new Manifests(fetchFile, claimsAddress);
     Object.assign(this, { dataSet: usual, override: null, problem: null, meanwhile: null, available: null });
   }
 
   /** Reads what the server offers, decides, and reads the manifests of what is shown. */
   async load() {
     await this.loadList();
-    await Promise.all(this.#names().map((name) => this.#manifests.load(name)));
+    const judged = this.#names().filter((name) => this.#has(claimsAddress(name)));
+    await Promise.all([
+      ...this.#names().map((name) => this.#manifests.load(name)),
+      ...judged.map((name) => this.#claims.load(name)),
+    ]);
   }
 
   /** Reads the list of files only. */
@@ -55,6 +62,11 @@ export class DataOnShow {
   /** The manifest that sentences are filled from. */
   get manifest() {
     return this.manifestOf(this.dataSet) ?? (this.meanwhile && this.manifestOf(this.meanwhile));
+  }
+
+  /** What the data set on show says of each claim, or null. */
+  get claims() {
+    return this.#claims.get(this.dataSet) ?? (this.meanwhile && this.#claims.get(this.meanwhile));
   }
 
   manifestOf(name) {

@@ -9,6 +9,7 @@ import RevealNotes from "reveal.js/plugin/notes";
 import { makeReadable } from "./accessibility.js";
 import { BoundNumbers } from "./bound-numbers.js";
 import { CHART_OPTIONS, SERIES_STYLES, optionsFor } from "./chart-styles.js";
+import { claimSource, writeClaims } from "./claims.js";
 import { loadChapters } from "./chapters.js";
 import { DataOnShow } from "./data-on-show.js";
 import { writeLabels } from "./labels.js";
@@ -32,10 +33,12 @@ await Promise.all([loadChapters(root), data.load(), fonts]);
 if (data.problem)
   showDataSetProblem({ problem: data.problem, shown: data.dataSet, available: data.available });
 
-const numbers = new BoundNumbers().addSource(
-  "manifest",
-  manifestSource(() => data.manifest),
-);
+const numbers = new BoundNumbers()
+  .addSource(
+    "manifest",
+    manifestSource(() => data.manifest),
+  )
+  .setDefaultSource(claimSource(() => data.claims));
 const charts = RevealChartCsv({
   resolve: (src) => data.resolve(src),
   styles: SERIES_STYLES,
@@ -48,6 +51,7 @@ shareAxes(root);
 /** Everything that depends on the data and is not a chart. */
 function writeTexts() {
   numbers.bind(root);
+  writeClaims(root, data.claims);
   writeLabels(root, { resolve: (src) => data.resolve(src), manifestOf: (name) => data.manifestOf(name) });
 }
 

@@ -1,5 +1,5 @@
 /**
- * The manifests of the data sets on show: fetched once, kept, fetched again when told that they changed.
+ * The manifests (or another JSON file) of the data sets on show: fetched once, kept, fetched again when told that they changed.
  */
 
 import { follow } from "./bound-numbers.js";
@@ -9,10 +9,15 @@ import { formatPeriod, formatValue } from "./format.js";
 export class Manifests {
   #kept = new Map();
   #fetch;
+  #address;
 
-  /** @param {typeof fetch} fetchFile   replaced in tests */
-  constructor(fetchFile = (...args) => fetch(...args)) {
+  /**
+   * @param {typeof fetch} fetchFile   replaced in tests
+   * @param {(dataSet: string) => string} address   where a data set's file is
+   */
+  constructor(fetchFile = (...args) => fetch(...args), address = manifestAddress) {
     this.#fetch = fetchFile;
+    this.#address = address;
   }
 
   /**
@@ -20,7 +25,7 @@ export class Manifests {
    * @returns {Promise<object|null>} null when there is none, or it is not a JSON object
    */
   async load(dataSet) {
-    const manifest = await this.#read(manifestAddress(dataSet));
+    const manifest = await this.#read(this.#address(dataSet));
     this.#kept.set(dataSet, manifest);
     return manifest;
   }

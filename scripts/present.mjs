@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** Presents the talk: `npm run present`. */
 
-import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
 
 import { DEFAULT_PORT, startPresentServer } from "./deck/server.js";
+import { openBrowser } from "./npm/browser.mjs";
 
 const HELP = `Presents the talk in a browser, from this machine, without a network.
 
@@ -64,14 +64,4 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     await server.close();
     process.exit(0);
   });
-}
-
-/** Opens the page where there is a display to open it on; the address is printed in any case. */
-function openBrowser(url) {
-  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
-  const program = { darwin: "open", linux: "xdg-open" }[process.platform];
-  if (!program || (process.platform === "linux" && !DISPLAY && !WAYLAND_DISPLAY)) return;
-  const child = spawn(program, [url], { stdio: "ignore", detached: true });
-  child.on("error", () => {});
-  child.unref();
 }

@@ -42,6 +42,7 @@ const TASKS = {
   preflight: pythonModule("preflight", clusterLevel),
   measure: pythonModule("measure", clusterLevel),
   derive: pythonModule("derive", () => "derive"),
+  claims: pythonModule("claims", () => "derive"),
   clean: pythonModule("clean", clusterLevel),
   sandbox: { level: sandboxLevel, command: path.join(ROOT, "scripts/sandbox"), args: [] },
   lint: { command: process.execPath, args: ["scripts/npm/lint.mjs"] },

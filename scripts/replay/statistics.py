@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 CONFIDENCE = 0.95
 SUSPECT_Z = 3.5
@@ -67,6 +67,20 @@ def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) 
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     half = float(stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(variance / n)
     return Estimate(mean, mean - half, mean + half, n)
+
+
+def tail_probability(distance: float, half_width: float, n: int, confidence: float = CONFIDENCE) -> float:
+    """Return the one-sided p-value of a mean that lies `distance` from a value, given its t-interval's half width.
+
+    The interval's half width is t(confidence, n - 1) standard errors, so that distance / standard error is t itself.
+    Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
+    """
+    if n < 2:
+        raise ValueError("one value has no interval")
+    if half_width == 0:
+        return 0.0 if distance > 0 else 0.5
+    t = distance / half_width * float(stdtrit(n - 1, 0.5 + confidence / 2))
+    return float(stdtr(n - 1, -t))
 
 
 def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list[float]:

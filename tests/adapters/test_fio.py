@@ -2,7 +2,7 @@ import itertools
 import json
 
 import pytest
-from samples import sample
+from support.samples import sample
 
 from replay.adapters import OutputError, adapter
 from replay.adapters.fio import client_argv, job_file, server_argv

@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import sample
+from support.samples import sample
 
 from replay.adapters import OutputError, adapter
 

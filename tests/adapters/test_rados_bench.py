@@ -1,5 +1,5 @@
 import pytest
-from samples import sample
+from support.samples import sample
 
 from replay.adapters import OutputError, adapter, judge
 from replay.adapters.rados_bench import removed_objects

@@ -1,5 +1,5 @@
 import pytest
-from samples import sample
+from support.samples import sample
 
 from replay.adapters import OutputError, adapter, judge, render
 

@@ -53,7 +53,7 @@ def test_raw_output_becomes_one_row_a_cell_and_a_table_a_metric_and_workload(dir
     ]  # fmt: skip
     assert sorted(path.name for path in (directory / "aggregate").iterdir() if "write" in path.name) == [
         *(f"iops-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
-        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low")),
+        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low", ".n")),
         *(f"throughput-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
     ]
 
@@ -76,9 +76,9 @@ def test_the_drawn_ratio_is_the_paired_estimate_with_its_interval(directory):
     expected = paired_log_ratio(*pairs)
     drawn = [
         float(table(directory, f"ratio-throughput-write-seq{part}")[1]["With journal"][0])
-        for part in ("", ".low", ".high")
+        for part in ("", ".low", ".high", ".n")
     ]
-    assert drawn == pytest.approx([expected.value, expected.low, expected.high], rel=1e-7)
+    assert drawn == pytest.approx([expected.value, expected.low, expected.high, 6], rel=1e-7)
 
 
 def test_the_a_a_control_has_its_ratio_and_the_reference_has_none(directory):

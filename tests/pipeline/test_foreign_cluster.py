@@ -111,10 +111,10 @@ def changes(before, after):
 
 def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
     before = both(foreign)
-    done = foreign.measure(site="foreign")
+    done = foreign.measure("tiny", site="foreign")
     assert done.returncode == 0, done.stdout + done.stderr
     assert changes(before, both(foreign)) == {"left": [], "right": []}
-    sidecars = {p.stem: json.loads(p.read_text()) for p in foreign.raw.glob("block-01/*/attempt-1/*mirrored.json")}
+    sidecars = {p.stem: json.loads(p.read_text()) for p in foreign.tiny.glob("block-01/*/attempt-1/*mirrored.json")}
     journal, snapshots = sidecars["journal-mirrored"], sidecars["snapshot-mirrored"]
     assert journal["facts"]["replayed_bytes"] > 0
     assert journal["waits"][-1]["outcome"] == "replayed"
@@ -127,14 +127,14 @@ def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
 def test_after_a_crash_only_what_the_ledger_names_is_there_and_clean_removes_it(foreign):
     before = both(foreign)
     process = subprocess.Popen(
-        foreign.command("measure", "--site", "foreign", "--data", "trial", "--scale", "smoke"),
+        foreign.command("measure", *foreign.measure_arguments("tiny", "foreign")),
         env=foreign.environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
     deadline = time.monotonic() + 120
-    while not (foreign.raw.exists() and any(foreign.raw.rglob("round-*.json"))):
+    while not (foreign.tiny.exists() and any(foreign.tiny.rglob("round-*.json"))):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
     for pid in descendants(process.pid):

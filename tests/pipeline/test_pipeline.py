@@ -18,23 +18,13 @@ from support.processes import descendants
 pytestmark = pytest.mark.sandbox
 
 
-def processes_of(bench):
-    """Pids of tools that run against this test's cluster."""
-    found = []
-    conf = str(bench.sandbox_directory).encode()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                argv = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if argv[0].rsplit(b"/", 1)[-1] in (b"rbd", b"rados", b"fio") and any(conf in word for word in argv):
-                found.append(int(entry.name))
-    return found
+def tools(bench):
+    """Pids of benchmark tools that run in this campaign."""
+    return [pid for program in ("rbd", "rados", "fio") for pid in bench.processes(f"{program} ", str(bench.sandbox_directory))]
 
 
 def sealed(bench):
-    return [json.loads(path.read_text()) for path in sorted(bench.raw.glob("block-*/*/attempt-*/attempt.json"))]
+    return [json.loads(path.read_text()) for path in sorted(bench.tiny.glob("block-*/*/attempt-*/attempt.json"))]
 
 
 def valid_points(bench):
@@ -42,13 +32,13 @@ def valid_points(bench):
 
 
 def verified(bench):
-    done = subprocess.run(["sha256sum", "--check", "--quiet", SUMS], cwd=bench.raw, capture_output=True, check=False)
+    done = subprocess.run(["sha256sum", "--check", "--quiet", SUMS], cwd=bench.tiny, capture_output=True, check=False)
     return done.returncode == 0
 
 
 @pytest.fixture
 def measured(bench):
-    done = bench.measure()
+    done = bench.measure("tiny")
     assert done.returncode == 0, done.stdout + done.stderr
     return bench
 
@@ -58,13 +48,13 @@ def test_a_campaign_is_measured_derived_and_described(measured):
     assert verified(measured)
     derived = measured.run("derive", "--data", "trial")
     assert derived.returncode == 0, derived.stderr
-    data = measured.raw.parent
+    data = measured.tiny.parent
     table = (data / "aggregate" / "throughput-write-rand.csv").read_text().splitlines()
     assert table[0] == "I/O size,4096,65536"
     assert [row.split(",")[0] for row in table[1:]] == ["Without journal", "With journal"]
-    sidecar = json.loads((measured.raw / "block-01/write-rand-4096/attempt-1/with-journal.json").read_text())
+    sidecar = json.loads((measured.tiny / "block-01/write-rand-4096/attempt-1/with-journal.json").read_text())
     drawn = float(table[2].split(",")[1])
-    text = (measured.raw / "block-01/write-rand-4096/attempt-1/with-journal.stdout").read_text()
+    text = (measured.tiny / "block-01/write-rand-4096/attempt-1/with-journal.stdout").read_text()
     said = float(text.split("ops/sec: ")[1].split()[0])
     assert drawn == pytest.approx(said * 4096, rel=1e-6), "what is drawn is what the tool said"
     assert sidecar["health"]["before"]["status"].startswith("HEALTH_")
@@ -78,7 +68,7 @@ def test_nothing_is_measured_twice(measured):
         (measured.folder / name).touch()
     measured.design["title"] = "Another title, another comment"
     measured.write_config()
-    again = measured.measure()
+    again = measured.measure("tiny")
     assert again.returncode == 0, again.stderr
     assert measured.files() == before
 
@@ -87,7 +77,7 @@ def test_adding_a_size_measures_only_the_new_sets(measured):
     before = measured.files()
     measured.design["scales"]["smoke"]["factors"]["io_size_bytes"].append(16384)
     measured.write_config()
-    again = measured.measure()
+    again = measured.measure("tiny")
     assert again.returncode == 0, again.stderr
     after = measured.files()
     assert {name: after[name] for name in before} == before
@@ -98,21 +88,21 @@ def test_adding_a_size_measures_only_the_new_sets(measured):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_stops_everything_and_keeps_finished_sets(bench, number):
-    process = start(bench)
+    process = bench.start("tiny")
     wait_for(lambda: len(valid_points(bench)) == 1, process)
     process.send_signal(number)
     assert process.wait(timeout=60) == 130
-    assert processes_of(bench) == []
-    assert bench.images() == []
+    assert tools(bench) == []
+    assert bench.images() == {"left": [], "right": []}
     kept = {name: content for name, content in bench.files().items() if "attempt-1/" in name}
     finish(bench, kept)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_after_a_kill_of_any_process_the_next_run_goes_on(bench, seed):
-    process = start(bench)
+    process = bench.start("tiny")
     chance = random.Random(seed)
-    wait_for(lambda: bench.raw.exists() and any(bench.raw.rglob("round-*.json")), process)
+    wait_for(lambda: bench.tiny.exists() and any(bench.tiny.rglob("round-*.json")), process)
     time.sleep(chance.uniform(0, 5))
     family = [pid for pid in descendants(process.pid) if pid != process.pid]
     victims = [process.pid, *family] if seed == 0 else [chance.choice(family)] if family else [process.pid]
@@ -126,13 +116,6 @@ def test_after_a_kill_of_any_process_the_next_run_goes_on(bench, seed):
     finish(bench, kept)
 
 
-def start(bench):
-    command = bench.command("measure", "--site", "sandbox", "--data", "trial", "--scale", "smoke")
-    return subprocess.Popen(
-        command, env=bench.environment, cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-
-
 def wait_for(condition, process, seconds=90):
     deadline = time.monotonic() + seconds
     while not condition():
@@ -143,7 +126,7 @@ def wait_for(condition, process, seconds=90):
 
 def finish(bench, kept):
     """Run again: it completes, keeps all that was there, and leaves nothing on the cluster."""
-    again = bench.measure()
+    again = bench.measure("tiny")
     assert again.returncode == 0, again.stdout + again.stderr
     assert valid_points(bench) == [(1, "write-rand-4096"), (1, "write-rand-65536")]
     after = bench.files()
@@ -151,4 +134,4 @@ def finish(bench, kept):
         name: content for name, content in kept.items() if not name.endswith(".partial")
     }
     assert verified(bench)
-    assert processes_of(bench) == []
+    assert tools(bench) == []

@@ -24,7 +24,7 @@ def shipped(bench):
 
 @pytest.mark.parametrize("name", experiment_names())
 def test_smoke(shipped, name):
-    done = shipped.measure("--experiment", name)
+    done = shipped.measure(name)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the runner's own cost" in done.stdout
     derived = shipped.run("derive", "--data", "trial")

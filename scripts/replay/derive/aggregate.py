@@ -21,7 +21,7 @@ LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 class Chart:
     """One aggregate: its files by name, and what the manifest says of it.
 
-    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`.
+    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`.
     """
 
     name: str
@@ -187,7 +187,7 @@ def _ratio_chart(metric: Mapping[str, Any], workload: _Workload, values: Mapping
     name = f"ratio-{_chart_name(metric, workload)}"
     shown = _Workload(workload.levels, workload.xs, tuple(compared), workload.designed)
     if design.kind == "wide":
-        tables = {"": 0, "low": 1, "high": 2}
+        tables = {"": 0, "low": 1, "high": 2, "n": 3}
         files = {
             _file(name, part): _wide({place: one[i] for place, one in estimates.items()}, shown, design)
             for part, i in tables.items()

@@ -24,7 +24,7 @@ def write_datapackage(data_set: Path) -> bool:
 
 def datapackage(data_set: Path) -> dict[str, Any]:
     """Return the package: one resource per CSV, with its size, digest and fields."""
-    paths = sorted([*data_set.glob("*/tidy.csv"), *data_set.glob("*/aggregate/*.csv")])
+    paths = sorted([*data_set.glob("claims.csv"), *data_set.glob("*/tidy.csv"), *data_set.glob("*/aggregate/*.csv")])
     return {
         "profile": "tabular-data-package",
         "name": _slug(data_set.name),
@@ -55,6 +55,10 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
         words = {column for i, column in enumerate(header) if not all(_is_number(row[i]) for row in rows[1:])}
         fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
         return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
+    if name == "claims.csv":
+        types = {"estimate": "number", "low": "number", "high": "number", "n": "integer"}
+        fields = [{"name": column, "type": types.get(column, "string")} for column in header]
+        return {"fields": fields, "missingValues": [""]}
     first = "series" if tuple(header) == LONG_HEADER else header[0]
     fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]
     return {"fields": fields, "missingValues": [""]}

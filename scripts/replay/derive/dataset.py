@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from replay.claims.files import write_claims
 from replay.derive.cells import Cache
 from replay.derive.datapackage import write_datapackage
 from replay.derive.experiment import Derived, derive_experiment
@@ -54,6 +55,7 @@ def finish(data_set: Path, derived: Sequence[Derived]) -> None:
     """Write what speaks of the whole data set, from these experiments' parts and what is there of the others."""
     with exclusive(data_set):
         write_manifest(data_set, derived)
+        write_claims(data_set)
         write_datapackage(data_set)
 
 

@@ -1,0 +1,173 @@
+"""From a tidy table to verdicts. Pure: rows in, judgements out.
+
+The method is docs/claims.md: one estimate per block, Student's t-interval over blocks on the logarithm; two one-sided
+tests (Schuirmann 1987) for "no difference"; Holm 1979 over the conditions of a claim before it is refuted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from replay import statistics
+from replay.claims.model import (
+    HELD,
+    INCONCLUSIVE,
+    NOT_MEASURED,
+    NOT_TESTABLE,
+    REFUTED,
+    Claim,
+    Condition,
+    Finding,
+    Judgement,
+    Selector,
+)
+
+#: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
+EQUIVALENCE_BLOCKS = 10
+EQUIVALENCE_CONFIDENCE = 0.90
+#: A claim is not testable where a limiter that it names limited at least this share of its cells.
+LIMITED_SHARE = 0.5
+
+Row = Mapping[str, Any]
+
+
+class Table:
+    """The used rows of one experiment's tidy.csv, found by block, variant and levels."""
+
+    def __init__(self, rows: Iterable[Row], factors: Sequence[str]) -> None:
+        self.factors = tuple(factors)
+        self.rows: dict[tuple, Row] = {}
+        for row in rows:
+            if str(row["used"]) == "1":
+                self.rows[self._key(row["block"], row["variant"], row)] = row
+
+    def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
+        return (int(block), variant, *(_text(levels[factor]) for factor in self.factors))
+
+    @property
+    def blocks(self) -> list[int]:
+        """The blocks that have rows, in order."""
+        return sorted({key[0] for key in self.rows})
+
+    def find(self, block: int, selector: Selector) -> list[Row] | None:
+        """Return a block's rows of the selector, one a point, or None when one is missing."""
+        found = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
+        return None if any(row is None for row in found) else found
+
+
+def _text(level: Any) -> str:
+    """A level as tidy.csv writes it, so that 4096 and "4096" are one."""
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def judge(claim: Claim, table: Table | None) -> Judgement:
+    """Return a claim's verdict. `table` is None where the experiment has no data."""
+    if table is None or not claim.conditions:
+        return Judgement(claim, NOT_MEASURED, f"{claim.experiment} is not part of this data set", ())
+    findings = [examine(condition, table) for condition in claim.conditions]
+    findings = _holm(findings)
+    limited = _limited(claim, table, findings)
+    if limited:
+        return Judgement(claim, NOT_TESTABLE, limited, tuple(findings))
+    return Judgement(claim, *_together(findings), tuple(findings))
+
+
+def examine(condition: Condition, table: Table) -> Finding:
+    """Return what the data say of one condition."""
+    values, cells = [], []
+    for block in table.blocks:
+        terms = [(weight, table.find(block, selector)) for weight, selector in condition.terms]
+        if any(rows is None for _, rows in terms):
+            continue
+        logs = [(weight, [_log(row, condition.metric) for row in rows]) for weight, rows in terms]
+        if any(value is None for _, several in logs for value in several):
+            continue
+        values.append(math.fsum(weight * math.fsum(several) / len(several) for weight, several in logs))
+        cells += [row["cell"] for _, rows in terms for row in rows]
+    if not values:
+        return Finding(condition, NOT_MEASURED, "no block holds all of its cells")
+    estimate = statistics.exponentiate(statistics.mean_with_interval(values))
+    found = Finding(
+        condition, INCONCLUSIVE, "", *estimate[:3], n=estimate.n, cells=tuple(dict.fromkeys(cells))
+    )
+    return replace(found, **_verdict(found, values))
+
+
+def _log(row: Row, metric: str) -> float | None:
+    text = row.get(metric)
+    value = float(text) if text not in (None, "") else 0.0
+    return math.log(value) if value > 0 else None
+
+
+def _verdict(found: Finding, values: Sequence[float]) -> dict[str, str]:
+    region = found.condition.region
+    if found.low is None or found.high is None:
+        return {"verdict": INCONCLUSIVE, "reason": "one block gives no interval"}
+    said = f"{found.estimate:.3g} ({found.low:.3g} to {found.high:.3g}), n = {found.n}"
+    if region.excludes(found.low, found.high):
+        return {"verdict": REFUTED, "reason": f"{said}: wholly outside {region.text()}"}
+    if not region.equivalence:
+        if region.contains(found.low, found.high):
+            return {"verdict": HELD, "reason": f"{said}: inside {region.text()}"}
+        return {"verdict": INCONCLUSIVE, "reason": f"{said}: reaches across the edge of {region.text()}"}
+    narrow = statistics.exponentiate(statistics.mean_with_interval(values, EQUIVALENCE_CONFIDENCE))
+    excluded = max(abs(found.low - 1), abs(found.high - 1))
+    if region.contains(narrow.low, narrow.high) and found.n >= EQUIVALENCE_BLOCKS:
+        return {"verdict": HELD, "reason": f"{said}: no difference beyond {region.text()} (two one-sided tests)"}
+    if found.n < EQUIVALENCE_BLOCKS:
+        few = f"{found.n} of the {EQUIVALENCE_BLOCKS} blocks that a claim of no difference needs"
+        return {"verdict": INCONCLUSIVE, "reason": f"{said}: {few}; a difference beyond {excluded:.0%} is excluded"}
+    return {"verdict": INCONCLUSIVE, "reason": f"{said}: only a difference beyond {excluded:.0%} is excluded"}
+
+
+def _holm(findings: list[Finding]) -> list[Finding]:
+    """Keep a refutation among several conditions only where it stands after Holm's correction (Holm 1979).
+
+    Any one refuted condition refutes the claim, so that each more would be one more chance to do so by accident.
+    """
+    refuted = [index for index, one in enumerate(findings) if one.verdict == REFUTED]
+    if len(findings) < 2 or not refuted:
+        return findings
+    tails = {index: _tail(findings[index]) for index in refuted}
+    kept = set()
+    for rank, index in enumerate(sorted(refuted, key=tails.__getitem__)):
+        if tails[index] > 0.025 / (len(findings) - rank):
+            break
+        kept.add(index)
+    return [
+        one
+        if one.verdict != REFUTED or index in kept
+        else replace(one, verdict=INCONCLUSIVE, reason=f"{one.reason}; not after correction for {len(findings)}")
+        for index, one in enumerate(findings)
+    ]
+
+
+def _tail(found: Finding) -> float:
+    """Return the one-sided probability of the data if the true ratio lay on the nearest edge of the region."""
+    region, estimate = found.condition.region, math.log(found.estimate)
+    edges = [math.log(edge) for edge in (region.low, region.high) if edge is not None]
+    nearest = min(edges, key=lambda edge: abs(edge - estimate))
+    half = (math.log(found.high) - math.log(found.low)) / 2
+    return statistics.tail_probability(abs(estimate - nearest), half, found.n)
+
+
+def _limited(claim: Claim, table: Table, findings: Sequence[Finding]) -> str:
+    if not claim.limiter or all(one.verdict == NOT_MEASURED for one in findings):
+        return ""
+    wanted = {cell for one in findings for cell in one.cells}
+    limiters = [row["limiter"] for row in table.rows.values() if row["cell"] in wanted]
+    share = sum(limiter in claim.limiter for limiter in limiters) / len(limiters) if limiters else 0.0
+    if share < LIMITED_SHARE:
+        return ""
+    return f"{' or '.join(claim.limiter)} limited {share:.0%} of its cells, and decides instead"
+
+
+def _together(findings: Sequence[Finding]) -> tuple[str, str]:
+    for verdict in (REFUTED, NOT_MEASURED, INCONCLUSIVE):
+        for one in findings:
+            if one.verdict == verdict:
+                return verdict, one.reason if len(findings) == 1 else f"{one.condition.says}: {one.reason}"
+    return HELD, findings[0].reason if len(findings) == 1 else "every condition is held"

@@ -1,0 +1,97 @@
+"""What a claim is: typed values, no I/O."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
+NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"
+VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A variant's cells at some levels; the product of the levels is averaged on the logarithm."""
+
+    variant: str
+    levels: Mapping[str, tuple[Any, ...]]
+
+    def points(self) -> Iterator[dict[str, Any]]:
+        """Yield each combination of levels."""
+        for combination in itertools.product(*self.levels.values()):
+            yield dict(zip(self.levels, combination, strict=True))
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a ratio has to lie. `equivalence` marks a claim of no difference, which needs its own test."""
+
+    low: float | None
+    high: float | None
+    equivalence: bool = False
+
+    def contains(self, low: float, high: float) -> bool:
+        """Tell whether the whole interval lies inside."""
+        return (self.low is None or low > self.low) and (self.high is None or high < self.high)
+
+    def excludes(self, low: float, high: float) -> bool:
+        """Tell whether the whole interval lies outside."""
+        return (self.low is not None and high < self.low) or (self.high is not None and low > self.high)
+
+    def text(self) -> str:
+        """Return the region as a person writes it."""
+        if self.low is None:
+            return f"below {self.high:g}"
+        if self.high is None:
+            return f"above {self.low:g}"
+        return f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector."""
+
+    name: str
+    says: str
+    metric: str
+    terms: tuple[tuple[int, Selector], ...]
+    region: Region
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence with its conditions; all of them have to be held. Without conditions it is not measured yet."""
+
+    id: str
+    sentence: str
+    source: str
+    experiment: str
+    limiter: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a data set says of one condition. `low` and `high` bound the 95 % interval; None where there is none."""
+
+    condition: Condition
+    verdict: str
+    reason: str
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    cells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a data set says of a claim."""
+
+    claim: Claim
+    verdict: str
+    reason: str
+    findings: tuple[Finding, ...]

@@ -1,0 +1,132 @@
+"""Campaigns on a real sandbox through the real command line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from replay.ceph.cluster import Cluster
+from replay.paths import ROOT
+from replay.sandbox import load
+
+
+@dataclass
+class Campaign:
+    """One data set's folders and environment, and the sandbox that it measures."""
+
+    folder: Path
+    sandbox_directory: Path
+    #: Where the measuring code looks for a sandbox of its own; a foreign cluster's tests point it elsewhere.
+    sandbox_directory_seen: Path | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "REPLAY_BENCHMARKS": str(self.folder / "benchmarks"),
+            "REPLAY_CONFIG": str(self.folder / "config"),
+            "REPLAY_STATE": str(self.folder / "state"),
+            "REPLAY_SANDBOX_DIR": str(self.sandbox_directory_seen or self.sandbox_directory),
+        }
+
+    def configure(self, experiment: str, **changes) -> None:
+        """Copy an experiment that ships, its smoke scale changed."""
+        source = yaml.safe_load((ROOT / "config" / "experiments" / f"{experiment}.yaml").read_text())
+        source["scales"]["smoke"].update(changes)
+        self.write_experiment(source)
+
+    def write_experiment(self, source: dict) -> None:
+        """Write an experiment's configuration, and the sandbox's site beside it."""
+        config = self.folder / "config"
+        for name in ("sites", "experiments"):
+            (config / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "config" / "sites" / "sandbox.yaml", config / "sites")
+        (config / "experiments" / f"{source['name']}.yaml").write_text(yaml.safe_dump(source, sort_keys=False))
+
+    def command(self, module: str, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", f"replay.{module}", *arguments]
+
+    def run(self, module: str, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(module, *arguments),
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def measure_arguments(self, experiment: str, site: str = "sandbox") -> list[str]:
+        return ["--site", site, "--data", "trial", "--scale", "smoke", "--experiment", experiment]
+
+    def measure(self, experiment: str, site: str = "sandbox") -> subprocess.CompletedProcess[str]:
+        return self.run("measure", *self.measure_arguments(experiment, site))
+
+    def start(self, experiment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command("measure", *self.measure_arguments(experiment)),
+            env=self.environment,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def raw(self, experiment: str) -> Path:
+        return self.folder / "benchmarks" / "trial" / experiment / "raw"
+
+    def sidecars(self, experiment: str) -> list[dict]:
+        paths = sorted(self.raw(experiment).glob("block-*/*/attempt-*/*.json"))
+        names = [path for path in paths if path.name != "attempt.json" and path.name.count(".") == 1]
+        return [json.loads(path.read_text()) for path in names]
+
+    def cluster(self, name: str) -> Cluster:
+        one = load(self.sandbox_directory).clusters[name]
+        return Cluster(conf=Path(one.conf), client=one.client, keyring=Path(one.keyring))
+
+    def images(self) -> dict[str, list[str]]:
+        """Return the images on both clusters, those in the trash as well."""
+        found = {}
+        for name in ("left", "right"):
+            cluster = self.cluster(name)
+            trash = [one["name"] for one in cluster.json("rbd", "trash", "ls", "--all", "replay")]
+            found[name] = cluster.json("rbd", "ls", "replay") + trash
+        return found
+
+    def processes(self, *words: str) -> list[int]:
+        """Return the pids of this campaign's processes whose command line has all of `words`.
+
+        Its environment tells a process of this campaign from one of another test's, which must not be touched.
+        """
+        mark = f"REPLAY_STATE={self.folder / 'state'}"
+        found = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            with contextlib.suppress(OSError):
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                environment = (entry / "environ").read_bytes().decode(errors="replace").split("\0")
+                if mark in environment and all(word in line for word in words):
+                    found.append(int(entry.name))
+        return found
+
+    def wait_for(self, condition, what: str, seconds: float = 90.0) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"{what} did not come"
+            time.sleep(0.05)
+
+    def runner(self, experiment: str) -> int:
+        """Return the pid of the block's runner: the Python process itself, not the shell that started it."""
+        found = self.processes("replay.measure_block", f"--experiment {experiment}")
+        return next((pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("python")), 0)
