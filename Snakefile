@@ -61,9 +61,9 @@ if "site" in config:
             f"{BENCHMARKS}/{{data}}/{{experiment}}/raw/block-{{block}}/receipt-{{plan}}.json",
         log:
             ".replay/logs/{data}-{experiment}-{block}-{plan}.log",
+        retries: 0
         resources:
             ceph_slot=1,
-        retries: 0
         message:
             "Measure {wildcards.experiment}, block {wildcards.block}, into {wildcards.data}"
         # A block never outlives the Snakemake that started it.

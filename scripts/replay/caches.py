@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from replay.ceph import asok
-from replay.context import Bench
+from replay.context import Bench, Wait
 from replay.sandbox import state as sandbox_state
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
@@ -44,9 +45,13 @@ class Caches:
             except OSError as error:
                 self.page_cache = f"kept: {error.strerror}"
 
-    def before_cell(self) -> dict[str, str]:
-        """Empty the OSDs' caches and return what is cached and what is not, for the sidecar."""
-        for socket in self.sockets:
-            asok.ask(socket, "cache drop", timeout_seconds=10)
+    def before_cell(self) -> tuple[dict[str, str], list[Wait]]:
+        """Empty the OSDs' caches; return what is cached and what is not, and the wait, for the sidecar."""
+        started, waits = time.monotonic(), []
+        with self.bench.costs.measure("wait"):
+            for socket in self.sockets:
+                asok.ask(socket, "cache drop", timeout_seconds=10)
+        if self.sockets:
+            waits.append(Wait("osd_caches_dropped", time.monotonic() - started, "dropped"))
         osds = "dropped before the cell" if self.sockets else "kept: the cluster is not Replay's"
-        return {"osd_caches": osds, "page_cache": self.page_cache}
+        return {"osd_caches": osds, "page_cache": self.page_cache}, waits

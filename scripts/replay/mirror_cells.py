@@ -137,7 +137,11 @@ class MirrorWatch:
 
     def finish(self, measured: Measured) -> None:
         """Take up what is still under way when the tool has ended, and record the snapshots taken in the cell."""
-        self._collect()
+        if self._taking is not None:
+            started = time.monotonic()
+            with self.cells.bench.costs.measure("wait"):
+                self._collect()
+            measured.waits.append(Wait("mirror_snapshot_taken", time.monotonic() - started, "ended"))
         if self.mode == "snapshot":
             measured.facts["snapshots_taken"] = len(self.snapshots)
             measured.facts["snapshot_interval_seconds"] = self.cells.snapshot_interval_seconds

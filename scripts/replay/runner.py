@@ -143,8 +143,8 @@ class BlockRunner:
         seed = int(digest_of([self.seed, cell.point, attempt.number, cell.variant.name], 8), 16) & 0x7FFFFFFF
         waits: list[Wait] = list(self.guard.settle())
         waits += self.protocol.prepare(cell)
-        with self.bench.costs.measure("caches"):
-            caches = self.caches.before_cell()
+        caches, dropping = self.caches.before_cell()
+        waits += dropping
         with self.bench.costs.measure("health"):
             health_before = self.guard.health()
         measured = self.protocol.run(cell, seed)

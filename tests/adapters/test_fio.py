@@ -2,11 +2,11 @@ import itertools
 import json
 
 import pytest
-from support.samples import sample
 
 from replay.adapters import OutputError, adapter
 from replay.adapters.fio import client_argv, job_file, server_argv
 from replay.adapters.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
+from support.samples import sample
 
 FIO = adapter("fio")
 

@@ -5,9 +5,9 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.samples import sample
 
 from replay.adapters import OutputError, adapter
+from support.samples import sample
 
 # Each sample with how far a figure may be from the truth and still agree with all else that the tool printed: rbd bench
 # states a rate once in full and once rounded to two digits; the others state it twice in full.

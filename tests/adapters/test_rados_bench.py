@@ -1,8 +1,8 @@
 import pytest
-from support.samples import sample
 
 from replay.adapters import OutputError, adapter, judge
 from replay.adapters.rados_bench import removed_objects
+from support.samples import sample
 
 RADOS = adapter("rados_bench")
 MIB = 2**20

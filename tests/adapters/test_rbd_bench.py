@@ -1,7 +1,7 @@
 import pytest
-from support.samples import sample
 
 from replay.adapters import OutputError, adapter, judge, render
+from support.samples import sample
 
 RBD = adapter("rbd-bench")
 WRITE_4K = {"io_type": "write", "io_pattern": "rand", "io_size_bytes": 4096}

@@ -14,7 +14,17 @@ from replay.claims import __main__ as program
 from replay.claims.evaluate import Table, judge
 from replay.claims.files import judge_data_set, write_claims
 from replay.claims.load import load_claims
-from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, Claim, Condition, Region, Selector
+from replay.claims.model import (
+    HELD,
+    INCONCLUSIVE,
+    NOT_MEASURED,
+    NOT_TESTABLE,
+    REFUTED,
+    Claim,
+    Condition,
+    Region,
+    Selector,
+)
 from replay.claims.output import as_csv, as_document, as_table
 from replay.errors import ConfigurationError
 from replay.paths import ROOT
@@ -52,7 +62,9 @@ def select(variant, sizes=(4096,)):
 
 def claim(region, *, sizes=(4096,), limiter=(), more=()):
     terms = ((1, select("plain", sizes)), (-1, select("journal", sizes)))
-    return Claim("c", "A sentence.", "S0", "e", limiter, (Condition("ratio", "plain ÷ journal", "rate", terms, region), *more))
+    return Claim(
+        "c", "A sentence.", "S0", "e", limiter, (Condition("ratio", "plain ÷ journal", "rate", terms, region), *more)
+    )
 
 
 def verdict(one, data):
@@ -163,7 +175,9 @@ def test_all_claims_of_the_sources_are_there():
     claims = load_claims()
     assert len(claims) == 16
     assert {one.source for one in claims} == {"S0", "S1", "S2", "S3"}
-    first, second = (next(c for c in claims if c.id == name) for name in ("journal-4k-seq-write", "journal-4k-write-little"))
+    first, second = (
+        next(c for c in claims if c.id == name) for name in ("journal-4k-seq-write", "journal-4k-write-little")
+    )
     assert first.conditions and second.conditions, "the two that contradict each other"
 
 

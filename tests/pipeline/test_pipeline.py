@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +19,11 @@ pytestmark = pytest.mark.sandbox
 
 def tools(bench):
     """Pids of benchmark tools that run in this campaign."""
-    return [pid for program in ("rbd", "rados", "fio") for pid in bench.processes(f"{program} ", str(bench.sandbox_directory))]
+    return [
+        pid
+        for program in ("rbd", "rados", "fio")
+        for pid in bench.processes(f"{program} ", str(bench.sandbox_directory))
+    ]
 
 
 def sealed(bench):

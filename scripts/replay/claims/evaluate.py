@@ -90,9 +90,7 @@ def examine(condition: Condition, table: Table) -> Finding:
     if not values:
         return Finding(condition, NOT_MEASURED, "no block holds all of its cells")
     estimate = statistics.exponentiate(statistics.mean_with_interval(values))
-    found = Finding(
-        condition, INCONCLUSIVE, "", *estimate[:3], n=estimate.n, cells=tuple(dict.fromkeys(cells))
-    )
+    found = Finding(condition, INCONCLUSIVE, "", *estimate[:3], n=estimate.n, cells=tuple(dict.fromkeys(cells)))
     return replace(found, **_verdict(found, values))
 
 
@@ -109,10 +107,16 @@ def _verdict(found: Finding, values: Sequence[float]) -> dict[str, str]:
     said = f"{found.estimate:.3g} ({found.low:.3g} to {found.high:.3g}), n = {found.n}"
     if region.excludes(found.low, found.high):
         return {"verdict": REFUTED, "reason": f"{said}: wholly outside {region.text()}"}
-    if not region.equivalence:
-        if region.contains(found.low, found.high):
-            return {"verdict": HELD, "reason": f"{said}: inside {region.text()}"}
-        return {"verdict": INCONCLUSIVE, "reason": f"{said}: reaches across the edge of {region.text()}"}
+    if region.equivalence:
+        return _equivalence(found, values, said)
+    if region.contains(found.low, found.high):
+        return {"verdict": HELD, "reason": f"{said}: inside {region.text()}"}
+    return {"verdict": INCONCLUSIVE, "reason": f"{said}: reaches across the edge of {region.text()}"}
+
+
+def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str, str]:
+    """Judge a claim of no difference: two one-sided tests (Schuirmann 1987), and enough blocks."""
+    region = found.condition.region
     narrow = statistics.exponentiate(statistics.mean_with_interval(values, EQUIVALENCE_CONFIDENCE))
     excluded = max(abs(found.low - 1), abs(found.high - 1))
     if region.contains(narrow.low, narrow.high) and found.n >= EQUIVALENCE_BLOCKS:
