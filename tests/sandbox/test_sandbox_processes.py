@@ -86,10 +86,12 @@ def test_the_hosts_ceph_settings_do_not_reach_a_daemon(monkeypatch):
 
 def test_only_ceph_daemons_with_a_configuration_in_the_folder_belong_to_a_sandbox(tmp_path):
     daemon = tmp_path / "ceph-osd"
-    daemon.symlink_to("/bin/sh")
+    # A program that starts no other: a shell's child would for a moment look like the shell itself.
+    daemon.symlink_to(Path(sys.executable).resolve())
     started = []
     for folder in ("a", "ab"):
-        argv = [str(daemon), "-c", "sleep 60; :", "--conf", str(tmp_path / folder / "left" / "ceph.conf")]
+        conf = tmp_path / folder / "left" / "ceph.conf"
+        argv = [str(daemon), "-ISc", "import time; time.sleep(60)", "--conf", str(conf)]
         started.append(processes.start(argv, output=tmp_path / "out", cwd=tmp_path))
         while not Path(f"/proc/{started[-1].pid}/cmdline").read_bytes():
             time.sleep(0.001)  # the kernel is still laying out the new program

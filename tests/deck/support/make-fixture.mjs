@@ -215,6 +215,7 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
     data_set: dataSet,
     label,
     site: "fixture",
+    limitation: "Made-up numbers, for tests only.",
     altered: false,
     setup: {
       ceph_version: "16.2.15",
