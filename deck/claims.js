@@ -4,8 +4,8 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 240;
-const HEIGHT = 34;
+const WIDTH = 160;
+const HEIGHT = 28;
 /** A verdict is told by its word and its sign; colour only helps. */
 const SIGNS = {
   held: "✓",
@@ -92,7 +92,7 @@ function tableOf(rows, page) {
   const table = page.createElement("table");
   table.className = "claims";
   const head = table.createTHead().insertRow();
-  for (const title of ["Claim", "Source", "Found", "Estimate, interval, region", "Verdict"]) {
+  for (const title of ["Claim", "Source", "Found", "Region", "Verdict"]) {
     const cell = page.createElement("th");
     cell.scope = "col";
     cell.textContent = title;
