@@ -20,6 +20,7 @@ from replay.site import Site
 
 NOT_FOUND = 2
 BUSY = 16
+HAS_SNAPSHOTS = 39
 #: Objects of an image; in a pool from which Replay's own images are gone they are a neighbour's.
 _IMAGE_OBJECTS = ("rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map.", "journal_data.", "journal.")
 
@@ -131,6 +132,11 @@ class Remover:
             done = self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=600)
             if done.returncode in (0, NOT_FOUND):
                 return Outcome(entry, "removed")
+            if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline:
+                # A first copy that was cut short leaves the mirror daemon's own snapshot on the image, which is ours.
+                self.cluster.run("rbd", "snap", "purge", "--no-progress", entry.spec, check=False, timeout_seconds=120)
+                time.sleep(self.poll_seconds)
+                continue
             if done.returncode != BUSY or time.monotonic() > deadline:
                 lines = [line for line in done.stderr.splitlines() if line.strip()]
                 why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
@@ -157,10 +163,14 @@ class Remover:
         if self.mirror is None:
             return "its mirrored copy cannot be looked for: the site's file names no second cluster"
         try:
-            done = self.mirror.run("rbd", "info", entry.spec, check=False)
+            if self.mirror.run("rbd", "info", entry.spec, check=False).returncode != NOT_FOUND:
+                return "its mirrored copy is still on the second cluster"
+            # The mirror daemon moves a copy to the trash first, and empties that a moment later.
+            place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+            trash = {one["name"] for one in self.mirror.json("rbd", "trash", "ls", "--all", place)}
         except CephCommandError as error:
             return f"its mirrored copy cannot be looked for: {error.what}"
-        return None if done.returncode == NOT_FOUND else "its mirrored copy is still on the second cluster"
+        return "its mirrored copy is in the second cluster's trash" if entry.name in trash else None
 
     def _snapshot(self, entry: Entry) -> Outcome:
         image, _, snapshot = entry.name.partition("@")

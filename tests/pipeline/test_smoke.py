@@ -39,4 +39,4 @@ def test_smoke(shipped, name):
     assert len(used) == described["cells"], "each cell has a valid measurement"
     assert all(row["invalid_reason"] for row in rows if row["valid"] != "1"), "each void cell is explained"
     for chart in described["charts"].values():
-        assert (data_set.parent.parent / chart["path"]).exists()
+        assert (data_set / chart["path"]).exists()
