@@ -108,6 +108,14 @@ def attempts_of(raw: Path, block: int, point: str) -> list[tuple[int, dict[str, 
     return sorted(found, key=lambda pair: pair[0])
 
 
+def is_measured(raw: Path, block: int, point: str, cells: Mapping[str, str]) -> bool:
+    """Tell whether a set has a valid attempt for exactly these cells (variant to cell id)."""
+    return any(
+        seal and seal["valid"] and cells.items() <= seal.get("cells", {}).items()
+        for _, seal in attempts_of(raw, block, point)
+    )
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file of `raw/`. Raises EvidenceError naming the file when it is not JSON."""
     try:

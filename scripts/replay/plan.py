@@ -12,7 +12,7 @@ from replay.ceilings import media_bytes
 from replay.configuration import load_validated
 from replay.design import Cell, Design, Image, canonical_json, expand, plan_digest
 from replay.errors import ConfigurationError
-from replay.evidence import attempts_of, read_json
+from replay.evidence import is_measured, read_json
 from replay.paths import ROOT, benchmarks_directory, config_directory
 from replay.site import Site, missing
 
@@ -152,11 +152,7 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: 
         for one in design.sets:
             in_all += len(one.cells)
             wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
-            done = any(
-                seal and seal["valid"] and wanted.items() <= seal.get("cells", {}).items()
-                for _, seal in attempts_of(raw, block, one.point)
-            )
-            if not done:
+            if not is_measured(raw, block, one.point, wanted):
                 todo += list(one.cells)
         cells += len(todo)
         for cell in todo:

@@ -92,10 +92,7 @@ class BlockRunner:
     def _lacks(self, one: CellSet) -> bool:
         """Tell whether the set needs measuring: no attempt is valid for exactly these cells."""
         wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
-        return not any(
-            seal and seal["valid"] and wanted.items() <= seal.get("cells", {}).items()
-            for _, seal in attempts_of(self.raw, self.block, one.point)
-        )
+        return not evidence.is_measured(self.raw, self.block, one.point, wanted)
 
     def _measure_set(self, index: int, one: CellSet) -> bool:
         """Run a set until an attempt is valid, three times at the most; return whether one was."""
