@@ -21,6 +21,8 @@ from replay.site import Site
 NOT_FOUND = 2
 BUSY = 16
 HAS_SNAPSHOTS = 39
+#: How the mirror daemon names the snapshot that it copies an image from for the first time.
+DAEMON_SNAPSHOT = ".rbd-mirror."
 #: Objects of an image; in a pool from which Replay's own images are gone they are a neighbour's.
 _IMAGE_OBJECTS = ("rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map.", "journal_data.", "journal.")
 
@@ -132,9 +134,7 @@ class Remover:
             done = self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=600)
             if done.returncode in (0, NOT_FOUND):
                 return Outcome(entry, "removed")
-            if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline:
-                # A first copy that was cut short leaves the mirror daemon's own snapshot on the image, which is ours.
-                self.cluster.run("rbd", "snap", "purge", "--no-progress", entry.spec, check=False, timeout_seconds=120)
+            if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
                 time.sleep(self.poll_seconds)
                 continue
             if done.returncode != BUSY or time.monotonic() > deadline:
@@ -145,6 +145,14 @@ class Remover:
                 self.say(f"{entry.spec} still has watchers; waiting up to {self.patience_seconds:.0f} s")
                 told = True
             time.sleep(self.poll_seconds)
+
+    def _daemon_snapshots(self, entry: Entry) -> bool:
+        """Remove what a first copy that was cut short leaves on an image; False if only other snapshots keep it."""
+        listed = self.cluster.json("rbd", "snap", "ls", entry.spec)
+        own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
+        for name in own:
+            self.cluster.run("rbd", "snap", "rm", "--no-progress", f"{entry.spec}@{name}", timeout_seconds=120)
+        return len(own) == len(listed)
 
     def _remains_of_image(self, entry: Entry) -> Outcome:
         """Take away what a creation or a removal that was cut short leaves: an id or a directory entry."""

@@ -212,6 +212,7 @@ def test_an_image_of_the_same_name_but_another_id_is_reported_and_kept(site: Sit
 def test_what_cannot_be_removed_does_not_keep_the_rest(site: Site, ledger: Ledger) -> None:
     gone = _make_image(site, ledger, "fine")
     kept = _make_image(site, ledger, "with-snapshot")
+    site.primary.run("rbd", "snap", "create", "--no-progress", f"replay/{gone}@.rbd-mirror.a-copy-cut-short")
     site.primary.run("rbd", "snap", "create", "--no-progress", f"replay/{kept}@not-in-the-ledger")
     outcomes = {outcome.entry.name: outcome for outcome in _clean(site)}
     assert outcomes[gone].status == "removed"
