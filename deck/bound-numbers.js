@@ -2,11 +2,16 @@
  * Numbers in slides and notes that come from data: `<data value="manifest.setup.osds">three</data>`.
  *
  * A value is `<source>.<path>`. Sources are registered by name; one that answers to every other first word
- * may be registered as the default. What no source knows keeps the text written on the slide, and is marked so.
+ * may be registered as the default. The text written on the slide is what the shipped data set says. Where the data on
+ * show do not know a value, that text stays only if they are the shipped ones: it must never pass for another's figure.
  */
 
 export const BOUND = "bound";
 export const UNBOUND = "unbound";
+/** A text as short as a number with its unit, which stays on one line. */
+export const FIGURE = "figure-text";
+const LONGEST_FIGURE = 12;
+const ABSENT = "not recorded";
 
 /**
  * A registry of sources.
@@ -14,17 +19,22 @@ export const UNBOUND = "unbound";
  */
 export class BoundNumbers {
   #sources = new Map();
-  #usual = null;
+  #usual = { lookUp: () => null, absent: ABSENT };
 
-  /** Registers a source under the first word of the values it answers. */
-  addSource(name, lookUp) {
-    this.#sources.set(name, lookUp);
+  /**
+   * Registers a source under the first word of the values it answers.
+   * @param {string} name
+   * @param {(path: string[]) => string|null} lookUp   gets the path without that word
+   * @param {string} absent   what is shown where another data set does not know a value
+   */
+  addSource(name, lookUp, absent = ABSENT) {
+    this.#sources.set(name, { lookUp, absent });
     return this;
   }
 
   /** Registers the source that is asked when no other has the value's first word; it gets the whole path. */
-  setDefaultSource(lookUp) {
-    this.#usual = lookUp;
+  setDefaultSource(lookUp, absent = ABSENT) {
+    this.#usual = { lookUp, absent };
     return this;
   }
 
@@ -33,27 +43,45 @@ export class BoundNumbers {
     const path = String(value).trim().split(".");
     if (path.some((word) => word === "")) return null;
     const source = this.#sources.get(path[0]);
-    if (source) return source(path.slice(1));
-    return this.#usual ? this.#usual(path) : null;
+    return source ? source.lookUp(path.slice(1)) : this.#usual.lookUp(path);
+  }
+
+  /** What is shown for a value that a data set other than the shipped one does not know: "not recorded", … */
+  absent(value) {
+    const [word] = String(value).trim().split(".", 1);
+    return (this.#sources.get(word) ?? this.#usual).absent;
   }
 
   /**
-   * Writes every `<data value>` below `root` that a source knows, and puts the slide's own text back
-   * into those that no source knows (any more).
+   * What stands on a slide for a value.
+   * @param {string} value
+   * @param {string} literal   the text written on the slide
+   * @param {{shipped: boolean}} data   whether the data on show are those that the literal was written for
+   * @returns {{text: string, known: boolean}}
+   */
+  textFor(value, literal, { shipped }) {
+    const text = this.resolve(value);
+    if (text !== null) return { text, known: true };
+    return { text: shipped ? literal : this.absent(value), known: false };
+  }
+
+  /**
+   * Writes every `<data value>` below `root`; only what differs is touched.
+   * @param {Element} root
+   * @param {{shipped?: boolean}} data   as in `textFor`
    * @returns {{bound: string[], unbound: string[]}} the values, in document order
    */
-  bind(root) {
+  bind(root, { shipped = true } = {}) {
     const outcome = { bound: [], unbound: [] };
     for (const element of root.querySelectorAll("data[value]")) {
       const value = element.getAttribute("value");
       // The text on the slide is kept the first time it is met, for data that disappear later.
       if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
-      const text = this.resolve(value);
-      const known = text !== null;
-      const wanted = known ? text : element.getAttribute("data-fallback");
-      if (element.textContent !== wanted) element.textContent = wanted;
+      const { text, known } = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
+      if (element.textContent !== text) element.textContent = text;
       element.classList.toggle(BOUND, known);
       element.classList.toggle(UNBOUND, !known);
+      element.classList.toggle(FIGURE, text.length <= LONGEST_FIGURE);
       outcome[known ? "bound" : "unbound"].push(value);
     }
     return outcome;

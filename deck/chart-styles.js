@@ -39,17 +39,27 @@ export const CHART_OPTIONS = {
 };
 
 /**
- * What an address asks for beyond that: a ratio is drawn on a log2 axis, where twice as slow and twice as fast
- * are equally far from 1, and the line at 1 stands out.
+ * What one chart asks for beyond that: axes in the units that the manifest names, and for a ratio a log2 axis, where twice
+ * as slow and twice as fast are equally far from 1, and the line at 1 stands out.
  * @param {string} kind   line, bar or scatter
  * @param {string|null} src
  * @param {(token: string) => string} colorOf   gives a token's colour as the page has it now
+ * @param {object|null} entry   what the manifest says of the chart
  */
-export function optionsFor(kind, src, colorOf) {
+export function optionsFor(kind, src, colorOf, entry = null) {
   const name = src?.split("/").at(-1) ?? "";
-  if (!name.startsWith("ratio-")) return null;
+  return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: axesOf(entry) } };
+}
+
+/** Long files name neither their axis nor its unit; the manifest does. */
+function axesOf(entry) {
+  const axes = { xTitle: entry?.x?.label, xUnit: entry?.x?.unit, yUnit: entry?.y?.unit };
+  return Object.fromEntries(Object.entries(axes).filter(([, value]) => value));
+}
+
+function ratioOptions(colorOf, entry) {
   return {
-    plugins: { csv: { yScale: "log2" } },
+    plugins: { csv: { ...axesOf(entry), yScale: "log2" } },
     scales: {
       y: {
         bounds: "data",

@@ -1,142 +1,87 @@
 /**
- * What the data set says of each claim of the talk: bound values (`<data value="CLAIM.ratio">`), and the slide that lists
- * the verdicts. Everything comes from `benchmarks/<data set>/claims.json`; nothing is computed here but positions.
+ * What a data set says of each claim of the talk, as `benchmarks/<data set>/claims.json` has it. Pure functions: the
+ * figures were computed when the data were derived.
  */
 
-const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 160;
-const HEIGHT = 28;
-/** A verdict is told by its word and its sign; colour only helps. */
-const SIGNS = {
-  held: "✓",
-  refuted: "✗",
-  inconclusive: "?",
-  "not testable here": "–",
-  "not measured": "·",
+import { formatPercent, formatRatio } from "./format.js";
+
+/** What is said of a claim as a whole, by the second word of a bound value. */
+export const CLAIM_FIELDS = ["verdict", "reason", "sentence", "source"];
+
+/** What is said of one condition of a claim, by the third word of a bound value; without one it is the estimate. */
+const PARTS = {
+  estimate: ({ estimate }) => formatRatio(estimate),
+  low: ({ low }) => formatRatio(low),
+  high: ({ high }) => formatRatio(high),
+  interval,
+  n: ({ n }) => (Number.isInteger(n) ? String(n) : null),
+  inverse: ({ estimate }) => formatRatio(inverse(estimate)),
+  percent: ({ estimate }) => formatPercent(estimate),
+  "inverse-percent": ({ estimate }) => formatPercent(inverse(estimate)),
 };
+export const CONDITION_PARTS = Object.keys(PARTS);
 
 /** The address of a data set's claims. */
 export function claimsAddress(dataSet) {
   return `benchmarks/${dataSet}/claims.json`;
 }
 
-/** A ratio as it is spoken: 15.6×, 2.31×, 0.482×. */
-export function formatRatio(value) {
-  return Number.isFinite(value) ? `${Number(value.toPrecision(3))}×` : null;
-}
-
 /**
- * The source of bound values that begin with a claim's id: `CLAIM.verdict`, `CLAIM.reason`, `CLAIM.<condition>` (its
- * estimate), `CLAIM.<condition>.low`, `.high` and `.n`.
+ * The source of bound values that begin with a claim's id: `CLAIM.verdict` and the other fields, `CLAIM.<condition>` (its
+ * estimate) and `CLAIM.<condition>.<part>`.
  * @param {() => object|null} current   gives the claims document to read
  */
 export function claimSource(current) {
-  return ([id, name, part = "estimate"]) => {
-    const claims = current()?.claims;
-    if (!claims || !Object.hasOwn(claims, id) || name === undefined) return null;
-    const claim = claims[id];
-    if (["verdict", "reason", "sentence"].includes(name)) return claim[name];
-    const condition = Object.hasOwn(claim.conditions ?? {}, name) ? claim.conditions[name] : null;
-    if (condition === null || !Object.hasOwn(condition, part)) return null;
-    if (part === "n") return String(condition.n);
-    return formatRatio(condition[part]);
+  return ([id, name, ...parts]) => {
+    const claim = own(current()?.claims, id);
+    if (!claim) return null;
+    if (CLAIM_FIELDS.includes(name)) return parts.length === 0 ? (claim[name] ?? null) : null;
+    const condition = own(claim.conditions, name);
+    const say = parts.length > 1 ? null : own(PARTS, parts[0] ?? "estimate");
+    return condition && say ? say(condition) : null;
   };
+}
+
+/**
+ * The condition of a claim that is shown for it: the one that decided its verdict, else the first.
+ * @returns {object|null} null where the data set has none
+ */
+export function decidingCondition(claim) {
+  const conditions = Object.values(claim.conditions ?? {});
+  return conditions.find(({ verdict }) => verdict === claim.verdict) ?? conditions[0] ?? null;
 }
 
 /**
  * The rows of a table of claims, in the order asked for.
  * @param {object|null} document   claims.json
  * @param {string[]} ids   which; none for all
+ * @returns {{id: string, sentence: string, source: string, sourceTitle: string|null, chart: string|null,
+ *            verdict: string, reason: string, condition: object|null}[]}
  */
 export function claimRows(document, ids = []) {
   const claims = document?.claims ?? {};
   return (ids.length ? ids : Object.keys(claims))
     .filter((id) => Object.hasOwn(claims, id))
-    .map((id) => ({ id, ...claims[id], conditions: Object.values(claims[id].conditions ?? {}) }));
+    .map((id) => ({
+      ...claims[id],
+      id,
+      chart: claims[id].chart ?? null,
+      sourceTitle: own(document.sources, claims[id].source)?.title ?? null,
+      condition: decidingCondition(claims[id]),
+    }));
 }
 
-/**
- * Where a forest plot's parts stand, on a logarithmic axis that holds the interval, the region and 1. Pure.
- * @returns {{one: number, region: [number, number], interval: [number, number]|null, point: number}|null} px
- */
-export function forestPlot({ estimate, low, high, region }, width = WIDTH) {
-  if (!(estimate > 0)) return null;
-  const ends = [1, estimate, low, high, region.low, region.high].filter((value) => value > 0);
-  const from = Math.log(Math.min(...ends) / 1.25);
-  const to = Math.log(Math.max(...ends) * 1.25);
-  const at = (value) => ((Math.log(value) - from) / (to - from)) * width;
-  return {
-    one: at(1),
-    region: [region.low > 0 ? at(region.low) : 0, region.high > 0 ? at(region.high) : width],
-    interval: low > 0 && high > 0 ? [at(low), at(high)] : null,
-    point: at(estimate),
-  };
+/** "1.90× to 2.26×"; one block gives an estimate, but no interval. */
+function interval({ estimate, low, high }) {
+  const ends = [formatRatio(low), formatRatio(high)];
+  if (!ends.includes(null)) return ends.join(" to ");
+  return Number.isFinite(estimate) ? "no interval" : null;
 }
 
-/** Writes or rewrites every `[data-claims]` below `root`; its value lists the claims' ids. */
-export function writeClaims(root, document) {
-  for (const place of root.querySelectorAll("[data-claims]")) {
-    const ids = place.dataset.claims.split(/\s+/).filter(Boolean);
-    const rows = claimRows(document, ids);
-    place.replaceChildren(rows.length ? tableOf(rows, place.ownerDocument) : absent(place.ownerDocument));
-  }
+function inverse(value) {
+  return value > 0 ? 1 / value : null;
 }
 
-function absent(page) {
-  const line = page.createElement("p");
-  line.textContent = "This data set has no claims.json: derive it again.";
-  return line;
-}
-
-function tableOf(rows, page) {
-  const table = page.createElement("table");
-  table.className = "claims";
-  const head = table.createTHead().insertRow();
-  for (const title of ["Claim", "Source", "Found", "Region", "Verdict"]) {
-    const cell = page.createElement("th");
-    cell.scope = "col";
-    cell.textContent = title;
-    head.append(cell);
-  }
-  const body = table.createTBody();
-  for (const row of rows) {
-    const line = body.insertRow();
-    const [first] = row.conditions;
-    line.insertCell().textContent = row.sentence;
-    line.insertCell().textContent = row.source;
-    line.insertCell().textContent = first ? (formatRatio(first.estimate) ?? "–") : "–";
-    const drawn = first && drawing(first, page);
-    line.insertCell().append(drawn || "–");
-    const verdict = line.insertCell();
-    verdict.className = `verdict ${row.verdict.replaceAll(" ", "-")}`;
-    verdict.textContent = `${SIGNS[row.verdict] ?? ""} ${row.verdict}`;
-    verdict.title = row.reason;
-  }
-  return table;
-}
-
-function drawing(condition, page) {
-  const plot = forestPlot(condition);
-  if (!plot) return null;
-  const svg = page.createElementNS(SVG, "svg");
-  const set = (element, attributes) => {
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
-  const add = (name, attributes) => svg.append(set(page.createElementNS(SVG, name), attributes));
-  set(svg, {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    width: WIDTH,
-    height: HEIGHT,
-    role: "img",
-    "aria-label": `${condition.says}: ${condition.reason}`,
-  });
-  const middle = HEIGHT / 2;
-  const [left, right] = plot.region;
-  add("rect", { class: "region", x: left, y: 4, width: Math.max(1, right - left), height: HEIGHT - 8 });
-  add("path", { class: "one", d: `M${plot.one} 0V${HEIGHT}` });
-  if (plot.interval)
-    add("path", { class: "interval", d: `M${plot.interval[0]} ${middle}H${plot.interval[1]}` });
-  add("circle", { class: "point", cx: plot.point, cy: middle, r: 5 });
-  return svg;
+function own(object, key) {
+  return object && Object.hasOwn(object, key) ? object[key] : null;
 }

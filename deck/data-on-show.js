@@ -12,15 +12,20 @@ import { Manifests, availableFiles } from "./manifests.js";
 export class DataOnShow {
   #search;
   #usual;
+  #frozen;
   #fetch;
   #manifests;
   #claims;
   #files = null;
 
-  /** @param {{search: string, usual: string, fetchFile?: typeof fetch}} page   usual: data set without `?data=` */
-  constructor({ search, usual, fetchFile }) {
+  /**
+   * @param {{search: string, usual: string, frozen?: string|null, fetchFile?: typeof fetch}} page
+   *   usual: data set without `?data=`; frozen: the only one that a frozen talk shows
+   */
+  constructor({ search, usual, frozen = null, fetchFile }) {
     this.#search = search;
     this.#usual = usual;
+    this.#frozen = frozen;
     this.#fetch = fetchFile;
     this.#manifests = new Manifests(fetchFile);
     this.#claims = new Manifests(fetchFile, claimsAddress);
@@ -30,7 +35,9 @@ export class DataOnShow {
   /** Reads what the server offers, decides, and reads the manifests of what is shown. */
   async load() {
     await this.loadList();
-    const judged = this.#names().filter((name) => this.#has(claimsAddress(name)));
+    // Data that nobody judged yet have no such file; without a list one can only ask.
+    const judged = this.#names().filter((name) => !this.#files || this.#has(claimsAddress(name)));
+    for (const name of this.#names()) if (!judged.includes(name)) this.#claims.forget(name);
     await Promise.all([
       ...this.#names().map((name) => this.#manifests.load(name)),
       ...judged.map((name) => this.#claims.load(name)),
@@ -42,12 +49,13 @@ export class DataOnShow {
     this.#files = await availableFiles(this.#fetch);
     this.available = this.#files && Object.keys(this.#files).sort();
     const other = new URLSearchParams(this.#search).get("meanwhile");
-    this.meanwhile = isDataSetName(other) ? other : null;
+    this.meanwhile = isDataSetName(other) && this.#frozen === null ? other : null;
     const requested = requestedDataSet(this.#search);
     // A data set that something stands in for need not exist yet.
     const awaited = this.meanwhile !== null && isDataSetName(requested);
     const available = awaited ? [...(this.available ?? []), requested] : this.available;
-    Object.assign(this, chooseDataSet({ requested, usual: this.#usual, available }));
+    const facts = { requested, usual: this.#usual, available, frozen: this.#frozen };
+    Object.assign(this, chooseDataSet(facts));
   }
 
   /** The address that a chart reads now. */
@@ -57,6 +65,11 @@ export class DataOnShow {
     if (this.meanwhile === null || this.#has(wanted)) return wanted;
     const standIn = withDataSet(src, this.meanwhile);
     return this.#has(standIn) ? standIn : wanted;
+  }
+
+  /** Whether the data on show are those that the texts of the slides were written for. */
+  get shipped() {
+    return this.dataSet === (this.#frozen ?? this.#usual);
   }
 
   /** The manifest that sentences are filled from. */

@@ -60,11 +60,16 @@ export function manifestAddress(dataSet) {
 
 /**
  * Which data set to show, and what to tell the reader when the one asked for cannot be shown.
- * @param {{requested: string|null, usual: string, available: string[]|null}} facts
- *   available is null when the server offers no list
+ * @param {{requested: string|null, usual: string, available: string[]|null, frozen?: string|null}} facts
+ *   available is null when the server offers no list; frozen is the data set that a frozen talk is pinned to
  * @returns {{dataSet: string, override: string|null, problem: string|null}}
  */
-export function chooseDataSet({ requested, usual, available }) {
+export function chooseDataSet({ requested, usual, available, frozen = null }) {
+  if (frozen !== null) {
+    const ignored = requested !== null && requested !== frozen;
+    const problem = ignored ? `This talk is frozen to ${frozen}; “${shown(requested)}” is ignored.` : null;
+    return { dataSet: frozen, override: null, problem };
+  }
   if (requested === null) return { dataSet: usual, override: null, problem: null };
   const refused = (why) => ({ dataSet: usual, override: null, problem: why });
   if (!isDataSetName(requested)) return refused(`“${shown(requested)}” cannot be the name of a data set.`);

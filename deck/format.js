@@ -60,8 +60,22 @@ export function formatPeriod(from, to) {
   return last.endsWith(` ${monthAndYear.join(" ")}`) ? `${day}–${last}` : `${first} – ${last}`;
 }
 
+/** A ratio with three digits: 2.076 → "2.08×"; 1.9 → "1.90×"; 1234 → "1230×". Null for what is no number. */
+export function formatRatio(value) {
+  if (!Number.isFinite(value)) return null;
+  const text = value.toPrecision(3);
+  return `${text.includes("e") ? Number(text) : text}×`;
+}
+
+/** A share as a percentage: 0.95 → "95 %"; below ten per cent with two digits: 0.045 → "4.5 %". Null for what is no number. */
+export function formatPercent(share) {
+  if (!Number.isFinite(share)) return null;
+  const percent = share * 100;
+  return `${Math.abs(percent) < 10 ? Number(percent.toPrecision(2)) : Math.round(percent)} %`;
+}
+
 /**
- * A value of the manifest as text, by its type and by the unit that its key's last word names.
+ * A value of the manifest as text, by its type and by the unit or the kind that its key names.
  * @param {unknown} value
  * @param {string} key   e.g. "memory_bytes"
  * @returns {string|null} null when there is nothing to show: no value, an empty one, or an object
@@ -78,6 +92,8 @@ export function formatValue(value, key = "") {
     if (!Number.isFinite(value)) return null;
     if (key.endsWith("_bytes")) return formatBytes(value);
     if (key.endsWith("_seconds")) return formatSeconds(value);
+    if (key === "share") return formatPercent(value);
+    if (key === "geometric_mean") return formatRatio(value);
     return trimmed(value, 2);
   }
   const text = String(value);

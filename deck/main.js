@@ -7,50 +7,55 @@ import RevealMarkdown from "reveal.js/plugin/markdown";
 import RevealNotes from "reveal.js/plugin/notes";
 
 import { makeReadable } from "./accessibility.js";
-import { BoundNumbers } from "./bound-numbers.js";
 import { CHART_OPTIONS, SERIES_STYLES, optionsFor } from "./chart-styles.js";
-import { claimSource, writeClaims } from "./claims.js";
+import { writeClaims } from "./claims-table.js";
 import { loadChapters } from "./chapters.js";
 import { DataOnShow } from "./data-on-show.js";
+import { partsOf } from "./data-set.js";
 import { writeLabels } from "./labels.js";
 import { chartFileOf, listen } from "./live.js";
-import { manifestSource } from "./manifests.js";
 import { showDataSetProblem } from "./notice.js";
+import { chartEntry } from "./provenance.js";
 import { drawQrCodes, qrTarget } from "./qr.js";
 import { chooseSeries } from "./series-choice.js";
 import { shareAxes } from "./shared-axis.js";
+import { numbersFrom } from "./sources.js";
 import { applyTheme, colorOf, onThemeChange } from "./theme.js";
+import { chooseTexts } from "./verdict-text.js";
 
 const root = document.querySelector(".reveal");
 applyTheme();
 
-const data = new DataOnShow({
-  search: location.search,
-  usual: document.querySelector('meta[name="replay:data-set"]').content,
-});
+const meta = (name) => document.querySelector(`meta[name="replay:${name}"]`)?.content ?? null;
+const frozen = meta("frozen");
+const data = new DataOnShow({ search: location.search, usual: meta("data-set"), frozen });
 const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
 await Promise.all([loadChapters(root), data.load(), fonts]);
-if (data.problem)
-  showDataSetProblem({ problem: data.problem, shown: data.dataSet, available: data.available });
+if (data.problem) {
+  const { problem, dataSet: shown, available } = data;
+  showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
+}
 
-const numbers = new BoundNumbers()
-  .addSource(
-    "manifest",
-    manifestSource(() => data.manifest),
-  )
-  .setDefaultSource(claimSource(() => data.claims));
+const numbers = numbersFrom({ manifest: () => data.manifest, claims: () => data.claims });
+/** What the manifest of a chart's data set says of it, or null. */
+function entryOf(src) {
+  const address = data.resolve(src);
+  return chartEntry(address, data.manifestOf(partsOf(address)?.dataSet));
+}
+
 const charts = RevealChartCsv({
   resolve: (src) => data.resolve(src),
   styles: SERIES_STYLES,
   options: CHART_OPTIONS,
-  chartOptions: (kind, src) => optionsFor(kind, src, colorOf),
+  chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
 });
 chooseSeries(root);
 shareAxes(root);
 
 /** Everything that depends on the data and is not a chart. */
 function writeTexts() {
-  numbers.bind(root);
+  numbers.bind(root, { shipped: data.shipped });
+  chooseTexts(root, data.claims);
   writeClaims(root, data.claims);
   writeLabels(root, { resolve: (src) => data.resolve(src), manifestOf: (name) => data.manifestOf(name) });
 }
@@ -76,7 +81,7 @@ const deck = new Reveal(root, {
   plugins: [RevealMarkdown, { id: "replay-texts", init: writeTexts }, RevealNotes, charts],
 });
 await deck.initialize();
-makeReadable(deck);
+const nameSlide = makeReadable(deck);
 onThemeChange(() => charts.restyle());
 drawQrCodes(root, qrTarget(__REPLAY_HOMEPAGE__, location));
 
@@ -85,6 +90,7 @@ async function follow(files) {
   if (files === null || files.some((file) => !file.endsWith(".csv"))) await data.load();
   else await data.loadList();
   writeTexts();
+  nameSlide();
   const changed = files && new Set(files.map(chartFileOf));
   await charts.refresh((slot) => {
     if (data.moved(slot)) return false;
@@ -94,9 +100,15 @@ async function follow(files) {
   deck.dispatchEvent({ type: "resumed" });
 }
 
+/** One piece of news after the other, so that what was read later is not overwritten by what was read before. */
+let latest = Promise.resolve();
+function followInTurn(files) {
+  latest = latest.finally(() => follow(files));
+}
+
 listen({
-  onData: (files) => follow(files),
-  onMissed: () => follow(null),
+  onData: followInTurn,
+  onMissed: () => followInTurn(null),
   onSource: () => location.reload(),
 });
 

@@ -35,6 +35,11 @@ export class Manifests {
     return this.#kept.get(dataSet) ?? null;
   }
 
+  /** Lets go of a file that is no longer there. */
+  forget(dataSet) {
+    this.#kept.delete(dataSet);
+  }
+
   async #read(address) {
     try {
       const response = await this.#fetch(address, { cache: "no-cache" });

@@ -4,27 +4,30 @@
 
 /**
  * Shows that the data set asked for cannot be shown, and which can.
- * @param {{problem: string, shown: string, available: string[]|null}} facts
+ * @param {{problem: string, shown: string, available: string[]|null, frozen?: boolean}} facts
+ *   frozen: the talk shows one data set only, so that there is nothing to choose from
  */
-export function showDataSetProblem({ problem, shown, available }, page = document) {
+export function showDataSetProblem({ problem, shown, available, frozen = false }, page = document) {
   const notice = page.createElement("div");
   notice.className = "notice";
   notice.setAttribute("role", "alert");
   const lead = page.createElement("strong");
   lead.textContent = problem;
-  notice.append(lead, ` The charts show “${shown}”. `);
-  if (available?.length) {
-    notice.append("Available: ");
-    available.forEach((name, position) => {
-      const link = page.createElement("a");
-      link.href = `?data=${encodeURIComponent(name)}`;
-      link.textContent = name;
-      notice.append(...(position ? [", ", link] : [link]));
-    });
-    notice.append(".");
-  } else {
-    notice.append("This server offers no list of data sets.");
-  }
+  notice.append(lead, ...(frozen ? [] : choice(shown, available, page)));
   page.body.append(notice);
   return notice;
+}
+
+/** What is shown instead, and links to what could be. */
+function choice(shown, available, page) {
+  const parts = [` The charts show “${shown}”. `];
+  if (!available?.length) return [...parts, "This server offers no list of data sets."];
+  parts.push("Available: ");
+  available.forEach((name, position) => {
+    const link = page.createElement("a");
+    link.href = `?data=${encodeURIComponent(name)}`;
+    link.textContent = name;
+    parts.push(...(position ? [", ", link] : [link]));
+  });
+  return [...parts, "."];
 }

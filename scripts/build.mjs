@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** Builds the talk as a static site: `npm run build`. */
 
-import { existsSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./deck/data-sets.js";
+import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
+import { whyNoSiteIn } from "./deck/out-dir.js";
 import { PRIVATE_DATA_SET, deckConfig } from "./deck/vite-config.js";
 
 const HELP = `Builds the talk as a static site that works from any folder of any web server.
@@ -40,15 +40,10 @@ if (options.help) {
 
 const outDir = path.resolve(options.out);
 const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
-const unknown = (options.data ?? []).find((name) => !index.data_sets.includes(name));
-if (unknown !== undefined) {
-  console.error(`There is no data set “${unknown}”. Available: ${index.data_sets.join(", ") || "none"}.`);
-  process.exit(2);
-}
-const holdsProject = outDir === PROJECT || PROJECT.startsWith(outDir + path.sep);
-const foreign = existsSync(outDir) && !existsSync(path.join(outDir, "index.html"));
-if (holdsProject || (foreign && !(await isEmpty(outDir)))) {
-  console.error(`${options.out} holds other files than a built site; name an empty folder with --out.`);
+const problem =
+  whyUnknownDataSet(index.data_sets, options.data ?? []) ?? (await whyNoSiteIn(outDir, options.out));
+if (problem !== null) {
+  console.error(problem);
   process.exit(2);
 }
 
@@ -67,8 +62,3 @@ const published = options.data ?? index.data_sets.filter((name) => name !== PRIV
 console.log(
   `Built ${path.relative(process.cwd(), outDir) || "."}, with the data sets: ${published.join(", ") || "none"}.`,
 );
-
-async function isEmpty(folder) {
-  const { readdir } = await import("node:fs/promises");
-  return (await readdir(folder)).length === 0;
-}

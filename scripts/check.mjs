@@ -3,19 +3,28 @@
 
 import { parseArgs } from "node:util";
 
+import { fixProblems } from "./deck/check/fix.js";
 import { checkTalk } from "./deck/check/index.js";
 import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
 
-const HELP = `Checks the slides, and adds up their time.
+const HELP = `Checks the slides against the data that ship with them, and adds up their time.
 
-Usage: npm run check -- [--help]
+Usage: npm run check -- [options]
+
+  --fix    write the texts of the shipped data into the bound values that differ from them; nothing else changes
+  --help   this text
 
 Fails, naming file and line, where a slide has no timing, no id or not exactly one note; where a file has
-CR LF line ends; where a link, a chart or a bound value leads nowhere.`;
+CR LF line ends; where a link, a chart or a bound value leads nowhere; where the text of a bound value is not what the
+data say; where a text depends on a verdict and another verdict would leave none, or two; where a numeral comes from
+neither the data nor a source that is named; where a claim is not spoken of, or its chart not drawn; where the title
+above a chart is no finding.`;
 
 let options;
 try {
-  options = parseArgs({ options: { help: { type: "boolean", short: "h" } } }).values;
+  options = parseArgs({
+    options: { fix: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  }).values;
 } catch (error) {
   console.error(`${error.message}\nSee: npm run check -- --help`);
   process.exit(2);
@@ -25,7 +34,20 @@ if (options.help) {
   process.exit(0);
 }
 
-const { problems, times } = await checkTalk({ root: PROJECT, benchmarks: benchmarksRoot() });
+const places = { root: PROJECT, benchmarks: benchmarksRoot() };
+let outcome;
+try {
+  outcome = await checkTalk(places);
+  if (options.fix) {
+    for (const { file, count } of await fixProblems(PROJECT, outcome.problems))
+      console.log(`${file}: ${count} ${count === 1 ? "text" : "texts"} written anew.`);
+    outcome = await checkTalk(places);
+  }
+} catch (error) {
+  console.error(`The talk was not checked: ${error.message}`);
+  process.exit(1);
+}
+const { problems, times } = outcome;
 for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
 for (const { file, slides, story, appendix } of times) {
   const shown = story ? minutes(story) : `(${minutes(appendix)})`;
@@ -35,6 +57,9 @@ const total = (key) => times.reduce((sum, chapter) => sum + chapter[key], 0);
 console.log(
   `The talk takes ${minutes(total("story"))}; the appendix would add ${minutes(total("appendix"))}.`,
 );
+const stale = problems.filter(({ fix }) => fix).length;
+if (stale)
+  console.error(`Texts that differ from the data: ${stale}; npm run check -- --fix writes them anew.`);
 if (problems.length) {
   console.error(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}.`);
   process.exit(1);

@@ -54,14 +54,15 @@ try {
   console.error(`The deck cannot be presented: ${error.message}`);
   process.exit(1);
 }
-if (server.portWasBusy)
-  console.log(`Port ${options.port ?? DEFAULT_PORT} is busy; using ${server.port} instead.`);
-console.log(`The talk is at ${server.url}\nS opens the speaker view. End with Ctrl-C.`);
-if (!options["no-open"]) openBrowser(server.url);
-
+// Before the line that says Ctrl-C: from then on somebody may press it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, async () => {
     await server.close();
     process.exit(0);
   });
 }
+
+if (server.portWasBusy)
+  console.log(`Port ${options.port ?? DEFAULT_PORT} is busy; using ${server.port} instead.`);
+console.log(`The talk is at ${server.url}\nS opens the speaker view. End with Ctrl-C.`);
+if (!options["no-open"]) openBrowser(server.url);

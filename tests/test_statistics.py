@@ -1,51 +1,22 @@
-"""The method is tested by simulation: seeded, so that it says the same each time."""
+"""The method by known values and by simulation (seeded). tests/claims/test_simulation.py simulates whole claims."""
 
 import math
 import random
 
 import pytest
+from scipy import stats
 
 from replay.statistics import (
     Estimate,
+    holm,
     mean_with_interval,
     median,
     modified_z,
     paired_log_ratio,
     summarise,
+    welch_difference,
 )
-
-
-def paired_runs(rng, blocks, ratio, noise=0.09, drift=0.10):
-    """One experiment: per block a reference and a variant in random order, on a machine that drifts and is noisy.
-
-    `drift` is how much slower the machine gets over the whole experiment; block and cell noise are log-normal.
-    """
-    reference, variant, cells = [], [], 2 * blocks
-    for block in range(blocks):
-        speed = 1000 * math.exp(rng.gauss(0, 0.2))
-        order = [reference, variant]
-        rng.shuffle(order)
-        for position, runs in enumerate(order):
-            slower = 1 - drift * (2 * block + position) / (cells - 1)
-            effect = 1 / ratio if runs is variant else 1
-            runs.append(speed * slower * effect * math.exp(rng.gauss(0, noise)))
-    return reference, variant
-
-
-def coverage(blocks, confidence, experiments=6000, ratio=2.15):
-    rng, hits = random.Random(20260101), 0
-    for _ in range(experiments):
-        estimate = paired_log_ratio(*paired_runs(rng, blocks, ratio), confidence)
-        hits += estimate.low <= ratio <= estimate.high
-    return hits / experiments
-
-
-def test_the_95_percent_interval_covers_the_true_ratio_in_93_to_97_percent_of_experiments_of_six_blocks():
-    assert 0.93 <= coverage(6, 0.95) <= 0.97
-
-
-def test_the_90_percent_interval_covers_its_share_with_ten_blocks():
-    assert 0.88 <= coverage(10, 0.90) <= 0.92
+from simulate_claims import coverage, paired_runs
 
 
 def test_a_bootstrapped_mean_would_cover_too_little_at_six_blocks():
@@ -55,22 +26,6 @@ def test_a_bootstrapped_mean_would_cover_too_little_at_six_blocks():
         means = sorted(sum(rng.choices(logs, k=6)) / 6 for _ in range(400))
         hits += means[10] <= math.log(2.15) <= means[389]
     assert hits / experiments < 0.92
-
-
-def test_drift_biases_the_ratio_when_all_of_one_precede_the_other_and_not_when_the_order_is_drawn():
-    def estimate(drawn):
-        rng, logs = random.Random(3), []
-        for _ in range(4000):
-            if drawn:
-                reference, variant = paired_runs(rng, 6, 1.0, noise=0.01)
-            else:
-                speeds = [1 - 0.10 * i / 11 for i in range(12)]
-                reference, variant = speeds[:6], speeds[6:]
-            logs.append(math.log(paired_log_ratio(reference, variant).value))
-        return math.exp(sum(logs) / len(logs))
-
-    assert estimate(drawn=False) == pytest.approx(1.057, abs=0.01)
-    assert estimate(drawn=True) == pytest.approx(1.0, abs=0.002)
 
 
 def test_an_a_a_control_excludes_1_in_about_one_of_twenty_experiments():
@@ -123,3 +78,45 @@ def test_the_modified_z_score_flags_the_one_that_stands_out():
     assert [abs(score) > 3.5 for score in scores] == [False, False, False, False, True]
     assert modified_z([1.0, 1.0, 1.0, 2.0])[3] == math.inf
     assert modified_z([1.0, 9.0]) == [0.0, 0.0]
+
+
+def test_a_90_percent_interval_covers_its_share_with_ten_blocks():
+    assert 0.88 <= coverage(4000, 20260101, 10, 0.90) <= 0.92
+
+
+def test_the_difference_of_two_samples_is_welch_s():
+    first, second = [1.1, 1.9, 3.2, 4.0, 4.4, 6.1], [2.0, 2.2, 2.1, 1.9]
+    found = welch_difference(first, second)
+    oracle = stats.ttest_ind(first, second, equal_var=False)
+    interval = oracle.confidence_interval(0.95)
+    assert found.value == pytest.approx(sum(first) / 6 - sum(second) / 4)
+    assert (found.low, found.high) == (pytest.approx(interval.low), pytest.approx(interval.high))
+    assert (found.degrees_of_freedom, found.p_value) == (pytest.approx(oracle.df), pytest.approx(oracle.pvalue))
+
+
+def test_two_samples_without_any_spread_differ_surely_or_not_at_all():
+    assert welch_difference([1.0, 1.0], [2.0, 2.0])[:3] == (-1.0, -1.0, -1.0)
+    assert welch_difference([1.0, 1.0], [2.0, 2.0]).p_value == 0
+    assert welch_difference([1.0, 1.0], [1.0, 1.0, 1.0]).p_value == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [([1.0], [1.0, 2.0]), ([1.0, 2.0], [])])
+def test_a_sample_of_one_has_no_difference_with_an_interval(first, second):
+    with pytest.raises(ValueError, match="no interval"):
+        welch_difference(first, second)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "expected"),
+    [
+        ([], []),
+        ([0.04], [True]),
+        ([0.04, 0.04], [False, False]),
+        ([0.04, 0.01], [True, True]),
+        # Holm's own procedure stops at the first that does not stand: 0.03 > 0.05 / 2 keeps 0.04 from standing.
+        ([0.04, 0.01, 0.03], [False, True, False]),
+        ([0.01, 0.013, 0.02, 0.9], [True, True, True, False]),
+    ],
+)
+def test_holm_s_correction_rejects_step_by_step(p_values, expected):
+    assert holm(p_values, 0.05) == expected

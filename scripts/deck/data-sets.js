@@ -77,3 +77,15 @@ async function entriesOf(folder) {
     throw error;
   }
 }
+
+/**
+ * Why names that a person gave cannot be used.
+ * @param {string[]} known   the data sets that there are
+ * @param {string[]} names
+ * @returns {string|null} a sentence that names the first unknown one, and those that there are
+ */
+export function whyUnknownDataSet(known, names) {
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return null;
+  return `There is no data set “${unknown}”. Available: ${known.join(", ") || "none"}.`;
+}

@@ -9,12 +9,14 @@ import path from "node:path";
 import { dataHandler } from "./data-handler.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
+import { pinPage } from "./text/pin-page.js";
 
 /**
  * @param {{outDir?: string, copyFiles?: boolean, dataSets?: string[]|null, benchmarks?: string,
- *          homepage?: string}} options
+ *          homepage?: string, frozen?: {name: string, chapters: Map<string, string>}|null}} options
  *   copyFiles: whether slides and data sets are copied beside the bundle (a static site needs them;
- *   the present server reads them where they lie); dataSets: which data sets to copy
+ *   the present server reads them where they lie); dataSets: which data sets to copy; frozen: the data set that
+ *   the page is pinned to, and the texts of its chapters by file
  * @returns {import("vite").UserConfig}
  */
 export function deckConfig({
@@ -23,6 +25,7 @@ export function deckConfig({
   dataSets = null,
   benchmarks,
   homepage,
+  frozen = null,
 } = {}) {
   const folders = { benchmarks: benchmarks ?? benchmarksRoot(), slides: path.join(PROJECT, "slides") };
   return {
@@ -43,29 +46,32 @@ export function deckConfig({
       chunkSizeWarningLimit: 700,
     },
     server: { host: "127.0.0.1", fs: { allow: [PROJECT], deny: ["**/benchmarks/**", "**/.*"] } },
-    plugins: [deckPlugin(folders, copyFiles, dataSets)],
+    plugins: [deckPlugin(folders, { copyFiles, dataSets, frozen })],
   };
 }
 
-function deckPlugin(folders, copyFiles, dataSets) {
+function deckPlugin(folders, { copyFiles, dataSets, frozen }) {
   let outDir;
   return {
     name: "replay-deck",
     configResolved(config) {
       outDir = config.build.outDir;
     },
-    transformIndexHtml: () => [
-      {
-        tag: "meta",
-        attrs: { "http-equiv": "Content-Security-Policy", content: contentSecurityPolicy() },
-        injectTo: "head-prepend",
-      },
-    ],
+    transformIndexHtml: (html) => ({
+      html: frozen ? pinPage(html, frozen.name) : html,
+      tags: [
+        {
+          tag: "meta",
+          attrs: { "http-equiv": "Content-Security-Policy", content: contentSecurityPolicy() },
+          injectTo: "head-prepend",
+        },
+      ],
+    }),
     configureServer(server) {
       server.middlewares.use(dataHandler(folders));
     },
     async writeBundle() {
-      if (copyFiles) await copyRunTimeFiles(folders, outDir, dataSets);
+      if (copyFiles) await copyRunTimeFiles(folders, outDir, dataSets, frozen?.chapters ?? null);
     },
   };
 }
@@ -78,11 +84,16 @@ export const PRIVATE_DATA_SET = "local";
  * @param {{benchmarks: string, slides: string}} folders
  * @param {string} outDir
  * @param {string[]|null} dataSets   which to copy; null for all but the private one
+ * @param {Map<string, string>|null} chapters   slides as they are to be written, by file; null to copy all as they are
  */
-export async function copyRunTimeFiles({ benchmarks, slides }, outDir, dataSets = null) {
+export async function copyRunTimeFiles({ benchmarks, slides }, outDir, dataSets = null, chapters = null) {
   await mkdir(path.join(outDir, "slides"), { recursive: true });
-  for (const name of await readdir(slides)) {
-    if (name.endsWith(".md")) await cp(path.join(slides, name), path.join(outDir, "slides", name));
+  if (chapters) {
+    for (const [file, text] of chapters) await writeFile(path.join(outDir, file), text);
+  } else {
+    for (const name of await readdir(slides)) {
+      if (name.endsWith(".md")) await cp(path.join(slides, name), path.join(outDir, "slides", name));
+    }
   }
   const { files } = await scanBenchmarks(benchmarks);
   for (const file of [...files.keys()]) {

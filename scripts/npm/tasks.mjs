@@ -39,6 +39,8 @@ const TASKS = {
   present: nodeProgram("present"),
   build: nodeProgram("build"),
   check: nodeProgram("check"),
+  wording: nodeProgram("wording"),
+  freeze: nodeProgram("freeze"),
   preflight: pythonModule("preflight", clusterLevel),
   measure: pythonModule("measure", clusterLevel),
   derive: pythonModule("derive", () => "derive"),

@@ -126,6 +126,7 @@ class Design:
             "factors": {name: list(levels) for name, levels in self.factors.items()},
             "options": dict(self.options),
             "target_seconds": self.sizing.target_seconds,
+            **self._image_geometry(),
             "variants": [
                 {"name": v.name, "label": v.label, "reference": v.reference, "control": v.control}
                 for v in self.variants
@@ -139,6 +140,13 @@ class Design:
             },
             "skipped": [{"variant": s.variant, "requires": s.requires, "detail": s.detail} for s in self.skipped],
         }
+
+    def _image_geometry(self) -> dict[str, int]:
+        """Return the size of the images and of their objects, where the experiment has images."""
+        if "image" not in self.configuration:
+            return {}
+        images = {(variant.image.size_bytes, variant.image.object_size_bytes) for variant in self.variants}
+        return dict(zip(("image_size_bytes", "object_size_bytes"), images.pop(), strict=True)) if images else {}
 
     @property
     def digest(self) -> str:

@@ -1,4 +1,8 @@
-"""`npm run measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it."""
+"""`npm run measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it.
+
+At the end it derives what was measured, as `npm run derive` does, and prints the verdicts of the claims: both only read
+raw output, and whatever becomes of them the exit status is that of measuring.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from replay.claims import claims_path
 from replay.design import SCALES, Design
 from replay.errors import ReplayError
 from replay.evidence import read_json
@@ -58,10 +63,36 @@ def _campaign(options: argparse.Namespace) -> int:
     status = _snakemake(site, data_set, options)
     _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
     _say_invalid(data_set, names)
-    if status == 0:
-        print(f"\nraw output: {_shown(benchmarks_directory() / data_set)}")
-        print(f"next: npm run derive -- --data {data_set}, then npm run present -- --data {data_set}")
+    return say_claims(data_set, names, status)
+
+
+def say_claims(data_set: str, names: list[str], status: int) -> int:
+    """Derive what was measured and print what it says of the claims. Returns `status`, whatever becomes of that."""
+    folder = benchmarks_directory() / data_set
+    measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
+    if not measured:
+        return status
+    print(f"\nraw output: {_shown(folder)}")
+    steps = {"derive": "deriving"} | ({"claims": "judging the claims"} if claims_path().exists() else {})
+    for module, doing in steps.items():
+        try:
+            failed = _module(module, data_set, measured)
+        except KeyboardInterrupt:
+            failed = 130
+        if failed:
+            print(f"{doing} ended with status {failed}; the raw output is as it was measured")
+            print(f"next: npm run {module} -- --data {data_set}, once that is mended")
+            return status
+    print(f"\nnext: npm run present -- --data {data_set}")
+    print(f"      npm run claims -- --data {data_set} --against NAME compares it with another data set")
     return status
+
+
+def _module(name: str, data_set: str, experiments: list[str]) -> int:
+    """Run one of the programs behind `npm run`, which says itself what is wrong; return its exit status."""
+    sys.stdout.flush()
+    chosen = [word for one in experiments for word in ("--experiment", one)]
+    return subprocess.run([sys.executable, "-m", f"replay.{name}", "--data", data_set, *chosen]).returncode
 
 
 def _shown(path: Path) -> str:

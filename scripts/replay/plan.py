@@ -10,6 +10,7 @@ from typing import Any
 
 from replay.ceilings import media_bytes
 from replay.configuration import load_validated
+from replay.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.design import Cell, Design, Image, canonical_json, expand, plan_digest
 from replay.errors import ConfigurationError
 from replay.evidence import is_measured, read_json
@@ -89,7 +90,11 @@ def raw_directory(data_set: str, experiment: str) -> Path:
 
 
 def plans(site: Site, data_set: str, scale: str, names: Iterable[str], blocks: int | None = None) -> list[BlockPlan]:
-    """Return every block of the named experiments, block by block: experiments take turns within a repetition."""
+    """Return every block of the named experiments, block by block: experiments take turns within a repetition.
+
+    Raises ConfigurationError where the data set cannot take them: a copy, or one that holds another scale.
+    """
+    refuse_copies(data_set)
     designs = [design_for(site, name, scale) for name in names]
     designs = [design for design in designs if design.sets]
     for design in designs:
@@ -100,6 +105,26 @@ def plans(site: Site, data_set: str, scale: str, names: Iterable[str], blocks: i
         for block in range(1, (blocks or design.blocks) + 1)
     ]
     return sorted(found, key=lambda plan: plan.block)
+
+
+def refuse_copies(data_set: str) -> None:
+    """Raise ConfigurationError where a data set was altered, or was measured under another name.
+
+    What is measured now would stand beside figures that nobody measured, or that another campaign did.
+    """
+    folder = benchmarks_directory() / data_set
+    if stamp := read_stamp(folder):
+        raise ConfigurationError(
+            f"nothing is measured into altered data: this is {stamp.sentence()}",
+            where=folder / ALTERED,
+            next_step="measure into a data set of its own: choose another name with --data",
+        )
+    if (origin := measured_as(folder)) not in (None, folder.name):
+        raise ConfigurationError(
+            f"nothing is measured into a copy: this was measured as {origin!r}",
+            where=folder / CAMPAIGN,
+            next_step=f"go on with --data {origin}, or choose a new name (a renamed folder: give it back its name)",
+        )
 
 
 def refuse_mixed_scales(data_set: str, design: Design) -> None:
@@ -119,6 +144,7 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
 
 def read_plan(data_set: str, experiment: str, block: int, digest: str) -> BlockPlan:
     """Read the plan of a job. Raises ConfigurationError when there is none, or when the design has changed since."""
+    refuse_copies(data_set)
     wanted = BlockPlan("", data_set, experiment, "", block, digest)
     try:
         return BlockPlan(**json.loads(wanted.path.read_text()))

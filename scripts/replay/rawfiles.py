@@ -12,7 +12,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,10 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *]([^\n]+)", re.ASCII)
 _BLOCK = re.compile(r"block-(\d{2,})", re.ASCII)
 _ATTEMPT = re.compile(r"attempt-(\d+)", re.ASCII)
 _RESTORE = "restore it from git or from a copy; raw output is never edited"
+_ALTERED = (
+    "restore it from git or from a copy; to see what other figures would say, alter a copy of the data set, then: "
+    "npm run derive -- --reseal COPY"
+)
 
 
 @dataclass(frozen=True)
@@ -72,13 +76,34 @@ def list_raw(raw: str | Path) -> Listing:
     Raises EvidenceError when SHA256SUMS is missing or malformed, or does not name a file of a sealed attempt.
     """
     raw = str(raw)
-    sums_path = f"{raw}/{SUMS}"
+    with _held_sums(raw) as sums:
+        return _walk(raw, sums)
+
+
+def compare(raw: str | Path, known: Collection[str] = ()) -> tuple[dict[str, str], dict[str, str | None]]:
+    """Return, by path, the digest that SHA256SUMS records, and the one found (None where the file is gone).
+
+    `known` are paths that may have been listed before: those that are there again are found, too.
+    Raises EvidenceError when SHA256SUMS is missing or malformed, and naming a file that cannot be read, or that was
+    never listed: nothing measured it. What an attempt in progress holds is passed over.
+    """
+    raw = str(raw)
+    with _held_sums(raw) as recorded:
+        _refuse_unlisted(raw, {*recorded, *known})
+        found = {path: _digest(f"{raw}/{path}") for path in recorded}
+        back = {path: _digest(f"{raw}/{path}") for path in sorted(known) if path not in recorded}
+        return recorded, found | {path: digest for path, digest in back.items() if digest}
+
+
+@contextmanager
+def _held_sums(raw: str) -> Iterator[dict[str, str]]:
+    """Hold SHA256SUMS under a shared lock while `raw/` is looked at; gives what it says."""
+    path = f"{raw}/{SUMS}"
     try:
-        with shared_lock(sums_path) as descriptor:
-            sums = parse_sums(_read_all(descriptor), sums_path)
-            return _walk(raw, sums)
+        with shared_lock(path) as descriptor:
+            yield parse_sums(_read_all(descriptor), path)
     except FileNotFoundError as error:
-        raise EvidenceError("there is no such file", where=error.filename or sums_path, next_step=_RESTORE) from None
+        raise EvidenceError("there is no such file", where=error.filename or path, next_step=_RESTORE) from None
 
 
 def parse_sums(content: bytes, where: str) -> dict[str, str]:
@@ -101,18 +126,11 @@ def parse_sums(content: bytes, where: str) -> dict[str, str]:
 def read_verified(raw: str, path: str, digest: str) -> bytes:
     """Return a file's content as stored. Raises EvidenceError naming it when it is missing or altered."""
     full = f"{raw}/{path}"
-    try:
-        descriptor = os.open(full, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise EvidenceError(f"listed in {SUMS}, but {error.strerror}", where=full, next_step=_RESTORE) from None
-    try:
-        content = _read_all(descriptor)
-    except OSError as error:
-        raise EvidenceError(f"cannot be read: {error.strerror}", where=full, next_step=_RESTORE) from None
-    finally:
-        os.close(descriptor)
+    content = _stored(full)
+    if content is None:
+        raise EvidenceError(f"listed in {SUMS}, but not there", where=full, next_step=_ALTERED)
     if hashlib.sha256(content).hexdigest() != digest:
-        raise EvidenceError(f"altered: it is not what {SUMS} says", where=full, next_step=_RESTORE)
+        raise EvidenceError(f"altered: it is not what {SUMS} says", where=full, next_step=_ALTERED)
     return content
 
 
@@ -149,6 +167,25 @@ def verify_all(listing: Listing) -> None:
         read_verified(listing.raw, path, listing.sums[path])
 
 
+def _stored(full: str) -> bytes | None:
+    """Return a file's content, or None where it is gone. Raises EvidenceError naming one that cannot be read."""
+    try:
+        descriptor = os.open(full, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return _read_all(descriptor)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise EvidenceError(f"cannot be read: {error.strerror}", where=full, next_step=_RESTORE) from None
+
+
+def _digest(full: str) -> str | None:
+    content = _stored(full)
+    return None if content is None else hashlib.sha256(content).hexdigest()
+
+
 def _read_all(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
     chunks = [os.read(descriptor, size + 1)]
@@ -181,6 +218,25 @@ def _walk(raw: str, sums: dict[str, str]) -> Listing:
     return listing
 
 
+def _refuse_unlisted(raw: str, known: set[str]) -> None:
+    """Raise EvidenceError naming a file of `raw/` that is not known, unless its attempt is in progress."""
+    listed = {path.rpartition("/")[0] for path in known}
+    for folder, folders, names in os.walk(raw):
+        here = folder[len(raw) + 1 :]
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if _ATTEMPT.fullmatch(here.rpartition("/")[2]) and here not in listed and not {SEAL, f"{SEAL}.gz"} & {*names}:
+            folders.clear()
+            continue
+        for name in sorted(names):
+            path = f"{here}/{name}" if here else name
+            if path != SUMS and path not in known and not name.startswith("."):
+                raise EvidenceError(
+                    f"not listed in {SUMS}: nothing measured it",
+                    where=f"{raw}/{path}",
+                    next_step="remove it: --reseal takes files that were altered or removed, it adds none",
+                )
+
+
 def _sealed_names(raw: str, directory: str, listed: set[str] | None) -> tuple[str, ...]:
     """Return the names of a sealed attempt's files, or nothing when it is not sealed."""
     with os.scandir(f"{raw}/{directory}") as entries:
@@ -196,7 +252,7 @@ def _sealed_names(raw: str, directory: str, listed: set[str] | None) -> tuple[st
                 next_step="remove it if it does not belong there; measure again if a run was cut short",
             )
     for name in sorted(listed.difference(names)):
-        raise EvidenceError(f"listed in {SUMS}, but not there", where=f"{raw}/{directory}/{name}", next_step=_RESTORE)
+        raise EvidenceError(f"listed in {SUMS}, but not there", where=f"{raw}/{directory}/{name}", next_step=_ALTERED)
     return tuple(names)
 
 

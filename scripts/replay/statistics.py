@@ -35,6 +35,16 @@ class Estimate(NamedTuple):
     n: int
 
 
+class Difference(NamedTuple):
+    """A difference of two independent means: its interval, the degrees of freedom, the two-sided p-value."""
+
+    value: float
+    low: float
+    high: float
+    degrees_of_freedom: float
+    p_value: float
+
+
 def summarise(values: Sequence[float]) -> Point:
     """Return median, least, greatest and n of a cell's runs.
 
@@ -64,9 +74,49 @@ def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) 
     mean = math.fsum(values) / n
     if n == 1:
         return Estimate(mean, None, None, 1)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    half = float(stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(variance / n)
+    half = float(stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(_variance(values) / n)
     return Estimate(mean, mean - half, mean + half, n)
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def welch_difference(first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE) -> Difference:
+    """Return mean(first) less mean(second) of two independent samples, with Welch's t-interval.
+
+    The samples may differ in size and in spread. On logarithms it is the logarithm of a ratio.
+    Source: Welch 1947, "The generalization of Student's problem when several different population variances are
+    involved" (Biometrika 34); degrees of freedom after Satterthwaite 1946 (Biometrics Bulletin 2).
+    Raises ValueError for fewer than two values on a side.
+    """
+    if min(len(first), len(second)) < 2:
+        raise ValueError("one value has no interval")
+    difference = math.fsum(first) / len(first) - math.fsum(second) / len(second)
+    parts = [(_variance(values) / len(values), len(values) - 1) for values in (first, second)]
+    squared_error = sum(part for part, _ in parts)
+    if squared_error == 0:
+        freedom = float(sum(degrees for _, degrees in parts))
+        return Difference(difference, difference, difference, freedom, 0.0 if difference else 1.0)
+    freedom = squared_error**2 / sum(part**2 / degrees for part, degrees in parts)
+    error = math.sqrt(squared_error)
+    half = float(stdtrit(freedom, 0.5 + confidence / 2)) * error
+    p_value = 2 * float(stdtr(freedom, -abs(difference) / error))
+    return Difference(difference, difference - half, difference + half, freedom, p_value)
+
+
+def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]:
+    """Return, in the order given, which hypotheses are rejected with a family-wise error of at most `level`.
+
+    Source: Holm 1979, "A simple sequentially rejective multiple test procedure" (Scandinavian Journal of Statistics 6).
+    """
+    rejected = [False] * len(p_values)
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[index] > level / (len(p_values) - rank):
+            break
+        rejected[index] = True
+    return rejected
 
 
 def tail_probability(distance: float, half_width: float, n: int, confidence: float = CONFIDENCE) -> float:

@@ -66,6 +66,8 @@ export function scalesFor(model, chartType, settings, theme) {
     x.ticks.callback = (value) => formatTick(value, xUnit, { prefix });
     if (xType === "log2" && model.xs.length <= 16) x.ticks.values = [...model.xs];
     if (xType === "linear") x.ticks.stepSize = stepOf(xUnit, prefix, 8);
+    if (xType === "linear" && xUnit === "count" && model.xs.length <= 16)
+      x.afterBuildTicks = ticksAt(model.xs);
   }
 
   const y = { type: settings.yScale ?? "linear", ...common() };
@@ -80,6 +82,13 @@ export function scalesFor(model, chartType, settings, theme) {
   if (y.type === "logarithmic") y.ticks.callback = decadeTicks(settings.yUnit, prefix);
   y.border.display = false;
   return { x, y };
+}
+
+/** Ticks at what was counted: 1, 2, 4, 8 clients, and not at 6. */
+function ticksAt(xs) {
+  return (scale) => {
+    scale.ticks = xs.filter((x) => x >= scale.min && x <= scale.max).map((value) => ({ value }));
+  };
 }
 
 /** A scriptable stepSize: round in the unit that ticks are written in. */

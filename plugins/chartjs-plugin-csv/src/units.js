@@ -93,7 +93,8 @@ export function formatTick(value, unit = null, { prefix = "si" } = {}) {
 
 /**
  * A round step for about `ticks` ticks up to `span`, round in the prefix that `span` is written in: 1, 2, 2.5 or 5
- * times a power of ten; with binary prefixes a step below 1 is a half, a quarter, … (512 MiB, 1 GiB, 1.5 GiB).
+ * times a power of ten; of counts a whole number; with binary prefixes a step below 1 is a half, a quarter, …
+ * (512 MiB, 1 GiB, 1.5 GiB).
  */
 export function niceStep(span, unit = null, { prefix = "si", ticks = 5 } = {}) {
   if (!(span > 0) || !Number.isFinite(span)) return 1;
@@ -102,8 +103,9 @@ export function niceStep(span, unit = null, { prefix = "si", ticks = 5 } = {}) {
   const rough = span / ticks / base;
   if (base > 1 && rough < 1) return base * 2 ** Math.ceil(Math.log2(rough) - 1e-9);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10;
-  return step * power * base;
+  const factors = unit === "count" ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10];
+  const step = (factors.find((factor) => factor * power >= rough * 0.999) ?? 10) * power * base;
+  return unit === "count" ? Math.max(1, step) : step;
 }
 
 const BY_NAME = [

@@ -98,6 +98,18 @@ test("the x axis carries the file's own sizes, y starts at zero", () => {
   assert.equal(y.ticks.stepSize({ scale: { min: 0, max: 1e9 } }), 2e8);
 });
 
+test("an axis of counts has its ticks at what was counted, or at whole numbers where that is much", () => {
+  const rows = (counts) =>
+    readModel(`series,x,y,low,high,n\n${counts.map((count) => `a,${count},1,,,`).join("\n")}\n`);
+  const axis = (counts) => scalesFor(rows(counts), "scatter", { xUnit: "count", prefix: "si" }, theme).x;
+  const scale = { min: 1, max: 8 };
+  axis([1, 2, 4, 8, 16]).afterBuildTicks(scale);
+  assert.deepEqual(scale.ticks, [{ value: 1 }, { value: 2 }, { value: 4 }, { value: 8 }]);
+  const many = axis(Array.from({ length: 40 }, (_, trial) => trial + 1));
+  assert.equal(many.afterBuildTicks, undefined);
+  assert.equal(many.ticks.stepSize({ scale: { min: 1, max: 5 } }), 1);
+});
+
 test("a decimal log axis writes 1, 2 and 5 of each decade only", () => {
   const { y } = scalesFor(wide, "line", { yScale: "logarithmic", yUnit: null, prefix: "si" }, theme);
   assert.deepEqual(

@@ -102,3 +102,10 @@ test("a file's name suggests the unit of y, an axis title that of x", () => {
   assert.equal(unitOfAxis("I/O size"), "bytes");
   assert.equal(unitOfAxis("Clients"), null);
 });
+
+test("counts are stepped in whole numbers", () => {
+  assert.equal(niceStep(3, "count", { ticks: 8 }), 1);
+  assert.equal(niceStep(0.1, "count"), 1);
+  assert.equal(niceStep(12, "count", { ticks: 5 }), 5);
+  assert.equal(niceStep(250, "count", { ticks: 5 }), 50);
+});

@@ -4,10 +4,12 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * @typedef {{file: string, line: number, text: string, id: string|null, timing: string|null,
+ * @typedef {{file: string, line: number, start: number, text: string, id: string|null, timing: string|null,
  *            uncounted: boolean}} Slide
- *   file as index.html names it; line of the slide's first line, from 1
- * @typedef {{file: string, line: number, message: string}} Problem
+ *   file as index.html names it; line of the slide's first line, from 1; start: where text begins in its chapter, as
+ *   `normalText` gives it
+ * @typedef {{file: string, line: number, message: string, fix?: {from: number, to: number, text: string}}} Problem
+ *   fix: what to write instead of a part of the file
  */
 
 /** The chapters of index.html: `{file, line, separators}` in order. Pure. */
@@ -41,6 +43,7 @@ export function slidesOf(text, { file, horizontal, vertical }) {
     slides.push({
       file,
       line: lineAt(text, from + (blank < raw.length ? blank : 0)),
+      start: from + blank,
       text: raw.slice(blank),
       id: attribute("id"),
       timing: attribute("data-timing"),
@@ -79,7 +82,7 @@ export async function readTalk(root) {
     try {
       const text = await readFile(path.join(root, chapter.file), "utf8");
       // With CRLF nothing parts the slides; that is reported once, and the rest is checked as if mended.
-      const normal = text.replace(/\r\n?/g, "\n");
+      const normal = normalText(text);
       chapters.push({ ...chapter, text, slides: slidesOf(normal, chapter) });
     } catch (error) {
       if (error.code !== "ENOENT") throw error;
@@ -93,4 +96,14 @@ export async function readTalk(root) {
   if (chapters.length === 0 && problems.length === 0)
     problems.push({ file: "index.html", line: 1, message: "names no chapter" });
   return { chapters, problems };
+}
+
+/** A chapter's text with LF line ends, which is what places in slides refer to. */
+export function normalText(text) {
+  return text.replace(/\r\n?/g, "\n");
+}
+
+/** The data set whose texts stand on the slides, as the page names it. Pure. */
+export function shippedDataSet(html) {
+  return /<meta\b[^>]*\bname="replay:data-set"[^>]*\bcontent="([^"]+)"/.exec(html)?.[1] ?? "reference";
 }

@@ -4,28 +4,43 @@ import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
 import { indexOf, scanBenchmarks } from "../data-sets.js";
-import { readTalk } from "./chapters.js";
+import { readDataSet, wordsOf } from "../text/data-set-words.js";
+import { readSlide } from "../text/segments.js";
+import { lineAt, readTalk, shippedDataSet } from "./chapters.js";
 import { RULES } from "./rules.js";
 
+const CLAIMS = path.join("config", "claims.yaml");
+
 /**
+ * What rules get.
+ * @typedef {object} Talk
+ * @property {{file: string, text: string, slides: object[]}[]} chapters
+ * @property {import("../text/segments.js").ReadSlide[]} slides
+ * @property {Map<string, string>} files   what the deck may read below benchmarks
+ * @property {Set<string>} dataSets
+ * @property {Set<string>} experiments
+ * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that literals are of
+ * @property {ReturnType<typeof wordsOf>} words   the texts of the shipped data set
+ * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
+ *
  * @param {{root: string, benchmarks: string}} places   root: folder of index.html
  * @returns {Promise<{problems: import("./chapters.js").Problem[],
  *                    times: {file: string, story: number, appendix: number}[]}>} times in seconds
  */
 export async function checkTalk({ root, benchmarks }) {
   const { chapters, problems } = await readTalk(root);
-  const slides = chapters.flatMap((chapter) => chapter.slides);
   const { files } = await scanBenchmarks(benchmarks);
-  const dataSets = new Set(indexOf(files).data_sets);
   const html = await readFile(path.join(root, "index.html"), "utf8");
-  const usual = /name="replay:data-set" content="([^"]+)"/.exec(html)?.[1] ?? "reference";
+  const shipped = await readDataSet(benchmarks, shippedDataSet(html));
   const talk = {
     chapters,
-    slides,
+    slides: chapters.flatMap((chapter) => chapter.slides.map(readSlide)),
     files,
-    dataSets,
+    dataSets: new Set(indexOf(files).data_sets),
     experiments: await experimentNames(root, files),
-    sources: { manifest: await readJson(path.join(benchmarks, usual, "manifest.json")) },
+    shipped,
+    words: wordsOf(shipped, { shipped: true }),
+    claimPlace: await claimPlaces(root, shipped.name),
   };
   for (const rule of RULES) problems.push(...rule(talk));
   problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
@@ -43,13 +58,18 @@ async function experimentNames(root, files) {
   ]);
 }
 
-async function readJson(file) {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch (error) {
-    if (error.code === "ENOENT") return null;
-    throw new Error(`${file}: ${error.message}`, { cause: error });
-  }
+/** Where a claim is written: its line in the configuration, else the shipped claims.json. */
+async function claimPlaces(root, shipped) {
+  const text = await readFile(path.join(root, CLAIMS), "utf8").catch((error) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  return (id) => {
+    const at = [...text.matchAll(/^\s*-\s+id:\s*["']?([\w-]+)/gm)].find((match) => match[1] === id);
+    return at
+      ? { file: "config/claims.yaml", line: lineAt(text, at.index + at[0].indexOf("-")) }
+      : { file: `benchmarks/${shipped}/claims.json`, line: 1 };
+  };
 }
 
 function timeOf({ file, slides }) {

@@ -4,11 +4,13 @@
  */
 
 import { partsOf } from "../../../deck/data-set.js";
-import { follow } from "../../../deck/bound-numbers.js";
 import { lineAt, lineIn } from "./chapters.js";
+import { chartFindings, chartSources, claimsDrawn, claimsSpoken } from "./coverage.js";
+import { numerals, sourceIds } from "./numerals.js";
+import { boundValues, shippedData, staleLiterals } from "./values.js";
+import { verdictGroupsCover, verdictTexts } from "./verdicts.js";
 
 const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const COMPUTED = new Set(["manifest.measured"]);
 
 /** Line ends are LF: with CRLF the separators never match. */
 export function lineEnds({ chapters }) {
@@ -105,29 +107,9 @@ export function charts({ slides, experiments, files, dataSets }) {
   );
 }
 
-/**
- * A bound value has a source that exists, and the data that the slides name know it.
- * @param {{slides: object[], sources: Record<string, object|null>}} talk
- *   sources: data by the first word of values; null where that file is not there
- */
-export function boundValues({ slides, sources }) {
-  return slides.flatMap((slide) =>
-    [...slide.text.matchAll(/<data\b([^>]*)>([\s\S]*?)<\/data>/g)].flatMap((match) => {
-      const at = { file: slide.file, line: lineIn(slide, match.index) };
-      const value = /\bvalue="([^"]*)"/.exec(match[1])?.[1];
-      if (!value) return [{ ...at, message: "<data> without a value" }];
-      if (match[2].trim() === "")
-        return [{ ...at, message: `<data value="${value}"> has no text to fall back on` }];
-      const [source, ...path] = value.split(".");
-      if (!Object.hasOwn(sources, source))
-        return [{ ...at, message: `value "${value}": no source "${source}"` }];
-      if (sources[source] === null || COMPUTED.has(value)) return [];
-      return follow(sources[source], path) === undefined
-        ? [{ ...at, message: `value "${value}" is not in the data` }]
-        : [];
-    }),
-  );
-}
-
 /** In the order in which they are applied. */
-export const RULES = [lineEnds, timing, oneNote, ids, links, charts, boundValues];
+export const RULES = [
+  ...[lineEnds, timing, oneNote, ids, links, charts],
+  ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],
+  ...[claimsSpoken, claimsDrawn, chartFindings, chartSources],
+];

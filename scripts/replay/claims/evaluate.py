@@ -7,12 +7,14 @@ tests (Schuirmann 1987) for "no difference"; Holm 1979 over the conditions of a 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from replay import statistics
 from replay.claims.model import (
+    DECIDES_REFUTATION,
     HELD,
     INCONCLUSIVE,
     NOT_MEASURED,
@@ -25,11 +27,15 @@ from replay.claims.model import (
     Selector,
 )
 
+#: A verdict needs an interval, and an interval needs two blocks.
+BLOCKS_FOR_VERDICT = 2
 #: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
 EQUIVALENCE_BLOCKS = 10
 EQUIVALENCE_CONFIDENCE = 0.90
-#: A claim is not testable where a limiter that it names limited at least this share of its cells.
+#: A claim is not testable where a limiter that it names limited at least this share of the cells that count.
 LIMITED_SHARE = 0.5
+#: A column of tidy.csv within what a condition says.
+PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 
 Row = Mapping[str, Any]
 
@@ -67,17 +73,17 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
     """Return a claim's verdict. `table` is None where the experiment has no data."""
     if table is None or not claim.conditions:
         return Judgement(claim, NOT_MEASURED, f"{claim.experiment} is not part of this data set", ())
-    findings = [examine(condition, table) for condition in claim.conditions]
-    findings = _holm(findings)
-    limited = _limited(claim, table, findings)
-    if limited:
-        return Judgement(claim, NOT_TESTABLE, limited, tuple(findings))
-    return Judgement(claim, *_together(findings), tuple(findings))
+    findings = tuple(_holm([examine(condition, table) for condition in claim.conditions]))
+    verdict, reason = _together(findings)
+    if limited := _limited(claim, table, findings, verdict):
+        verdict, reason = NOT_TESTABLE, f"{limited}: {reason}" if verdict == REFUTED else limited
+    return Judgement(claim, verdict, reason, findings)
 
 
 def examine(condition: Condition, table: Table) -> Finding:
     """Return what the data say of one condition."""
-    values, cells = [], []
+    blocks: dict[int, float] = {}
+    used: list[Row] = []
     for block in table.blocks:
         terms = [(weight, table.find(block, selector)) for weight, selector in condition.terms]
         if any(rows is None for _, rows in terms):
@@ -85,12 +91,23 @@ def examine(condition: Condition, table: Table) -> Finding:
         logs = [(weight, [_log(row, condition.metric) for row in rows]) for weight, rows in terms]
         if any(value is None for _, several in logs for value in several):
             continue
-        values.append(math.fsum(weight * math.fsum(several) / len(several) for weight, several in logs))
-        cells += [row["cell"] for _, rows in terms for row in rows]
-    if not values:
-        return Finding(condition, NOT_MEASURED, "no block holds all of its cells")
+        blocks[block] = math.fsum(weight * math.fsum(several) / len(several) for weight, several in logs)
+        used += [row for _, rows in terms for row in rows]
+    says = _filled(condition.says, used)
+    if not blocks:
+        return Finding(condition, NOT_MEASURED, "no block holds all of its cells", says)
+    values = list(blocks.values())
     estimate = statistics.exponentiate(statistics.mean_with_interval(values))
-    found = Finding(condition, INCONCLUSIVE, "", *estimate[:3], n=estimate.n, cells=tuple(dict.fromkeys(cells)))
+    found = Finding(
+        condition,
+        INCONCLUSIVE,
+        "",
+        says,
+        *estimate[:3],
+        n=estimate.n,
+        cells=tuple(dict.fromkeys(row["cell"] for row in used)),
+        blocks={block: math.exp(value) for block, value in blocks.items()},
+    )
     return replace(found, **_verdict(found, values))
 
 
@@ -100,18 +117,33 @@ def _log(row: Row, metric: str) -> float | None:
     return math.log(value) if value > 0 else None
 
 
+def _filled(says: str, rows: Sequence[Row]) -> str:
+    """Put what the rows state in place of the columns that `says` names; a question mark where they state nothing."""
+
+    def stated(match: re.Match[str]) -> str:
+        values = dict.fromkeys(str(row[match[1]]) for row in rows if row.get(match[1]) not in (None, ""))
+        return " or ".join(values) or "?"
+
+    return PLACEHOLDER.sub(stated, says)
+
+
 def _verdict(found: Finding, values: Sequence[float]) -> dict[str, str]:
     region = found.condition.region
-    if found.low is None or found.high is None:
+    if found.n < BLOCKS_FOR_VERDICT:
         return {"verdict": INCONCLUSIVE, "reason": "one block gives no interval"}
-    said = f"{found.estimate:.3g} ({found.low:.3g} to {found.high:.3g}), n = {found.n}"
+    said = f"{three_digits(found.estimate)} ({three_digits(found.low)} to {three_digits(found.high)}), n = {found.n}"
     if region.excludes(found.low, found.high):
-        return {"verdict": REFUTED, "reason": f"{said}: wholly outside {region.text()}"}
+        return {"verdict": REFUTED, "reason": f"{said}: the claim needs {region.text()}"}
     if region.equivalence:
         return _equivalence(found, values, said)
     if region.contains(found.low, found.high):
         return {"verdict": HELD, "reason": f"{said}: inside {region.text()}"}
     return {"verdict": INCONCLUSIVE, "reason": f"{said}: reaches across the edge of {region.text()}"}
+
+
+def three_digits(value: float) -> str:
+    """Three significant digits, as the deck writes a ratio: 2.00, 0.378."""
+    return f"{value:#.3g}".rstrip(".")
 
 
 def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str, str]:
@@ -128,24 +160,19 @@ def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str
 
 
 def _holm(findings: list[Finding]) -> list[Finding]:
-    """Keep a refutation among several conditions only where it stands after Holm's correction (Holm 1979).
+    """Keep a refutation among several conditions only where it stands after Holm's correction.
 
     Any one refuted condition refutes the claim, so that each more would be one more chance to do so by accident.
     """
-    refuted = [index for index, one in enumerate(findings) if one.verdict == REFUTED]
-    if len(findings) < 2 or not refuted:
+    if len(findings) < 2:
         return findings
-    tails = {index: _tail(findings[index]) for index in refuted}
-    kept = set()
-    for rank, index in enumerate(sorted(refuted, key=tails.__getitem__)):
-        if tails[index] > 0.025 / (len(findings) - rank):
-            break
-        kept.add(index)
+    tails = [_tail(one) if one.verdict == REFUTED else 1.0 for one in findings]
+    kept = statistics.holm(tails, (1 - statistics.CONFIDENCE) / 2)
     return [
         one
-        if one.verdict != REFUTED or index in kept
+        if one.verdict != REFUTED or stands
         else replace(one, verdict=INCONCLUSIVE, reason=f"{one.reason}; not after correction for {len(findings)}")
-        for index, one in enumerate(findings)
+        for one, stands in zip(findings, kept, strict=True)
     ]
 
 
@@ -158,20 +185,44 @@ def _tail(found: Finding) -> float:
     return statistics.tail_probability(abs(estimate - nearest), half, found.n)
 
 
-def _limited(claim: Claim, table: Table, findings: Sequence[Finding]) -> str:
+def _limited(claim: Claim, table: Table, findings: Sequence[Finding], verdict: str) -> str:
+    """Say that a limiter which the claim names decides in its stead; "" where none does.
+
+    Where it decides a refutation alone, what counts are the slower cells of what was refuted: an exhausted resource
+    explains why these are slow, and one that they left idle does not, however busy it was in the faster ones.
+    """
     if not claim.limiter or all(one.verdict == NOT_MEASURED for one in findings):
         return ""
-    wanted = {cell for one in findings for cell in one.cells}
-    limiters = [row["limiter"] for row in table.rows.values() if row["cell"] in wanted]
-    share = sum(limiter in claim.limiter for limiter in limiters) / len(limiters) if limiters else 0.0
+    which = "its"
+    cells = {cell for one in findings for cell in one.cells}
+    if claim.limiter_decides == DECIDES_REFUTATION:
+        if verdict != REFUTED:
+            return ""
+        which = "its slower"
+        cells = {cell for one in findings if one.verdict == REFUTED for cell in _slower_cells(one, table)}
+    limiters = [row["limiter"] for row in table.rows.values() if row["cell"] in cells]
+    share = sum(limiter in claim.limiter for limiter in limiters) / len(limiters)
     if share < LIMITED_SHARE:
         return ""
-    return f"{' or '.join(claim.limiter)} limited {share:.0%} of its cells, and decides instead"
+    return f"{' or '.join(claim.limiter)} limited {share:.0%} of {which} cells, and decides instead"
+
+
+def _slower_cells(found: Finding, table: Table) -> set[str]:
+    """Return the cells of the side of a condition that did worse by its metric."""
+    over_is_slower = (found.estimate < 1) == (found.condition.better == "higher")
+    sign = 1 if over_is_slower else -1
+    return {
+        row["cell"]
+        for block in found.blocks
+        for weight, selector in found.condition.terms
+        if weight == sign
+        for row in table.find(block, selector)
+    }
 
 
 def _together(findings: Sequence[Finding]) -> tuple[str, str]:
     for verdict in (REFUTED, NOT_MEASURED, INCONCLUSIVE):
         for one in findings:
             if one.verdict == verdict:
-                return verdict, one.reason if len(findings) == 1 else f"{one.condition.says}: {one.reason}"
+                return verdict, one.reason if len(findings) == 1 else f"{one.says}: {one.reason}"
     return HELD, findings[0].reason if len(findings) == 1 else "every condition is held"

@@ -5,23 +5,30 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from replay.claims import claims_path
 from replay.claims.evaluate import Table, judge
-from replay.claims.load import load_claims
-from replay.claims.model import Judgement
+from replay.claims.load import load_book
+from replay.claims.model import Assessment
 from replay.claims.output import as_csv, as_json
+from replay.copies import read_stamp
 from replay.derive.files import write_if_changed
 from replay.errors import EvidenceError
-from replay.paths import config_directory
 from replay.plan import experiment_names, load_experiment
 
 
-def judge_data_set(data_set: Path) -> list[Judgement]:
+def judge_data_set(data_set: Path) -> Assessment:
     """Return what a data set says of every claim. Raises ConfigurationError for claims that make no sense."""
     if not data_set.is_dir():
         raise EvidenceError("there is no such data set", where=data_set, next_step="npm run measure -- --help")
     factors = {name: list(load_experiment(name)["factors"]) for name in experiment_names()}
     tables = {name: read_table(data_set / name / "tidy.csv", factors[name]) for name in factors}
-    return [judge(claim, tables.get(claim.experiment)) for claim in load_claims()]
+    book, stamp = load_book(), read_stamp(data_set)
+    return Assessment(
+        data_set=data_set.name,
+        altered=stamp.sentence() if stamp else "",
+        sources=book.sources,
+        judgements=tuple(judge(claim, tables.get(claim.experiment)) for claim in book.claims),
+    )
 
 
 def read_table(path: Path, factors: list[str]) -> Table | None:
@@ -32,14 +39,14 @@ def read_table(path: Path, factors: list[str]) -> Table | None:
         return Table(csv.DictReader(file), factors)
 
 
-def write_claims(data_set: Path) -> list[Judgement]:
-    """Judge a data set and write its claims.json and claims.csv; return the judgements.
+def write_claims(data_set: Path) -> Assessment | None:
+    """Judge a data set and write its claims.json and claims.csv; return what was found.
 
-    A talk without config/claims.yaml makes no claims: nothing is written.
+    A talk that makes no claims gets no files, and None is returned.
     """
-    if not (config_directory() / "claims.yaml").exists():
-        return []
-    judgements = judge_data_set(data_set)
-    write_if_changed(data_set / "claims.json", as_json(judgements, data_set.name))
-    write_if_changed(data_set / "claims.csv", as_csv(judgements))
-    return judgements
+    if not claims_path().exists():
+        return None
+    assessment = judge_data_set(data_set)
+    write_if_changed(data_set / "claims.json", as_json(assessment))
+    write_if_changed(data_set / "claims.csv", as_csv(assessment))
+    return assessment

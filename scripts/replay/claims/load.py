@@ -1,29 +1,37 @@
-"""Reads `config/claims.yaml` and refuses nonsense: unknown variants, levels, metrics, and ids that stand twice."""
+"""Reads `config/claims.yaml` and refuses nonsense: unknown variants, levels, metrics, sources, charts; double ids."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from replay.claims.model import Claim, Condition, Region, Selector
+from replay.claims import claims_path
+from replay.claims.evaluate import PLACEHOLDER
+from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Region, Selector
 from replay.configuration import Document, load_validated_document
 from replay.errors import ConfigurationError
-from replay.paths import ROOT, config_directory
+from replay.paths import ROOT
 from replay.plan import experiment_names, load_experiment
 
 
-def load_claims() -> list[Claim]:
-    """Return all claims. Raises ConfigurationError naming file, line and what is wrong."""
-    document = load_validated_document(
-        config_directory() / "claims.yaml", ROOT / "config" / "schemas" / "claims.schema.json"
-    )
+def load_book() -> Book:
+    """Return all claims and sources. Raises ConfigurationError naming file, line and what is wrong."""
+    document = load_validated_document(claims_path(), ROOT / "config" / "schemas" / "claims.schema.json")
     known = {name: load_experiment(name) for name in experiment_names()}
+    sources = dict(document.data["sources"])
     claims: dict[str, Claim] = {}
     for number, raw in enumerate(document.data["claims"]):
         if raw["id"] in claims:
             raise ConfigurationError(f"two claims are called {raw['id']!r}", where=document.where("claims", number))
+        if raw["source"] not in sources:
+            raise ConfigurationError(
+                f"there is no source {raw['source']!r}",
+                where=document.where("claims", number, "source"),
+                next_step=f"sources: {', '.join(sources)}",
+            )
         claims[raw["id"]] = _claim(raw, known.get(raw["experiment"]), document, number)
-    return list(claims.values())
+    return Book(sources, tuple(claims.values()))
 
 
 def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, document: Document, number: int) -> Claim:
@@ -36,21 +44,50 @@ def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, documen
     conditions = []
     for index, condition in enumerate(raw["conditions"]):
         where = document.where("claims", number, "conditions", index)
-        metric = condition.get("metric", raw["metric"])
-        if metric not in (names := [one["metric"] for one in experiment["metrics"]]):
-            raise ConfigurationError(f"metric {metric!r} is none of {names}", where=where)
-        conditions.append(_condition(condition, metric, experiment, where))
+        conditions.append(_condition(condition, condition.get("metric", raw["metric"]), experiment, where))
+    if "chart" in raw:
+        _check_chart(raw, experiment, document.where("claims", number, "chart"))
     return Claim(
         id=raw["id"],
         sentence=raw["sentence"],
         source=raw["source"],
         experiment=raw["experiment"],
         limiter=tuple(raw.get("limiter", ())),
+        limiter_decides=raw.get("limiter_decides", DECIDES_ANY),
+        chart=raw.get("chart"),
         conditions=tuple(conditions),
     )
 
 
+def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, where: str) -> None:
+    charts = _charts(raw["experiment"], experiment) if experiment else []
+    if raw["chart"] not in charts:
+        raise ConfigurationError(
+            f"{raw['experiment']} draws no chart {raw['chart']!r}",
+            where=where,
+            next_step=f"charts: {', '.join(charts) or 'none'}",
+        )
+
+
+def _charts(name: str, experiment: Mapping[str, Any]) -> list[str]:
+    """Return `<experiment>/<aggregate>` of every chart that derive makes of an experiment."""
+    workloads = itertools.product(*(experiment["factors"][factor] for factor in experiment["workload_factors"]))
+    with_ratio = experiment.get("x_factor") is not None
+    return [
+        f"{name}/{'-'.join(str(part) for part in (kind + metric['name'], *workload))}"
+        for workload in workloads
+        for metric in experiment["metrics"]
+        for kind in (("", "ratio-") if metric.get("ratio") and with_ratio else ("",))
+    ]
+
+
 def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any], where: str) -> Condition:
+    metrics = {one["metric"]: one for one in experiment["metrics"]}
+    if metric not in metrics:
+        raise ConfigurationError(f"metric {metric!r} is none of {list(metrics)}", where=where)
+    for name in PLACEHOLDER.findall(raw["says"]):
+        if name not in experiment:
+            raise ConfigurationError(f"says: {{{name}}} is nothing that the experiment states", where=where)
     pairs = [(1, raw["over"], raw["under"])]
     if "per" in raw:
         pairs.append((-1, raw["per"]["over"], raw["per"]["under"]))
@@ -58,7 +95,8 @@ def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any
     for sign, over, under in pairs:
         terms.append((sign, _selector(over, experiment, where)))
         terms.append((-sign, _selector({**over, **under}, experiment, where)))
-    return Condition(raw["name"], raw["says"], metric, tuple(terms), _region(raw, where))
+    better = metrics[metric]["better"]
+    return Condition(raw["name"], raw["says"], metric, tuple(terms), _region(raw, where), better)
 
 
 def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> Selector:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
 NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"
 VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
+
+#: What a limiter that a claim names decides: any verdict, or a refutation alone (it can only make things slower).
+DECIDES_ANY, DECIDES_REFUTATION = "any", "refutation"
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,26 @@ class Region:
 
 @dataclass(frozen=True)
 class Condition:
-    """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector."""
+    """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector.
+
+    `says` may name columns of tidy.csv in braces; what the data set states stands there in a finding. `better` is the
+    metric's: "higher" or "lower".
+    """
 
     name: str
     says: str
     metric: str
     terms: tuple[tuple[int, Selector], ...]
     region: Region
+    better: str = "higher"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence with its conditions; all of them have to be held. Without conditions it is not measured yet."""
+    """A sentence with its conditions; all of them have to be held. Without conditions it is not measured yet.
+
+    `chart` is `<experiment>/<aggregate>`, the chart that draws it, or None.
+    """
 
     id: str
     sentence: str
@@ -71,20 +82,36 @@ class Claim:
     experiment: str
     limiter: tuple[str, ...]
     conditions: tuple[Condition, ...]
+    limiter_decides: str = DECIDES_ANY
+    chart: str | None = None
+
+
+@dataclass(frozen=True)
+class Book:
+    """All of config/claims.yaml: the claims, and the title of each source by its id."""
+
+    sources: Mapping[str, str]
+    claims: tuple[Claim, ...]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a data set says of one condition. `low` and `high` bound the 95 % interval; None where there is none."""
+    """What a data set says of one condition.
+
+    `low` and `high` bound the 95 % interval; None where there is none. `blocks` holds each block's own estimate, by the
+    block's number; `estimate` is their geometric mean.
+    """
 
     condition: Condition
     verdict: str
     reason: str
+    says: str
     estimate: float | None = None
     low: float | None = None
     high: float | None = None
     n: int = 0
     cells: tuple[str, ...] = ()
+    blocks: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,3 +122,20 @@ class Judgement:
     verdict: str
     reason: str
     findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What a data set says of every claim.
+
+    `altered` says that it is a copy whose raw output is not as measured; "" where it is as measured.
+    """
+
+    data_set: str
+    altered: str
+    sources: Mapping[str, str]
+    judgements: tuple[Judgement, ...]
+
+    def of(self, experiments: Collection[str]) -> Assessment:
+        """Return the same with the claims of these experiments only."""
+        return replace(self, judgements=tuple(one for one in self.judgements if one.claim.experiment in experiments))

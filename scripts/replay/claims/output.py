@@ -6,20 +6,28 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Sequence
 from typing import Any
 
-from replay.claims.model import Finding, Judgement
+from replay import statistics
+from replay.claims.evaluate import BLOCKS_FOR_VERDICT, EQUIVALENCE_BLOCKS
+from replay.claims.model import Assessment, Finding, Judgement
 
 COLUMNS = ("id", "condition", "estimate", "low", "high", "n", "region", "condition_verdict", "verdict", "reason")
 
 
-def as_document(judgements: Sequence[Judgement], data_set: str) -> dict[str, Any]:
+def as_document(assessment: Assessment) -> dict[str, Any]:
     """Return what claims.json holds. Estimates have six significant digits; no clock, no host."""
     return {
-        "schema_version": 1,
-        "data_set": data_set,
-        "claims": {one.claim.id: _claim(one) for one in judgements},
+        "schema_version": 2,
+        "data_set": assessment.data_set,
+        "altered": bool(assessment.altered),
+        "method": {
+            "confidence": statistics.CONFIDENCE,
+            "equivalence_blocks": EQUIVALENCE_BLOCKS,
+            "blocks_for_verdict": BLOCKS_FOR_VERDICT,
+        },
+        "sources": {name: {"title": title} for name, title in assessment.sources.items()},
+        "claims": {one.claim.id: _claim(one) for one in assessment.judgements},
     }
 
 
@@ -28,6 +36,9 @@ def _claim(one: Judgement) -> dict[str, Any]:
         "sentence": one.claim.sentence,
         "source": one.claim.source,
         "experiment": one.claim.experiment,
+        "chart": one.claim.chart,
+        "limiter": list(one.claim.limiter),
+        "limiter_decides": one.claim.limiter_decides,
         "verdict": one.verdict,
         "reason": one.reason,
         "conditions": {found.condition.name: _finding(found) for found in one.findings},
@@ -36,47 +47,53 @@ def _claim(one: Judgement) -> dict[str, Any]:
 
 def _finding(found: Finding) -> dict[str, Any]:
     return {
-        "says": found.condition.says,
+        "says": found.says,
         "metric": found.condition.metric,
-        "estimate": _digits(found.estimate),
-        "low": _digits(found.low),
-        "high": _digits(found.high),
+        "estimate": six_digits(found.estimate),
+        "low": six_digits(found.low),
+        "high": six_digits(found.high),
         "n": found.n,
         "region": {"low": found.condition.region.low, "high": found.condition.region.high},
         "verdict": found.verdict,
         "reason": found.reason,
         "cells": list(found.cells),
+        "blocks": {str(block): six_digits(value) for block, value in found.blocks.items()},
     }
 
 
-def _digits(value: float | None) -> float | None:
+def six_digits(value: float | None) -> float | None:
+    """Return a number as the files hold it, with six significant digits."""
     return None if value is None else float(f"{value:.6g}")
 
 
-def as_json(judgements: Sequence[Judgement], data_set: str) -> str:
+def as_json(assessment: Assessment) -> str:
     """Return the text of claims.json."""
-    return json.dumps(as_document(judgements, data_set), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(as_document(assessment), indent=2, ensure_ascii=False) + "\n"
 
 
-def as_csv(judgements: Sequence[Judgement]) -> str:
-    """Return the text of claims.csv: one row per condition, or per claim where it has none."""
+def as_csv(assessment: Assessment) -> str:
+    """Return the text of claims.csv: one row per condition, or per claim where it has none.
+
+    Of an altered data set every row says so in a last column, `altered`.
+    """
+    mark = (("altered",), ("true",)) if assessment.altered else ((), ())
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for one in judgements:
+    writer.writerow((*COLUMNS, *mark[0]))
+    for one in assessment.judgements:
         for found in one.findings or (None,):
             shown = (
                 ("", "", "", "", "", "", "")
                 if found is None
                 else (
                     found.condition.name,
-                    *(_empty(_digits(value)) for value in (found.estimate, found.low, found.high)),
+                    *(_empty(six_digits(value)) for value in (found.estimate, found.low, found.high)),
                     found.n,
                     found.condition.region.text(),
                     found.verdict,
                 )
             )
-            writer.writerow((one.claim.id, *shown, one.verdict, one.reason))
+            writer.writerow((one.claim.id, *shown, one.verdict, one.reason, *mark[1]))
     return out.getvalue()
 
 
@@ -84,10 +101,17 @@ def _empty(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def as_table(judgements: Sequence[Judgement], width: int = 100) -> str:
+def altered_line(assessment: Assessment) -> list[str]:
+    """Return the line that any text about an altered data set begins with; none where it is as measured."""
+    return [f"ALTERED DATA: {assessment.data_set} is {assessment.altered}"] if assessment.altered else []
+
+
+def as_table(assessment: Assessment, width: int = 100) -> str:
     """Return the claims for a terminal: verdict, sentence, reason."""
-    lines = []
-    for one in judgements:
+    lines = altered_line(assessment)
+    if not assessment.judgements:
+        lines.append("no claim speaks of these experiments")
+    for one in assessment.judgements:
         lines.append(f"{one.verdict.upper():20}{one.claim.sentence} ({one.claim.source}, {one.claim.id})")
         lines += textwrap.wrap(one.reason, width, initial_indent=" " * 20, subsequent_indent=" " * 20)
     return "\n".join(lines)

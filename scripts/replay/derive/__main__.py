@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
+from replay.copies import ALTERED, AlteredFile, read_stamp
 from replay.derive.dataset import derive_data_set
+from replay.derive.reseal import reseal
 from replay.derive.watch import watch
 from replay.errors import ReplayError
 from replay.paths import benchmarks_directory
@@ -14,7 +18,11 @@ from replay.paths import benchmarks_directory
 DESCRIPTION = """\
 Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster.
 Every raw file is compared with raw/SHA256SUMS first; one that is missing or altered is an error that names it, and
-then nothing of its experiment is written. A file is written only where its content changes."""
+then nothing of its experiment is written. A file is written only where its content changes.
+
+To see what other figures would say, alter raw files in a copy of a data set, and name the copy with --reseal: it is
+stamped as altered, and all that is derived from it says so."""
+SHOWN_FILES = 10
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,7 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m replay.derive", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", required=True, metavar="NAME", help="the data set, a folder of benchmarks/")
+    named = parser.add_mutually_exclusive_group(required=True)
+    named.add_argument("--data", metavar="NAME", help="the data set, a folder of benchmarks/")
+    named.add_argument(
+        "--reseal",
+        metavar="COPY",
+        help="a copy of a data set whose raw files were altered or removed: list them anew in SHA256SUMS, stamp the "
+        f"copy as altered ({ALTERED}), and derive it; an original is refused",
+    )
     parser.add_argument(
         "--experiment", action="append", default=[], metavar="NAME", help="only this experiment (may be repeated)"
     )
@@ -32,8 +47,14 @@ def main(arguments: list[str] | None = None) -> int:
         help="derive again whenever raw output arrives, at the lowest priority, until standard input closes or SIGTERM",
     )
     options = parser.parse_args(arguments)
-    data_set = benchmarks_directory() / options.data
+    if options.reseal is not None and (options.watch or options.experiment):
+        parser.error("--reseal takes the whole copy: it goes with neither --watch nor --experiment")
+    data_set = benchmarks_directory() / (options.data if options.reseal is None else options.reseal)
     try:
+        if options.reseal is not None:
+            _say_resealed(data_set, reseal(data_set))
+        if stamp := read_stamp(data_set):
+            print(f"ALTERED DATA: {data_set.name} is {stamp.sentence()}", flush=True)
         if options.watch:
             watch(data_set, tuple(options.experiment))
             return 0
@@ -49,6 +70,16 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _say_resealed(data_set: Path, altered: Sequence[AlteredFile]) -> None:
+    if not altered:
+        print(f"every raw file of {data_set.name} is as SHA256SUMS says: there is nothing to reseal")
+        return
+    for one in altered[:SHOWN_FILES]:
+        print(f"{'removed' if one.found_sha256 is None else 'altered'}: {one.path}")
+    if len(altered) > SHOWN_FILES:
+        print(f"and {len(altered) - SHOWN_FILES} more, see {data_set / ALTERED}")
 
 
 if __name__ == "__main__":

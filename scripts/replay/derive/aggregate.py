@@ -21,7 +21,8 @@ LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 class Chart:
     """One aggregate: its files by name, and what the manifest says of it.
 
-    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`.
+    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`. Of a ratio chart
+    `estimates` holds what it draws, by variant and x; of trials `summary` holds each variant's over all blocks.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Chart:
     n: tuple[int, int]
     files: Mapping[str, str]
     companions: Mapping[str, str] = field(default_factory=dict)
+    estimates: Mapping[tuple[str, Any], statistics.Estimate] = field(default_factory=dict)
+    summary: Mapping[str, statistics.Point] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -149,8 +152,13 @@ def _median_chart(metric: Mapping[str, Any], workload: _Workload, cells: Mapping
             if (point := known.get((variant, x))) is not None
         ]
         files, companions = {_file(name, ""): _long(rows)}, {}
+    summary = {}
     if design.kind == "trials":
-        counts = [sum(variant == one for one, _ in known) for variant, _ in workload.variants]
+        trials_of = {
+            name: [point[0] for (one, _), point in known.items() if one == name] for name, _ in workload.variants
+        }
+        counts = [len(values) for values in trials_of.values()]
+        summary = {name: statistics.summarise(values) for name, values in trials_of.items() if values}
     return Chart(
         name=name,
         metric=metric["name"],
@@ -164,6 +172,7 @@ def _median_chart(metric: Mapping[str, Any], workload: _Workload, cells: Mapping
         n=(min(counts), max(counts)) if counts else (0, 0),
         files=files,
         companions=companions,
+        summary=summary,
     )
 
 
@@ -215,6 +224,7 @@ def _ratio_chart(metric: Mapping[str, Any], workload: _Workload, values: Mapping
         n=(min(counts), max(counts)) if counts else (0, 0),
         files=files,
         companions=companions,
+        estimates=estimates,
     )
 
 

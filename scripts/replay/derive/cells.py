@@ -119,7 +119,11 @@ def _row(
         reason = "" if valid else str((sidecar.get("invalid") or {}).get("reason") or "failed")
         files = sidecar["files"]
         if lost := sorted(set(files.values()) - contents.keys()):
-            raise EvidenceError(f"it names files that are not there: {', '.join(lost)}", where=where)
+            raise EvidenceError(
+                f"it names files that are not there: {', '.join(lost)}",
+                where=where,
+                next_step="restore them from a copy",
+            )
         outputs = {role: contents[name].decode("utf-8", errors="replace") for role, name in files.items()}
         names = {role: stored[name] for role, name in files.items()}
         metrics, problem, note = _parse(str(sidecar["tool"]), outputs, sidecar.get("exit_status"), levels, names)

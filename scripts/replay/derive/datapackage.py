@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from replay.copies import read_stamp
 from replay.derive.aggregate import LONG_HEADER
 from replay.derive.files import json_text, write_if_changed
 from replay.derive.tidy import KEYS
@@ -23,11 +24,14 @@ def write_datapackage(data_set: Path) -> bool:
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: one resource per CSV, with its size, digest and fields."""
+    """Return the package: one resource per CSV, with its size, digest and fields. Of an altered copy it says so."""
     paths = sorted([*data_set.glob("claims.csv"), *data_set.glob("*/tidy.csv"), *data_set.glob("*/aggregate/*.csv")])
+    stamp = read_stamp(data_set)
+    said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
     return {
         "profile": "tabular-data-package",
         "name": _slug(data_set.name),
+        **said,
         "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in paths],
     }
 
@@ -56,7 +60,7 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
         fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
         return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
     if name == "claims.csv":
-        types = {"estimate": "number", "low": "number", "high": "number", "n": "integer"}
+        types = {"estimate": "number", "low": "number", "high": "number", "n": "integer", "altered": "boolean"}
         fields = [{"name": column, "type": types.get(column, "string")} for column in header]
         return {"fields": fields, "missingValues": [""]}
     first = "series" if tuple(header) == LONG_HEADER else header[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from replay.claims.files import write_claims
+from replay.copies import ALTERED, read_stamp
 from replay.derive.cells import Cache
 from replay.derive.datapackage import write_datapackage
 from replay.derive.experiment import Derived, derive_experiment
@@ -29,7 +31,9 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Der
     """Derive the named experiments, or all that have raw output, then manifest.json and datapackage.json.
 
     Raises EvidenceError naming the file that is missing or altered; the experiments that are whole are derived anyway.
+    In an altered copy it also names what was altered where nothing can be derived from that.
     """
+    stamp = read_stamp(data_set)
     present = experiments_in(data_set)
     if not present:
         raise EvidenceError("no raw output here", where=data_set, next_step="measure first: npm run measure -- --help")
@@ -38,11 +42,15 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Der
             raise EvidenceError(
                 f"no experiment {name!r} with raw output", where=data_set, next_step=f"there are: {', '.join(present)}"
             )
+    if stamp:
+        with exclusive(data_set):
+            write_manifest(data_set, ())  # says so before the first table changes, whatever cuts this short
     wanted = list(experiments) or present
     wanted += [name for name in missing_entries(data_set) if name not in wanted]
     results = _in_processes([data_set / name for name in wanted])
     derived = [one for one in results if isinstance(one, Derived)]
-    finish(data_set, derived)
+    with _explained(data_set):
+        finish(data_set, derived)
     for one in results:
         if isinstance(one, _Failure):
             error = ReplayError(one.what, where=one.where, next_step=one.next_step)
@@ -59,6 +67,29 @@ def finish(data_set: Path, derived: Sequence[Derived]) -> None:
         write_datapackage(data_set)
 
 
+@contextmanager
+def _explained(data_set: Path, experiment: str | None = None) -> Iterator[None]:
+    """Turn an exception over altered raw files into an EvidenceError that names them.
+
+    Where nothing was altered an exception is a mistake of Replay's, and stays what it is.
+    """
+    try:
+        yield
+    except ReplayError:
+        raise
+    except Exception as error:
+        stamp = read_stamp(data_set)
+        paths = [path for path in stamp.paths if experiment in (None, path.partition("/")[0])] if stamp else []
+        if not paths:
+            raise
+        more = f" and {len(paths) - 5} more in {ALTERED}" if len(paths) > 5 else ""
+        raise EvidenceError(
+            f"what was altered makes no sense: {type(error).__name__}: {error}",
+            where=data_set / (paths[0] if len(paths) == 1 else ALTERED),
+            next_step=f"mend or restore what is wrong among {', '.join(paths[:5])}{more}; then reseal again",
+        ) from error
+
+
 def _in_processes(directories: list[Path]) -> list[Derived | _Failure]:
     if len(directories) == 1:
         return [_guarded(directories[0])]
@@ -70,6 +101,7 @@ def _in_processes(directories: list[Path]) -> list[Derived | _Failure]:
 
 def _guarded(directory: Path) -> Derived | _Failure:
     try:
-        return derive_experiment(directory, Cache())
+        with _explained(directory.parent, directory.name):
+            return derive_experiment(directory, Cache())
     except ReplayError as error:
         return _Failure(error.what, error.where, error.next_step, error.exit_status)

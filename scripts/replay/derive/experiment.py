@@ -12,6 +12,7 @@ from replay.derive.aggregate import Chart, charts, used_frame
 from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
 from replay.derive.designs import Design, combine, load_designs, load_receipts
 from replay.derive.files import write_if_changed
+from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_csv, used_attempts, used_rows
 from replay.rawfiles import list_raw
 
@@ -88,7 +89,9 @@ def _entry(
              "control": bool(one.get("control"))}
             for one in design.variants
         ],
+        "parameters": parameters(design, (row.sidecar for _, row in used)),
         "limiters": _limiters(row for _, row in used),
+        "control": control(design, drawn),
         "charts": {chart.name: _chart_entry(name, chart, design, used) for chart in drawn},
     }  # fmt: skip
 
@@ -112,6 +115,7 @@ def _chart_entry(
         "n": {"min": chart.n[0], "max": chart.n[1]},
         "limiter": (limiters[0] if len(limiters) == 1 else "mixed") if limiters else None,
         "measured_to": max((_day(row.sidecar.get("ended_at")) for row in here), default=None),
+        **({"summary": trials_entry(chart)} if chart.summary else {}),
     }
 
 

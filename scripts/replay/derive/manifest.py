@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from replay.copies import read_campaign, read_stamp
 from replay.derive.experiment import Derived
 from replay.derive.files import json_text, write_if_changed
-from replay.errors import EvidenceError
 
 MANIFEST = "manifest.json"
-CAMPAIGN = "campaign.json"
 
 
 @contextmanager
@@ -31,7 +30,7 @@ def exclusive(directory: Path) -> Iterator[None]:
 
 def experiments_in(data_set: Path) -> list[str]:
     """Return the names of the experiments that have raw output."""
-    return sorted(path.parent.parent.name for path in data_set.glob("*/raw/SHA256SUMS"))
+    return sorted(path.parent.name for path in data_set.glob("*/raw") if path.is_dir() and any(path.iterdir()))
 
 
 def write_manifest(data_set: Path, derived: Iterable[Derived]) -> bool:
@@ -43,7 +42,9 @@ def write_manifest(data_set: Path, derived: Iterable[Derived]) -> bool:
     present = experiments_in(data_set)
     entries = {name: entry for name, entry in _previous(path).items() if name in present}
     entries |= {one.name: {**one.entry, "provenance": one.facts} for one in derived}
-    return write_if_changed(path, json_text(manifest(data_set.name, _campaign(data_set), entries)))
+    stamp = read_stamp(data_set)
+    altered = stamp.summary() if stamp else False
+    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries, altered)))
 
 
 def missing_entries(data_set: Path) -> list[str]:
@@ -52,8 +53,16 @@ def missing_entries(data_set: Path) -> list[str]:
     return [name for name in experiments_in(data_set) if name not in known]
 
 
-def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the manifest of a data set from its campaign and its experiments' entries."""
+def manifest(
+    name: str,
+    campaign: Mapping[str, Any],
+    entries: Mapping[str, Mapping[str, Any]],
+    altered: Mapping[str, Any] | bool = False,
+) -> dict[str, Any]:
+    """Return the manifest of a data set from its campaign and its experiments' entries.
+
+    `altered` is the summary of an altered copy's stamp, or False.
+    """
     provenance = [entry["provenance"] for entry in entries.values()]
 
     def gathered(key: str) -> list[str]:
@@ -66,7 +75,7 @@ def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mappi
         "site": campaign.get("site"),
         "site_label": campaign.get("site_label"),
         "limitation": campaign.get("limitation"),
-        "altered": bool(campaign.get("altered")),
+        "altered": altered,
         "setup": campaign.get("setup") or {},
         "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
         "measured_to": max((one["measured_to"] for one in provenance if one["measured_to"]), default=None),
@@ -84,16 +93,3 @@ def _previous(path: Path) -> dict[str, Any]:
         return {name: entry for name, entry in entries.items() if "provenance" in entry}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-
-
-def _campaign(data_set: Path) -> dict[str, Any]:
-    path = data_set / CAMPAIGN
-    try:
-        campaign = json.loads(path.read_text())
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise EvidenceError(f"not JSON: {error}", where=path, next_step="restore it from git or a copy") from None
-    if not isinstance(campaign, dict):
-        raise EvidenceError("not a JSON object", where=path, next_step="restore it from git or a copy")
-    return campaign

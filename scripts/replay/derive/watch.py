@@ -64,7 +64,10 @@ class Watcher:
         return derived
 
     def _state(self, name: str) -> tuple[int, int, int]:
-        status = (self.data_set / name / "raw" / SUMS).stat()
+        try:
+            status = (self.data_set / name / "raw" / SUMS).stat()
+        except FileNotFoundError:
+            return 0, 0, 0  # deriving says that it is missing
         return status.st_mtime_ns, status.st_size, status.st_ino
 
 

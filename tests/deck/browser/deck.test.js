@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { parse } from "csv-parse/sync";
 
 import { chartsOf, eachSlide, goTo, startDeck } from "../support/deck.js";
+import { layoutProblems } from "../support/layout.js";
 
 let deck;
 
@@ -14,14 +15,18 @@ before(async () => {
 });
 after(() => deck.close());
 
-/** The rows of a CSV file of the fixture, read by a parser that is not ours. */
+/** The rows of a CSV file of the fixture, wide or long, read by a parser that is not ours. */
 async function csv(name) {
-  const [[, ...columns], ...rows] = parse(await readFile(path.join(deck.benchmarks, name), "utf8"));
+  const [header, ...rows] = parse(await readFile(path.join(deck.benchmarks, name), "utf8"));
   const number = (cell) => (cell === "" ? null : Number(cell));
-  return {
-    columns: columns.map(Number),
-    series: Object.fromEntries(rows.map(([name_, ...cells]) => [name_, cells.map(number)])),
-  };
+  if (header.join() !== "series,x,y,low,high,n")
+    return {
+      columns: header.slice(1).map(Number),
+      series: Object.fromEntries(rows.map(([series, ...cells]) => [series, cells.map(number)])),
+    };
+  const series = {};
+  for (const [label, , y] of rows) (series[label] ??= []).push(number(y));
+  return { columns: [...new Set(rows.map(([, x]) => Number(x)))], series };
 }
 
 test("every canvas draws exactly the numbers of its CSV file", async () => {
@@ -55,35 +60,6 @@ for (const [width, height] of [
     assert.deepEqual(problems, []);
     await page.close();
   });
-}
-
-/** Runs in the page: what of a slide lies outside the stage, is cut off, or is too small. */
-function layoutProblems(id) {
-  const slide = document.getElementById(id);
-  const stage = slide.closest(".slides").getBoundingClientRect();
-  const scale = window.replay.deck.getScale();
-  const found = [];
-  if (slide.scrollHeight > 720) found.push(`${id}: the slide is ${slide.scrollHeight} px high`);
-  for (const element of slide.querySelectorAll("*")) {
-    if (element.closest("aside.notes") || element.tagName === "title") continue;
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    const box = element.getBoundingClientRect();
-    if (!own && element.tagName !== "CANVAS") continue;
-    const name = `${id}: <${element.tagName.toLowerCase()}> “${element.textContent.trim().slice(0, 30)}”`;
-    const edges = [
-      stage.left - box.left,
-      stage.top - box.top,
-      box.right - stage.right,
-      box.bottom - stage.bottom,
-    ];
-    if (Math.max(...edges) > 1)
-      found.push(`${name} leaves the stage by ${Math.round(Math.max(...edges))} px`);
-    const size = element.ownerSVGElement
-      ? parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM().a / scale)
-      : parseFloat(getComputedStyle(element).fontSize);
-    if (own && size < 19.95) found.push(`${name} has ${size.toFixed(1)} px`);
-  }
-  return found;
 }
 
 test("a changed CSV file reaches the open chart in place, without reload, in under half a second", async () => {

@@ -26,8 +26,11 @@ export async function startDeck() {
     benchmarks,
     url: server.url,
 
-    /** A page that shows the deck; `page.complaints` are its console errors and broken policies. */
-    async openDeck(query = "?data=fixture", { hash = "", ...options } = {}) {
+    /**
+     * A page that shows the deck; `page.complaints` are its console errors and broken policies.
+     * `prepare` gets the page before the deck is fetched.
+     */
+    async openDeck(query = "?data=fixture", { hash = "", prepare = () => {}, ...options } = {}) {
       const page = await browser.newPage({
         viewport: { width: 1280, height: 720 },
         reducedMotion: "reduce",
@@ -40,6 +43,7 @@ export async function startDeck() {
         if (message.type() === "error" && !/status of 404/.test(message.text()))
           page.complaints.push(message.text());
       });
+      await prepare(page);
       await page.goto(`${server.url}${query}${hash}`);
       await page.waitForSelector("html[data-deck-ready]");
       return page;
@@ -94,14 +98,17 @@ export async function goTo(page, id) {
 export function chartsOf(page, id) {
   return page.evaluate((slideId) => {
     const { charts } = window.replay;
+    // A long file gives points, a wide one values over labels.
+    const valueOf = (point) => (point !== null && typeof point === "object" ? point.y : point);
+    const xsOf = (datasets) => [...new Set(datasets.flatMap(({ data }) => data.map(({ x }) => x)))];
     return [...document.getElementById(slideId).querySelectorAll("canvas[data-chart]")].map((canvas) => {
       const { src, url, chart, error } = charts.charts.get(canvas);
       if (!chart || error) return { src, url, error: error?.message ?? "no chart" };
       return {
         src,
         url,
-        labels: [...chart.data.labels],
-        series: Object.fromEntries(chart.data.datasets.map(({ label, data }) => [label, [...data]])),
+        labels: chart.data.labels?.length ? [...chart.data.labels] : xsOf(chart.data.datasets),
+        series: Object.fromEntries(chart.data.datasets.map(({ label, data }) => [label, data.map(valueOf)])),
         shown: chart.data.datasets.filter((_, i) => chart.isDatasetVisible(i)).map(({ label }) => label),
       };
     });

@@ -1,12 +1,17 @@
 /**
  * Writes the deck's fixture: two small data sets of made-up numbers, in the shape of real ones.
- * Run it after changing it: node tests/deck/support/make-fixture.mjs
+ * Run it after changing it: node tests/deck/support/make-fixture.mjs [CLAIMS]
+ * The claims themselves, without what was found, are those of CLAIMS: benchmarks/reference/claims.json.
  */
 
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
+import { findings } from "./claims.js";
+
 const ROOT = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
+const CLAIMS =
+  process.argv[2] ?? path.resolve(import.meta.dirname, "../../../benchmarks/reference/claims.json");
 const SIZES = Array.from({ length: 11 }, (_, step) => 4096 * 2 ** step);
 const FEW_SIZES = [4096, 16384, 65536, 524288, 4194304];
 const CACHED_SIZES = [4096, 65536];
@@ -60,6 +65,14 @@ function table(axis, columns, rows) {
   return `${[line([axis, ...columns.map(String)]), ...rows.map(([name, cells]) => line([name, ...cells.map(number)]))].join("\n")}\n`;
 }
 
+/** A chart's file in the long form: of each series, its points as `[x, y]` or `[x, y, low, high]`. */
+function longFile(name, series, n) {
+  const lines = series.flatMap(([label, points]) =>
+    points.map(([x, y, low = null, high = null]) => [label, x, ...[y, low, high].map(number), n].join(",")),
+  );
+  return { [`${name}.csv`]: `${["series,x,y,low,high,n", ...lines].join("\n")}\n` };
+}
+
 /** The files of one chart: the values and, where it has them, its companions. */
 function chartFiles(name, axis, columns, rows, companions) {
   const files = { [`${name}.csv`]: table(axis, columns, rows) };
@@ -86,18 +99,19 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
   const save = async (experiment, charts) => {
     await mkdir(path.join(folder, experiment, "aggregate"), { recursive: true });
     const listed = {};
-    for (const { name, title, x, y, series, files } of charts) {
+    for (const { name, title, kind = "wide", x, y, series, summary, files } of charts) {
       for (const [file, text] of Object.entries(files)) {
         await writeFile(path.join(folder, experiment, "aggregate", file), text);
       }
       listed[name] = {
         title,
         path: `${experiment}/aggregate/${name}.csv`,
-        kind: "wide",
+        kind,
         x,
         y,
         series,
         n: { min: blocks, max: blocks },
+        ...(summary && { summary }),
         limiter: "cpu",
         measured_to: date,
       };
@@ -114,6 +128,20 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
     invalid: { too_short: 1 },
     skipped: [],
     abandoned_cells: 0,
+    factors: { io_type: ["read", "write"], io_pattern: ["seq", "rand"], io_size_bytes: sizes },
+    parameters: {
+      io_threads: 16,
+      image_size_bytes: 1073741824,
+      object_size_bytes: 4194304,
+      smallest_io_size_bytes: sizes[0],
+      largest_io_size_bytes: sizes.at(-1),
+      target_seconds: 10,
+      snapshot_interval_seconds: 1,
+    },
+    control:
+      blocks > 1
+        ? { intervals: 44, excluding_one: 2, share: 0.0454545, geometric_mean: 0.994 }
+        : { intervals: 0, excluding_one: 0, share: null, geometric_mean: 1.01 },
     variants: VARIANTS.map(({ name, label: shown, reference = false }) => ({
       name,
       label: shown,
@@ -162,15 +190,18 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
   if (blocks > 1) {
     const clients = [1, 2, 4, 8];
     const sweep = (name, unit, better, of) => {
+      const points = (price) =>
+        clients.map((count) => [count, of(count, price), of(count, price) * 0.88, of(count, price) * 1.09]);
       const rows = [
-        [REFERENCE, clients.map((count) => of(count, 1))],
-        ["With journal", clients.map((count) => of(count, 3))],
+        [REFERENCE, points(1)],
+        ["With journal", points(3)],
       ];
-      const files = chartFiles(name, "Clients", clients, rows, range);
+      const files = longFile(name, rows, blocks);
       const y = { label: name, unit, better };
       return {
         name,
         title: name,
+        kind: "long",
         x: { label: "Clients", unit: "count" },
         y,
         series: rows.map(([s]) => s),
@@ -182,6 +213,7 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
       blocks,
       scale,
       variants: [],
+      parameters: { io_depth: 4 },
     };
     await save("client-sweep", [
       sweep(
@@ -194,18 +226,23 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
     ]);
     const trials = Array.from({ length: blocks }, (_, trial) => trial + 1);
     const rows = [
-      ["Journal", trials.map((trial) => 3 + (trial % 3) * 0.2)],
-      ["Snapshot", trials.map((trial) => 2.6 + (trial % 4) * 0.3)],
+      ["Journal", trials.map((trial) => [trial, 3 + (trial % 3) * 0.2])],
+      ["Snapshot", trials.map((trial) => [trial, 2.6 + (trial % 4) * 0.3])],
     ];
     experiments.failover = { title: "Fail-over of a mirrored image", blocks, scale, variants: [] };
     await save("failover", [
       {
         name: "seconds-to-first-write-planned",
         title: "Time to the first write",
+        kind: "long",
         x: { label: "Trial", unit: "count" },
         y: { label: "Time to the first write", unit: "seconds", better: "lower" },
         series: rows.map(([series]) => series),
-        files: chartFiles("seconds-to-first-write-planned", "Trial", trials, rows, {}),
+        summary: {
+          journal: { median_seconds: 3.2, min_seconds: 3, max_seconds: 3.4, n: blocks },
+          snapshot: { median_seconds: 3.05, min_seconds: 2.6, max_seconds: 3.5, n: blocks },
+        },
+        files: longFile("seconds-to-first-write-planned", rows, 1),
       },
     ]);
   }
@@ -234,7 +271,13 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
     git_commits: [],
     experiments,
   };
-  await writeFile(path.join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  await saveJson("manifest.json", manifest);
+  const claims = JSON.parse(await readFile(CLAIMS, "utf8"));
+  await saveJson("claims.json", findings(claims, { dataSet, experiments: Object.keys(experiments), blocks }));
+
+  function saveJson(name, value) {
+    return writeFile(path.join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+  }
 }
 
 await writeDataSet("fixture", {

@@ -56,3 +56,36 @@ test("a path follows own properties only", () => {
   assert.equal(follow({ a: "text" }, ["a", "length"]), undefined);
   assert.equal(follow(null, ["a"]), undefined);
 });
+
+/** As much of a `<data>` element as binding needs. */
+function dataElement(value, text) {
+  const attributes = new Map([["value", value]]);
+  const classes = new Set();
+  return {
+    textContent: text,
+    classes,
+    hasAttribute: (name) => attributes.has(name),
+    getAttribute: (name) => attributes.get(name) ?? null,
+    setAttribute: (name, given) => attributes.set(name, given),
+    classList: { toggle: (name, on) => (on ? classes.add(name) : classes.delete(name)) },
+  };
+}
+
+test("a value that the data lose goes back to the slide's own text, or to what says that they lack it", () => {
+  let text = "4";
+  const numbers = new BoundNumbers().addSource("manifest", () => text, "not recorded");
+  const element = dataElement("manifest.osds", "3");
+  const root = { querySelectorAll: () => [element] };
+  assert.deepEqual(numbers.bind(root), { bound: ["manifest.osds"], unbound: [] });
+  assert.equal(element.textContent, "4");
+  text = null;
+  assert.deepEqual(numbers.bind(root, { shipped: true }), { bound: [], unbound: ["manifest.osds"] });
+  assert.equal(element.textContent, "3");
+  assert.deepEqual([...element.classes], ["figure-text", "unbound"]);
+  numbers.bind(root, { shipped: false });
+  assert.equal(element.textContent, "not recorded");
+  text = "5";
+  numbers.bind(root, { shipped: false });
+  assert.equal(element.textContent, "5");
+  assert.deepEqual([...element.classes].sort(), ["bound", "figure-text"]);
+});

@@ -1,36 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { execFile } from "node:child_process";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import { promisify } from "node:util";
 
-import { checkTalk } from "../../../scripts/deck/check/index.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { CHART, GOOD, makeTalk, slideWith } from "../support/talk.js";
 
-const SECTION = `<section data-markdown="slides/a.md" data-separator="^\\n\\n\\n"
-  data-separator-vertical="^\\n\\n" data-separator-notes="^<!-- Note -->"></section>`;
-const GOOD = '<!-- .slide: id="one" data-timing="30" -->\n# One\n\n<!-- Note -->\nWords.\n';
-const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
-let root;
+let talk;
+const problemsOf = (chapter) => talk.problemsOf(chapter);
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), "replay-check-"));
-  await save("index.html", `<body>${SECTION}</body>`);
-  await save("config/experiments/rbd-journaling.yaml", "name: rbd-journaling\n");
+  talk = await makeTalk();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
-
-async function save(name, text) {
-  const file = path.join(root, name);
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, text);
-}
-
-/** The problems of a talk with this chapter, as `line: message`. */
-async function problemsOf(chapter) {
-  await save("slides/a.md", chapter);
-  const { problems } = await checkTalk({ root, benchmarks: path.join(root, "benchmarks") });
-  return problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
-}
+afterEach(() => talk.remove());
 
 test("a slide with id, timing and one note has no problem", async () => {
   assert.deepEqual(await problemsOf(GOOD), []);
@@ -38,8 +22,8 @@ test("a slide with id, timing and one note has no problem", async () => {
 
 test("times are added up per chapter, the appendix apart", async () => {
   const appendix = GOOD.replace('id="one"', 'id="two" data-visibility="uncounted"');
-  await save("slides/a.md", `${GOOD}\n\n${appendix}`);
-  const { times } = await checkTalk({ root, benchmarks: path.join(root, "benchmarks") });
+  await talk.save("slides/a.md", `${GOOD}\n\n${appendix}`);
+  const { times } = await talk.check();
   assert.deepEqual(times, [{ file: "slides/a.md", slides: 2, story: 30, appendix: 30 }]);
 });
 
@@ -72,40 +56,39 @@ test("an id that is missing, odd or taken is a problem", async () => {
 });
 
 test("a link to a slide that is not there is a problem", async () => {
-  assert.match(
-    (await problemsOf(GOOD.replace("# One", "[go](#/two)")))[0],
-    /a\.md:2: no slide has the id "two"/,
-  );
-  assert.match((await problemsOf(GOOD.replace("# One", '<a href="x.html">x</a>')))[0], /link to "x\.html"/);
-  assert.deepEqual(await problemsOf(GOOD.replace("# One", "[go](#/one) [out](https://example.org)")), []);
+  assert.match((await problemsOf(slideWith("[go](#/two)")))[0], /a\.md:2: no slide has the id "two"/);
+  assert.match((await problemsOf(slideWith('<a href="x.html">x</a>')))[0], /link to "x\.html"/);
+  assert.deepEqual(await problemsOf(slideWith("[go](#/one) [out](https://example.org)")), []);
 });
 
 test("a chart's experiment must exist, and its file too where the data set does", async () => {
-  const chart = (src) => GOOD.replace("# One", `<canvas data-chart="line" data-chart-src="${src}"></canvas>`);
-  assert.deepEqual(await problemsOf(chart(CHART)), []);
-  assert.match(
-    (await problemsOf(chart(CHART.replace("rbd-j", "rdb-j"))))[0],
-    /a\.md:2: no experiment "rdb-journaling"/,
-  );
-  assert.match((await problemsOf(chart("benchmarks/x.csv")))[0], /is not benchmarks/);
-  assert.match((await problemsOf(chart(CHART.replace("iops-read-seq", "IOPS read"))))[0], /chart name/);
-  await save("benchmarks/reference/manifest.json", "{}");
-  assert.match((await problemsOf(chart(CHART)))[0], /has no rbd-journaling\/aggregate\/iops-read-seq\.csv/);
-  await save(CHART, "I/O size,4096\nA,1\n");
-  assert.deepEqual(await problemsOf(chart(CHART)), []);
-});
-
-test("a bound value needs a source, a text of its own, and data that know it", async () => {
-  const bound = (value, text = "3") => GOOD.replace("# One", `<data value="${value}">${text}</data>`);
-  assert.deepEqual(await problemsOf(bound("manifest.setup.osds")), []);
-  assert.match((await problemsOf(bound("manifset.setup.osds")))[0], /no source "manifset"/);
-  assert.match((await problemsOf(bound("manifest.setup.osds", "")))[0], /no text to fall back on/);
-  await save("benchmarks/reference/manifest.json", '{"setup": {"osds": 3}}');
-  assert.deepEqual(await problemsOf(bound("manifest.setup.osds")), []);
-  assert.match((await problemsOf(bound("manifest.setup.hosts")))[0], /is not in the data/);
+  const chart = (src) =>
+    slideWith(
+      `## <data value="manifest.setup.osds">3</data> OSDs\n<canvas data-chart="line" data-chart-src="${src}"></canvas>`,
+    );
+  const told = async (src) => (await problemsOf(chart(src))).join("\n");
+  assert.equal(await told(CHART), "");
+  assert.match(await told(CHART.replace("rbd-j", "rdb-j")), /a\.md:3: no experiment "rdb-journaling"/);
+  assert.match(await told("benchmarks/x.csv"), /is not benchmarks/);
+  assert.match(await told(CHART.replace("iops-read-seq", "IOPS read")), /chart name/);
+  assert.equal(await told(CHART.replace("reference", "not-measured-yet")), "");
+  await rm(path.join(talk.root, CHART));
+  assert.match(await told(CHART), /has no rbd-journaling\/aggregate\/iops-read-seq\.csv/);
 });
 
 test("a chapter that is named and not there is a problem of index.html", async () => {
-  const { problems } = await checkTalk({ root, benchmarks: path.join(root, "benchmarks") });
+  const { problems } = await talk.check();
   assert.deepEqual(problems, [{ file: "index.html", line: 1, message: "there is no chapter slides/a.md" }]);
+});
+
+test("a data file that is no JSON object is an error that names it", async () => {
+  await talk.save("benchmarks/reference/claims.json", "[]");
+  await assert.rejects(problemsOf(GOOD), /claims\.json: holds no JSON object/);
+});
+
+test("the command says how it is used, and refuses what it does not know", async () => {
+  const run = (...args) =>
+    promisify(execFile)(process.execPath, ["scripts/check.mjs", ...args], { cwd: PROJECT, timeout: 30_000 });
+  assert.match((await run("--help")).stdout, /npm run check[\s\S]*--fix/);
+  await assert.rejects(run("--mend"), (error) => error.code === 2 && /--mend/.test(error.stderr));
 });

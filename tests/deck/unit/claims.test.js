@@ -1,48 +1,133 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { claimRows, claimSource, forestPlot, formatRatio } from "../../../deck/claims.js";
+import { claimRows, claimSource, decidingCondition } from "../../../deck/claims.js";
+import { slideOfChart } from "../../../deck/claims-table.js";
+import { forestPlot } from "../../../deck/forest-plot.js";
 
 const ratio = { says: "a ÷ b", estimate: 15.64, low: 12, high: 20, n: 6, region: { low: 7.5, high: 13.3 } };
+const half = {
+  says: "b ÷ a",
+  estimate: 0.48213,
+  low: 0.45,
+  high: 0.52,
+  n: 6,
+  region: { low: 0.4, high: 0.6 },
+};
 const claims = {
+  sources: { S0: { title: "a talk" } },
   claims: {
     small: {
       sentence: "Small ones.",
       source: "S0",
+      chart: "e/c",
       verdict: "inconclusive",
       reason: "why",
-      conditions: { ratio },
+      conditions: { ratio, half },
+    },
+    single: {
+      sentence: "Once.",
+      source: "S1",
+      verdict: "inconclusive",
+      reason: "one block gives no interval",
+      conditions: { ratio: { ...ratio, low: null, high: null, n: 1 } },
     },
     later: {
       sentence: "Later.",
       source: "S1",
       verdict: "not measured",
       reason: "not here",
-      conditions: {},
+      conditions: { ratio: { ...ratio, estimate: null, low: null, high: null, n: 0 } },
     },
   },
 };
 const look = (text) => claimSource(() => claims)(text.split("."));
 
-test("a claim's figures are spoken with three digits", () => {
-  assert.equal(look("small.ratio"), "15.6×");
-  assert.equal(look("small.ratio.low"), "12×");
-  assert.equal(look("small.ratio.n"), "6");
-  assert.equal(look("small.verdict"), "inconclusive");
-  assert.equal(formatRatio(0.48213), "0.482×");
-});
+for (const [value, text] of [
+  ["small.verdict", "inconclusive"],
+  ["small.reason", "why"],
+  ["small.sentence", "Small ones."],
+  ["small.source", "S0"],
+  ["small.ratio", "15.6×"],
+  ["small.ratio.estimate", "15.6×"],
+  ["small.ratio.low", "12.0×"],
+  ["small.ratio.high", "20.0×"],
+  ["small.ratio.interval", "12.0× to 20.0×"],
+  ["small.ratio.n", "6"],
+  ["small.ratio.inverse", "0.0639×"],
+  ["small.ratio.inverse-percent", "6.4 %"],
+  ["small.half.percent", "48 %"],
+  ["small.half.inverse", "2.07×"],
+  ["single.ratio", "15.6×"],
+  ["single.ratio.interval", "no interval"],
+  ["later.ratio.n", "0"],
+]) {
+  test(`${value} is spoken as ${text}`, () => assert.equal(look(value), text));
+}
 
-test("what no claim knows keeps the slide's own text", () => {
-  for (const text of ["nobody.ratio", "small", "small.speed", "later.ratio", "small.ratio.loudness"])
+test("what no claim knows is null, never a guess", () => {
+  for (const text of [
+    "nobody.ratio",
+    "small",
+    "small.speed",
+    "small.ratio.loudness",
+    "small.ratio.region",
+    "small.ratio.low.more",
+    "small.verdict.low",
+    "small.conditions",
+    "single.ratio.low",
+    "later.ratio",
+    "later.ratio.interval",
+    "later.ratio.inverse",
+    "later.ratio.percent",
+    "constructor.name",
+    "small.constructor",
+    "small.ratio.constructor",
+  ])
     assert.equal(look(text), null, text);
   assert.equal(claimSource(() => null)(["small", "ratio"]), null);
+  assert.equal(claimSource(() => ({}))(["small", "ratio"]), null);
+});
+
+test("a claim is shown by the condition that decided its verdict, else by its first", () => {
+  const conditions = { first: { verdict: "held" }, second: { verdict: "refuted" } };
+  assert.equal(decidingCondition({ verdict: "refuted", conditions }), conditions.second);
+  assert.equal(decidingCondition({ verdict: "not testable here", conditions }), conditions.first);
+  assert.equal(decidingCondition({ verdict: "not measured", conditions: {} }), null);
 });
 
 test("rows come in the order asked for, and all when none is asked for", () => {
   const ids = (rows) => rows.map(({ id }) => id);
   assert.deepEqual(ids(claimRows(claims, ["later", "small", "nobody"])), ["later", "small"]);
-  assert.deepEqual(ids(claimRows(claims)), ["small", "later"]);
+  assert.deepEqual(ids(claimRows(claims)), ["small", "single", "later"]);
   assert.deepEqual(claimRows(null), []);
+});
+
+test("a row names its source's title and its chart where the claims do", () => {
+  const [small, later] = claimRows(claims, ["small", "later"]);
+  assert.deepEqual([small.sourceTitle, small.chart, small.condition], ["a talk", "e/c", ratio]);
+  assert.deepEqual([later.sourceTitle, later.chart], [null, null]);
+});
+
+test("a claim's chart is looked for on the slides: the first that speaks of the claim, else the first that draws it", () => {
+  const canvas = (chart, id, claim = null) => ({
+    dataset: { chartSrc: `benchmarks/reference/${chart}.csv` },
+    closest: () => ({
+      id,
+      querySelector: (selector) => (claim !== null && selector.includes(`"${claim} "`) ? {} : null),
+    }),
+  });
+  const root = {
+    querySelectorAll: () => [
+      canvas("other/aggregate/c", "one", "spoken"),
+      canvas("e/aggregate/c", "two"),
+      canvas("e/aggregate/c", "three", "spoken"),
+    ],
+  };
+  assert.equal(slideOfChart(root, "e/c", "unspoken"), "two");
+  assert.equal(slideOfChart(root, "e/c", "spoken"), "three");
+  assert.equal(slideOfChart(root, "e/d", "spoken"), null);
+  assert.equal(slideOfChart(root, null, "spoken"), null);
 });
 
 test("a forest plot keeps the order of its values and stays in its box", () => {

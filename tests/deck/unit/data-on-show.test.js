@@ -65,3 +65,57 @@ test("an index page in place of a manifest is no manifest", async () => {
   assert.equal(await manifests.load("a"), null);
   assert.equal(manifests.get("a"), null);
 });
+
+test("the data are the shipped ones only where they are those that the page names", async () => {
+  const fetchFile = server(list({ reference: ["claims.json"], mine: [] }));
+  const shipped = async (search, frozen = null) => {
+    const data = new DataOnShow({ search, usual: "reference", frozen, fetchFile });
+    await data.load();
+    return data.shipped;
+  };
+  assert.equal(await shipped(""), true);
+  assert.equal(await shipped("?data=reference"), true);
+  assert.equal(await shipped("?data=nobody"), true, "what cannot be shown is not shown");
+  assert.equal(await shipped("?data=mine"), false);
+  assert.equal(await shipped("?data=mine&meanwhile=reference"), false);
+});
+
+test("a frozen talk ignores what the address asks for, and says so", async () => {
+  const fetchFile = server({
+    ...list({ mine: [], other: [] }),
+    "benchmarks/mine/manifest.json": '{"label": "mine"}',
+  });
+  const frozen = async (search) => {
+    const data = new DataOnShow({ search, usual: "mine", frozen: "mine", fetchFile });
+    await data.load();
+    return data;
+  };
+  const data = await frozen("?data=other&meanwhile=other");
+  assert.equal(data.resolve(CHART.replace("reference", "mine")), CHART.replace("reference", "mine"));
+  assert.equal(data.manifest.label, "mine");
+  assert.equal(data.meanwhile, null);
+  assert.equal(data.shipped, true);
+  assert.equal(data.problem, "This talk is frozen to mine; “other” is ignored.");
+  assert.equal((await frozen("")).problem, null);
+  assert.equal((await frozen("?data=mine")).problem, null);
+});
+
+test("claims that disappear are no longer spoken of", async () => {
+  const texts = {
+    ...list({ reference: ["claims.json"] }),
+    "benchmarks/reference/claims.json": '{"claims": {"price": {}}}',
+  };
+  const data = new DataOnShow({ search: "", usual: "reference", fetchFile: server(texts) });
+  await data.load();
+  assert.deepEqual(data.claims, { claims: { price: {} } });
+  Object.assign(texts, list({ reference: ["manifest.json"] }));
+  await data.load();
+  assert.equal(data.claims, null);
+});
+
+test("a server without a list is asked for claims too", async () => {
+  const fetchFile = server({ "benchmarks/reference/claims.json": '{"claims": {}}' });
+  const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
+  await data.load();
+  assert.deepEqual(data.claims, { claims: {} });
+});

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { formatBytes, formatDate, formatPeriod, formatSeconds, formatValue } from "../../../deck/format.js";
+import {
+  formatBytes,
+  formatDate,
+  formatPercent,
+  formatPeriod,
+  formatRatio,
+  formatSeconds,
+  formatValue,
+} from "../../../deck/format.js";
 
 test("bytes are written with binary prefixes and at most one decimal", () => {
   assert.equal(formatBytes(1073741824), "1 GiB");
@@ -42,4 +50,36 @@ test("a value's unit is the last word of its key", () => {
 test("what has no text is null, so that the slide keeps its own", () => {
   for (const value of [null, undefined, "", {}, [], NaN, Infinity])
     assert.equal(formatValue(value, "x"), null);
+});
+
+test("a ratio has three digits, whatever its size, and no exponent", () => {
+  for (const [value, text] of [
+    [15.64, "15.6×"],
+    [1.90458, "1.90×"],
+    [0.48213, "0.482×"],
+    [1, "1.00×"],
+    [12, "12.0×"],
+    [999.9, "1000×"],
+    [1234, "1230×"],
+  ])
+    assert.equal(formatRatio(value), text);
+  for (const value of [null, undefined, NaN, Infinity, "2"]) assert.equal(formatRatio(value), null);
+});
+
+test("a share is a whole percentage, below ten per cent with two digits", () => {
+  for (const [value, text] of [
+    [0.95, "95 %"],
+    [0.481, "48 %"],
+    [1.009, "101 %"],
+    [0.1, "10 %"],
+    [0.045, "4.5 %"],
+    [0, "0 %"],
+  ])
+    assert.equal(formatPercent(value), text);
+  for (const value of [null, undefined, NaN]) assert.equal(formatPercent(value), null);
+});
+
+test("a share and a mean of ratios are told by their key", () => {
+  assert.equal(formatValue(0.05, "share"), "5 %");
+  assert.equal(formatValue(0.9943, "geometric_mean"), "0.994×");
 });

@@ -42,7 +42,11 @@ test("a chart that the manifest does not list is named as such", () => {
 });
 
 test("altered data are called altered before anything else", () => {
-  assert.match(provenance([address("iops-read-seq")], { ...manifest, altered: true }), /^ALTERED DATA/);
+  for (const altered of [true, { copied_from: "reference", files: 1 }])
+    assert.match(
+      provenance([address("iops-read-seq")], { ...manifest, altered }),
+      /^ALTERED DATA · reference: /,
+    );
 });
 
 test("the short address finds its chart in whichever experiment has it", () => {

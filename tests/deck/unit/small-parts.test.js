@@ -46,8 +46,22 @@ test("only ratios are drawn on a log2 axis, with 1 stressed", () => {
   assert.equal(options.plugins.csv.yScale, "log2");
   assert.equal(options.scales.y.grid.color({ tick: { value: 1 } }), "--ink");
   assert.equal(options.scales.y.grid.color({ tick: { value: 2 } }), "--chart-grid");
-  assert.equal(optionsFor("line", "benchmarks/a/b/aggregate/throughput-read-seq.csv"), null);
-  assert.equal(optionsFor("line", null), null);
+  for (const src of ["benchmarks/a/b/aggregate/throughput-read-seq.csv", null])
+    assert.deepEqual(optionsFor("line", src), { plugins: { csv: {} } });
+});
+
+test("axes take their titles and units from the manifest, also where the file is long and names none", () => {
+  const entry = {
+    x: { label: "Clients", unit: "count" },
+    y: { label: "IOPS", unit: "operations_per_second" },
+  };
+  const csv = (src) => optionsFor("line", src, (token) => token, entry).plugins.csv;
+  assert.deepEqual(csv("benchmarks/a/b/aggregate/iops-randwrite-4096.csv"), {
+    xTitle: "Clients",
+    xUnit: "count",
+    yUnit: "operations_per_second",
+  });
+  assert.equal(csv("benchmarks/a/b/aggregate/ratio-iops-randwrite-4096.csv").xUnit, "count");
 });
 
 test("an axis of ratios has a tick at 1, whatever its range, and few others", () => {

@@ -1,0 +1,91 @@
+/** What the talk must speak of: every claim, every chart of a claim; and what a chart must have: a finding and a source. */
+
+import { partsOf } from "../../../deck/data-set.js";
+import { chartEntry } from "../../../deck/provenance.js";
+import { boundElements, elementsWith, headingOf } from "../text/segments.js";
+import { elements } from "../text/tree.js";
+import { lineIn } from "./chapters.js";
+
+/** Every claim is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
+export function claimsSpoken({ slides, shipped, claimPlace }) {
+  const spoken = new Set(slides.flatMap((slide) => [...claimsOf(slide)]));
+  // A table that names no claim lists them all.
+  if (spoken.has("")) return [];
+  return claimsIn(shipped)
+    .filter(([id]) => !spoken.has(id))
+    .map(([id]) => ({
+      ...claimPlace(id),
+      message: `no slide speaks of claim "${id}"; bind a value to it, or list it in a data-claims table`,
+    }));
+}
+
+/** The chart that a claim names is drawn. */
+export function claimsDrawn({ slides, shipped, claimPlace }) {
+  const drawn = new Set(
+    slides.flatMap((slide) =>
+      chartsOf(slide).map(({ parts }) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
+    ),
+  );
+  return claimsIn(shipped)
+    .filter(([, { chart }]) => chart && !drawn.has(chart))
+    .map(([id, { chart }]) => ({
+      ...claimPlace(id),
+      message: `claim "${id}" names the chart ${chart}, which no slide draws`,
+    }));
+}
+
+/** The title of a slide with a chart is its finding: it takes its words or a figure from the data. */
+export function chartFindings({ slides }) {
+  return slides
+    .filter((slide) => chartsOf(slide).length > 0)
+    .flatMap((slide) => {
+      const heading = headingOf(slide);
+      const problem = (at, message) => [{ file: slide.file, line: lineIn(slide, at), message }];
+      if (heading === null) return problem(0, "a slide with a chart, and without a title");
+      const finds = [...elements(heading)].some(
+        ({ name, attributes }) => "data-when" in attributes || (name === "data" && "value" in attributes),
+      );
+      if (finds) return [];
+      return problem(
+        heading.start,
+        'the title above a chart is no finding; choose its words with data-when="…", or bind a figure with <data value="…">',
+      );
+    });
+}
+
+/** The manifest of the shipped data set says where each chart comes from. */
+export function chartSources({ slides, shipped: { name, manifest } }) {
+  if (manifest === null) return [];
+  return slides.flatMap((slide) =>
+    chartsOf(slide)
+      .filter(({ src, parts }) => parts && chartEntry(src, manifest) === null)
+      .map(({ element, parts }) => ({
+        file: slide.file,
+        line: lineIn(slide, element.start),
+        message: `the manifest of "${name}" does not list the chart ${parts.experiment ?? "csv"}/${parts.chart}: nothing says where it comes from`,
+      })),
+  );
+}
+
+/** The claims that a slide speaks of; "" for a table of all. */
+function* claimsOf(slide) {
+  for (const { attributes } of boundElements(slide)) yield attributes.value.trim().split(".")[0] || null;
+  for (const { attributes } of elementsWith(slide, "data-when"))
+    yield attributes["data-when"].trim().split(/\s+/)[0] || null;
+  for (const { attributes } of elementsWith(slide, "data-claims"))
+    yield* attributes["data-claims"].trim().split(/\s+/);
+}
+
+/** A slide's charts: their elements, their addresses, and what these name. */
+function chartsOf(slide) {
+  return [...elementsWith(slide, "data-chart-src")]
+    .filter(({ name }) => name === "canvas")
+    .map((element) => {
+      const src = element.attributes["data-chart-src"];
+      return { element, src, parts: partsOf(src) };
+    });
+}
+
+function claimsIn({ claims }) {
+  return Object.entries(claims?.claims ?? {});
+}

@@ -1,0 +1,135 @@
+/**
+ * Bound values: each names something that exists, and the text written on the slide is what the shipped data say.
+ * The rules get the talk as `checkTalk` gathers it; problems with a `fix` can be mended by rewriting the literal.
+ */
+
+import { follow } from "../../../deck/bound-numbers.js";
+import { CLAIM_FIELDS, CONDITION_PARTS } from "../../../deck/claims.js";
+import { boundElements, dataElements } from "../text/segments.js";
+import { textOf } from "../text/tree.js";
+import { escapeText } from "../text/escape.js";
+import { lineIn } from "./chapters.js";
+
+/** Computed from the manifest, and no path in it. */
+const COMPUTED = new Set(["manifest.measured"]);
+
+/** The shipped data set holds what literals and findings are checked against. */
+export function shippedData({ shipped: { name, manifest, claims } }) {
+  const problem = (file, what) => ({
+    file: `benchmarks/${name}/${file}`,
+    line: 1,
+    message: `${what}; write it with: npm run derive -- --data ${name}`,
+  });
+  return [
+    ...(manifest === null ? [problem("manifest.json", "the data set that ships has no manifest.json")] : []),
+    ...(claims === null ? [problem("claims.json", "the data set that ships has no claims.json")] : []),
+    ...(claims !== null && !isObject(claims.sources) ? [problem("claims.json", "names no sources")] : []),
+  ];
+}
+
+/** A bound value names something that the shipped data have, and has a text of its own. */
+export function boundValues({ slides, shipped }) {
+  return slides.flatMap((slide) =>
+    [...dataElements(slide)].flatMap((element) => {
+      const { value = "" } = element.attributes;
+      const problem = (message) => [{ file: slide.file, line: lineIn(slide, element.start), message }];
+      if (value.trim() === "") return problem("<data> without a value");
+      if (textOf(element).trim() === "")
+        return problem(`<data value="${value}"> has no text to fall back on`);
+      const why = whyUnknown(value, shipped);
+      return why === null ? [] : problem(`value "${value}": ${why}`);
+    }),
+  );
+}
+
+/** The literal on the slide is the text that the shipped data give. */
+export function staleLiterals({ slides, shipped, words }) {
+  return slides.flatMap((slide) =>
+    [...boundElements(slide)].flatMap((element) => {
+      const { value } = element.attributes;
+      const literal = plain(textOf(element));
+      if (value.trim() === "" || literal === "" || !answers(value, shipped)) return [];
+      const right = plain(words.resolve(value) ?? words.absent(value));
+      if (literal === right) return [];
+      return [
+        {
+          file: slide.file,
+          line: lineIn(slide, element.start),
+          message: `"${value}" says "${literal}", but the data of "${shipped.name}" say "${right}"`,
+          fix: {
+            from: slide.start + element.innerStart,
+            to: slide.start + element.innerEnd,
+            text: escapeText(right),
+          },
+        },
+      ];
+    }),
+  );
+}
+
+/**
+ * Why a value names nothing in the data.
+ * @param {string} value
+ * @param {{name: string, manifest: object|null, claims: object|null}} shipped
+ * @returns {string|null} null where it names something, or where the file that would know is not there
+ */
+export function whyUnknown(value, { name, manifest, claims }) {
+  const words = value.trim().split(".");
+  if (words.includes("")) return "write it as <source>.<path>";
+  const [first, ...path] = words;
+  if (first === "manifest") return manifest && notIn(manifest, value, path, `the manifest of "${name}"`);
+  if (first === "design") return manifest && notInDesign(manifest, path);
+  if (first === "method")
+    return claims && notIn(claims.method ?? {}, value, path, `the method in claims.json of "${name}"`);
+  return claims && notInClaims(claims, first, path);
+}
+
+/** Whether the data have the file that knows a value, and the value. */
+function answers(value, shipped) {
+  const fromManifest = /^(?:manifest|design)\./.test(value);
+  return (fromManifest ? shipped.manifest : shipped.claims) !== null && whyUnknown(value, shipped) === null;
+}
+
+function notIn(document, value, path, place) {
+  if (COMPUTED.has(value)) return null;
+  const found = follow(document, path);
+  if (path.length === 0 || found === undefined) {
+    const known = [...path.keys()]
+      .map((length) => follow(document, path.slice(0, length)))
+      .findLast(isObject);
+    return `${place} has no ${path.join(".") || "such value"}${listed(Object.keys(known ?? document))}`;
+  }
+  return isObject(found) ? `${path.join(".")} is no single value${listed(Object.keys(found))}` : null;
+}
+
+function notInDesign({ experiments = {} }, [experiment = "", ...path]) {
+  const names = Object.keys(experiments);
+  if (!names.includes(experiment)) return `there is no experiment "${experiment}"${listed(names)}`;
+  const design = experiments[experiment].parameters;
+  if (!isObject(design)) return `the manifest does not record the design of ${experiment}; derive it again`;
+  return notIn(design, "", path, `the recorded design of ${experiment}`);
+}
+
+function notInClaims({ claims = {} }, id, [name, part, ...more]) {
+  if (!Object.hasOwn(claims, id)) return `there is no claim "${id}", and no source of values of that name`;
+  const conditions = claims[id].conditions ?? {};
+  const names = [...Object.keys(conditions), ...CLAIM_FIELDS];
+  if (name === undefined) return `say what of claim "${id}"${listed(names)}`;
+  if (!names.includes(name)) return `claim "${id}" has no condition "${name}"${listed(names)}`;
+  if (part === undefined) return null;
+  if (!Object.hasOwn(conditions, name) || more.length > 0) return `"${name}" has no part "${part}"`;
+  return CONDITION_PARTS.includes(part) ? null : `a condition has no "${part}"${listed(CONDITION_PARTS)}`;
+}
+
+function listed(names) {
+  return names.length ? `; there ${names.length === 1 ? "is" : "are"} ${names.join(", ")}` : "";
+}
+
+/** Line ends of the source are blanks; a thin space within a number is part of it. */
+function plain(text) {
+  return text.replace(/[ \t\r\n]+/g, " ").trim();
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

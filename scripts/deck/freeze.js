@@ -1,0 +1,152 @@
+/**
+ * A site frozen to one data set: its files only, its texts on the slides, and `frozen.json`, which says what was frozen
+ * and lets anyone check that it still is.
+ */
+
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { PROJECT } from "./data-sets.js";
+import { lacking, readDataSet, wordsOf } from "./text/data-set-words.js";
+import { pinChapter } from "./text/pin.js";
+import { NotThere, openTalk, requireDataSets } from "./text/talk.js";
+import { deckConfig } from "./vite-config.js";
+
+export const RECORD = "frozen.json";
+/** Made when a site is built, from the names of the other files. */
+const INDEX = "benchmarks/index.json";
+
+/**
+ * The talk's chapters as they read with a data set.
+ * @param {{root: string, benchmarks: string, name: string}} places
+ * @returns {Promise<Map<string, string>>} text by file
+ * @throws {NotThere} when there is no such data set, or it lacks what its sentences are made of
+ */
+export async function pinnedTalk({ root, benchmarks, name }) {
+  await requireDataSets(benchmarks, [name]);
+  const data = await readDataSet(benchmarks, name);
+  const [lack] = lacking(data);
+  if (lack) throw new NotThere(lack);
+  const { shipped, chapters } = await openTalk(root);
+  const words = wordsOf(data, { shipped: name === shipped });
+  return new Map(chapters.map(({ file, text, slides }) => [file, pinChapter(text, slides, { name, words })]));
+}
+
+/**
+ * Builds the site.
+ * @param {{outDir: string, benchmarks: string, name: string}} places   outDir: absolute
+ * @returns {Promise<{record: object, undrawn: string[]}>}
+ *   record: what frozen.json holds; undrawn: files of charts that the data set lacks
+ * @throws {NotThere} as pinnedTalk; {Error} when the data change while they are copied
+ */
+export async function freezeSite({ outDir, benchmarks, name }) {
+  await requireDataSets(benchmarks, [name]);
+  const before = await digests(path.join(benchmarks, name), isDocument);
+  const chapters = await pinnedTalk({ root: PROJECT, benchmarks, name });
+  const { build } = await import("vite");
+  const config = deckConfig({ outDir, benchmarks, dataSets: [name], frozen: { name, chapters } });
+  await build({ ...config, configFile: false, logLevel: "warn" });
+  const files = await digests(outDir, isData);
+  for (const [file, digest] of Object.entries(before)) {
+    if (files[`benchmarks/${name}/${file}`] !== digest)
+      throw new Error(
+        `benchmarks/${name}/${file} changed while it was frozen; freeze again when nothing is measuring`,
+      );
+  }
+  const record = {
+    schema_version: 1,
+    data_set: name,
+    ...(await commitOf(PROJECT)),
+    claims_sha256: files[`benchmarks/${name}/claims.json`],
+    files,
+    slides: await digests(outDir, (file) => chapters.has(file)),
+  };
+  await writeFile(path.join(outDir, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+  return { record, undrawn: chartsWithout(chapters, files) };
+}
+
+/**
+ * Compares a frozen site with its record.
+ * @param {string} folder
+ * @returns {Promise<{record: object, differences: string[]}>} differences: a sentence each; none is best
+ * @throws {NotThere} when the folder holds no readable record
+ */
+export async function verifySite(folder) {
+  const record = await readRecord(folder);
+  const known = { ...record.files, ...record.slides };
+  const found = await digests(
+    folder,
+    (file) => isData(file) || file in known || /^slides\/.*\.md$/.test(file),
+  );
+  const differences = [];
+  for (const [file, digest] of Object.entries(known)) {
+    if (!(file in found)) differences.push(`${file}: missing`);
+    else if (found[file] !== digest) differences.push(`${file}: not what was frozen`);
+  }
+  for (const file of Object.keys(found)) if (!(file in known)) differences.push(`${file}: added since`);
+  if (record.claims_sha256 !== record.files[`benchmarks/${record.data_set}/claims.json`])
+    differences.push(`${RECORD}: claims_sha256 is not that of the claims it lists`);
+  return { record, differences: differences.sort() };
+}
+
+async function readRecord(folder) {
+  const file = path.join(folder, RECORD);
+  try {
+    const record = JSON.parse(await readFile(file, "utf8"));
+    if (typeof record.data_set !== "string" || typeof record.files !== "object" || record.files === null)
+      throw new Error("it names no data set, or no files");
+    return { slides: {}, ...record };
+  } catch (error) {
+    const why =
+      error.code === "ENOENT" ? "there is none; was this site built by npm run freeze?" : error.message;
+    throw new NotThere(`${file}: ${why}`, { cause: error });
+  }
+}
+
+const isData = (file) => file.startsWith("benchmarks/") && file !== INDEX;
+/** What sentences are filled from. */
+const isDocument = (file) => /^(?:manifest|claims)\.json$/.test(file);
+/** SHA-256 of the files below a folder that `wanted` accepts, by their path with "/", sorted. */
+async function digests(folder, wanted) {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
+    .filter(wanted)
+    .sort();
+  return Object.fromEntries(
+    await Promise.all(files.map(async (file) => [file, await digestOf(path.join(folder, file))])),
+  );
+}
+
+/** The commit that is checked out, and whether files differ from it; null where git cannot say. */
+async function commitOf(root) {
+  const git = async (...args) => (await promisify(execFile)("git", args, { cwd: root })).stdout.trim();
+  try {
+    const commit = await git("rev-parse", "HEAD");
+    return {
+      git_commit: commit,
+      git_dirty: (await git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")) !== "",
+    };
+  } catch {
+    // An archive of the project has no history; the digests still say what was frozen.
+    return { git_commit: null, git_dirty: null };
+  }
+}
+
+/** The files of charts that pinned slides name and the site does not have. */
+function chartsWithout(chapters, files) {
+  const named = [...chapters.values()].flatMap((text) =>
+    [...text.matchAll(/\bdata-chart-src="([^"]*)"/g)].map(([, src]) => src.replace(/^\.\//, "")),
+  );
+  return [...new Set(named)].filter((src) => !(src in files));
+}
+
+async function digestOf(file) {
+  return createHash("sha256")
+    .update(await readFile(file))
+    .digest("hex");
+}

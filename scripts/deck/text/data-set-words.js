@@ -1,0 +1,60 @@
+/** What a data set puts into the talk's sentences: the texts of bound values, and which texts its verdicts choose. */
+
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { numbersFrom } from "../../../deck/sources.js";
+import { isChosen } from "../../../deck/verdict-text.js";
+
+/**
+ * Reads a data set's manifest and claims.
+ * @param {string} benchmarks   folder of data sets
+ * @param {string} name
+ * @returns {Promise<{name: string, manifest: object|null, claims: object|null}>} null for a file that is not there
+ * @throws {Error} naming a file that holds no JSON object
+ */
+export async function readDataSet(benchmarks, name) {
+  const [manifest, claims] = await Promise.all(
+    ["manifest.json", "claims.json"].map((file) => readObject(path.join(benchmarks, name, file))),
+  );
+  return { name, manifest, claims };
+}
+
+/** What a data set lacks of the two files that fill its sentences, each with the way to get it; none is best. */
+export function lacking({ name, manifest, claims }) {
+  return Object.entries({ "manifest.json": manifest, "claims.json": claims })
+    .filter(([, document]) => document === null)
+    .map(([file]) => `“${name}” has no ${file}; write it with: npm run derive -- --data ${name}`);
+}
+
+/**
+ * @param {{manifest: object|null, claims: object|null}} data
+ * @param {{shipped?: boolean}} [options]   shipped: whether the literals on the slides are those of these data
+ * @returns {{resolve: (value: string) => string|null, absent: (value: string) => string,
+ *            text: (value: string, literal: string) => string,
+ *            chooses: (when: {claim: string, verdicts: string[]}[]) => boolean}}
+ *   resolve: the text that the data give, or null; absent: what stands for a value that they do not give; text: what
+ *   is shown; chooses: whether all conditions are met
+ */
+export function wordsOf({ manifest, claims }, { shipped = false } = {}) {
+  const numbers = numbersFrom({ manifest: () => manifest, claims: () => claims });
+  return {
+    resolve: (value) => numbers.resolve(value),
+    absent: (value) => numbers.absent(value),
+    text: (value, literal) => numbers.textFor(value, literal, { shipped }).text,
+    chooses: (when) => when.every((one) => isChosen(one, claims)),
+  };
+}
+
+async function readObject(file) {
+  let value;
+  try {
+    value = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    if (error.code === "ENOENT") return null;
+    throw new Error(`${file}: ${error.message}`, { cause: error });
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw new Error(`${file}: holds no JSON object; write it again with npm run derive`);
+  return value;
+}

@@ -1,0 +1,59 @@
+/** Slides pinned to one data set: its texts stand in them, the texts that its verdicts do not choose are gone. Pure. */
+
+import { withDataSet } from "../../../deck/data-set.js";
+import { parseWhen } from "../../../deck/verdict-text.js";
+import { applyEdits } from "./edits.js";
+import { escapeText } from "./escape.js";
+import { boundElements, elementsWith } from "./segments.js";
+import { textOf } from "./tree.js";
+
+const SOURCE = /(\sdata-chart-src\s*=\s*)("[^"]*"|'[^']*')/i;
+
+/**
+ * A chapter's text, pinned.
+ * @param {string} text   with LF line ends
+ * @param {import("./segments.js").ReadSlide[]} slides   of that chapter
+ * @param {{name: string, words: ReturnType<import("./data-set-words.js").wordsOf>}} data
+ */
+export function pinChapter(text, slides, data) {
+  return applyEdits(
+    text,
+    slides.map((slide) => ({
+      from: slide.start,
+      to: slide.start + slide.text.length,
+      text: pinSlide(slide, data),
+    })),
+  );
+}
+
+function pinSlide(slide, { name, words }) {
+  const pinned = applyEdits(slide.text, [
+    ...[...boundElements(slide)].map((element) => ({
+      from: element.innerStart,
+      to: element.innerEnd,
+      text: escapeText(words.text(element.attributes.value, textOf(element))),
+    })),
+    ...[...elementsWith(slide, "data-when")]
+      .filter((element) => !chosen(element, words))
+      .map(({ start, end }) => ({ from: start, to: end, text: "" })),
+    ...[...elementsWith(slide, "data-chart-src")].map((element) => ({
+      from: element.start,
+      to: element.innerStart,
+      text: slide.text
+        .slice(element.start, element.innerStart)
+        .replace(
+          SOURCE,
+          (_, before, quoted) => before + quoted[0] + withDataSet(quoted.slice(1, -1), name) + quoted[0],
+        ),
+    })),
+  ]);
+  // Blank lines part slides: a text that is gone must not leave two of them, nor take those at the end.
+  const ending = /\s*$/.exec(slide.text)[0];
+  return pinned.replace(/\n(?:[ \t]*\n){2,}/g, "\n\n").trim() + ending;
+}
+
+/** As in the deck: what names no claim and no verdict is never shown. */
+function chosen({ attributes }, words) {
+  const when = parseWhen(attributes["data-when"]);
+  return when !== null && words.chooses([when]);
+}

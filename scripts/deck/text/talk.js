@@ -1,0 +1,48 @@
+/** The talk and the data sets it can be read with, gathered for `npm run wording` and `npm run freeze`. */
+
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { normalText, readTalk, shippedDataSet } from "../check/chapters.js";
+import { indexOf, scanBenchmarks, whyUnknownDataSet } from "../data-sets.js";
+import { readSlide } from "./segments.js";
+
+/** What a person asked for that is not there. */
+export class NotThere extends Error {}
+
+/**
+ * Reads every chapter.
+ * @param {string} root   folder of index.html
+ * @returns {Promise<{shipped: string, chapters: {file: string, text: string,
+ *                    slides: import("./segments.js").ReadSlide[]}[]}>}
+ *   shipped: the data set whose texts stand on the slides; text: with LF line ends
+ * @throws {NotThere} naming a chapter that cannot be read
+ */
+export async function openTalk(root) {
+  const { chapters, problems } = await readTalk(root);
+  if (problems.length) {
+    const [{ file, line, message }] = problems;
+    throw new NotThere(`${file}:${line}: ${message}`);
+  }
+  const html = await readFile(path.join(root, "index.html"), "utf8");
+  return {
+    shipped: shippedDataSet(html),
+    chapters: chapters.map(({ file, text, slides }) => ({
+      file,
+      text: normalText(text),
+      slides: slides.map(readSlide),
+    })),
+  };
+}
+
+/**
+ * Refuses names that are no data set's.
+ * @param {string} benchmarks   folder of data sets
+ * @param {string[]} names
+ * @throws {NotThere} naming those that there are
+ */
+export async function requireDataSets(benchmarks, names) {
+  const { data_sets: known } = indexOf((await scanBenchmarks(benchmarks)).files);
+  const why = whyUnknownDataSet(known, names);
+  if (why !== null) throw new NotThere(why);
+}

@@ -1,0 +1,219 @@
+/**
+ * A slide's text as a tree of elements, each with its place in that text. HTML is read by htmlparser2, Markdown's
+ * blocks by markdown.js; attributes given by reveal's `<!-- .element: … -->` stand at the element they decorate.
+ */
+
+import { Parser } from "htmlparser2";
+
+import { CODE, MARK, scanMarkdown } from "./markdown.js";
+
+/**
+ * @typedef {object} Element
+ * @property {string} name   in lower case; "" for the root
+ * @property {Record<string, string>} attributes
+ * @property {Element|null} parent
+ * @property {(Element|Text)[]} children
+ * @property {number} start        where it begins; the opening tag of HTML
+ * @property {number} innerStart   where its content begins
+ * @property {number} innerEnd     where its content ends
+ * @property {number} end          where it ends, closing tag included
+ *
+ * @typedef {{text: string, at: number, code: boolean, parent: Element}} Text
+ *   entities decoded, Markdown's marks left out; code: within backticks or a fence
+ */
+
+const DECORATION = /\.(element|slide):\s*(\S.*)$/m;
+// `<` and `&` in code are text, but the parser does not know code: these stand in for them.
+const STAND_INS = { "<": "\uE000", "&": "\uE001" };
+
+/**
+ * @param {string} text
+ * @param {number} [base]   what is added to every position
+ * @returns {Element} the root
+ */
+export function parseTree(text, base = 0) {
+  const { events, marks } = scanMarkdown(text);
+  const builder = new Builder(text, events, marks);
+  const parser = new Parser(
+    {
+      onopentag: (name, attributes) =>
+        builder.open(name, attributes, parser.startIndex, parser.endIndex + 1, true),
+      onclosetag: (name, implied) => builder.closeTag(name, parser.startIndex, parser.endIndex + 1, implied),
+      ontext: (data) => builder.words(data, parser.startIndex, parser.endIndex + 1),
+      oncomment: (data) => builder.comment(data, parser.startIndex),
+    },
+    { decodeEntities: true, lowerCaseTags: true },
+  );
+  parser.end(builder.readable);
+  return builder.finish(base);
+}
+
+class Builder {
+  #text;
+  #events;
+  #marks;
+  #here;
+  #root;
+
+  constructor(text, events, marks) {
+    this.#text = text;
+    this.#events = [...events];
+    this.#marks = marks;
+    this.#root = element("", {}, 0, 0, null);
+    this.#here = this.#root;
+    this.readable = [...text.matchAll(/[<&]/g)]
+      .filter(({ index }) => marks[index] !== 0)
+      .reduce(
+        (result, { 0: found, index }) => result.slice(0, index) + STAND_INS[found] + result.slice(index + 1),
+        text,
+      );
+  }
+
+  open(name, attributes, start, innerStart, isTag) {
+    if (isTag) this.#flush(start);
+    const made = element(name, attributes, start, innerStart, this.#here);
+    made.isTag = isTag;
+    this.#here.children.push(made);
+    this.#here = made;
+  }
+
+  closeTag(name, start, end, implied) {
+    let closing = this.#here;
+    while (closing !== this.#root && !(closing.isTag && closing.name === name)) closing = closing.parent;
+    // Closed by the end of a Markdown block already, or never open.
+    if (closing === this.#root) return;
+    // An element without content of its own (`<br>`, `<path />`) is closed where its tag ends.
+    // An unfinished comment ends the text, and the parser counts on.
+    const at = Math.min(start, this.#text.length);
+    if (implied && end === closing.innerStart) this.#close(closing, end, end);
+    else if (implied) this.#close(closing, at, at);
+    else {
+      this.#flush(start);
+      this.#close(closing, start, end);
+    }
+  }
+
+  words(data, start, end) {
+    this.#flush(start);
+    if (this.readable.slice(start, end) !== data) {
+      // An entity, decoded.
+      this.#add(data, start, false);
+      return;
+    }
+    let from = start;
+    while (from < end) {
+      this.#flush(from);
+      const kind = this.#marks[from];
+      const stop = Math.min(end, this.#events[0]?.at ?? end);
+      let to = from + 1;
+      while (to < stop && this.#marks[to] === kind) to += 1;
+      if (kind !== MARK) this.#add(this.#text.slice(from, to), from, kind === CODE);
+      from = to;
+    }
+  }
+
+  comment(data, start) {
+    this.#flush(start);
+    const [, kind, list] = DECORATION.exec(data) ?? [];
+    if (list === undefined) return;
+    const decorated = kind === "slide" ? this.#root : this.#decorated(start);
+    for (const [, name, value] of list.matchAll(/([^"=\s]+)="([^"]*)"/g)) decorated.attributes[name] = value;
+  }
+
+  finish(base) {
+    this.#flush(Infinity);
+    this.#close(this.#root, this.#text.length, this.#text.length);
+    for (const node of everything(this.#root)) {
+      if ("at" in node) node.at += base;
+      else for (const key of ["start", "innerStart", "innerEnd", "end"]) node[key] += base;
+    }
+    return this.#root;
+  }
+
+  /** What a comment decorates: as in reveal, the element before it, else the one that it stands in. */
+  #decorated(at) {
+    const before = this.#here.children.filter((child) => isElement(child) && child.name !== "br").at(-1);
+    if (!before) return this.#here;
+    const apart = /\n[ \t]*\n/.test(this.#text.slice(before.end, at));
+    const items = before.children.filter((child) => child.name === "li");
+    return ["ul", "ol"].includes(before.name) && !apart && items.length ? items.at(-1) : before;
+  }
+
+  /** Opens and closes Markdown's blocks up to a position. */
+  #flush(at) {
+    while (this.#events.length && this.#events[0].at <= at) {
+      const event = this.#events.shift();
+      if (event.open) {
+        this.open(event.name, {}, event.at, event.at, false);
+        continue;
+      }
+      let closing = this.#here;
+      while (closing !== this.#root && (closing.isTag || closing.name !== event.name))
+        closing = closing.parent;
+      if (closing !== this.#root) this.#close(closing, event.at, event.at);
+    }
+  }
+
+  /** Closes an element, and what is still open in it. */
+  #close(closing, innerEnd, end) {
+    for (let inner = this.#here; inner !== closing; inner = inner.parent)
+      Object.assign(inner, { innerEnd, end: innerEnd });
+    // A closing tag without an opening one (`</p>`) makes an element of nothing.
+    Object.assign(closing, { innerEnd: Math.max(innerEnd, closing.innerStart), end });
+    this.#here = closing.parent ?? closing;
+  }
+
+  #add(text, at, code) {
+    this.#here.children.push({ text, at, code, parent: this.#here });
+  }
+}
+
+function element(name, attributes, start, innerStart, parent) {
+  const ends = { innerEnd: innerStart, end: innerStart };
+  return { name, attributes: { ...attributes }, start, innerStart, ...ends, parent, children: [] };
+}
+
+/** Whether a child is an element, and not text. */
+export function isElement(node) {
+  return "children" in node;
+}
+
+/** Every node below an element, in the order of the text, itself first. */
+export function* everything(node) {
+  yield node;
+  for (const child of node.children ?? []) yield* everything(child);
+}
+
+/** Every element below one, itself first. */
+export function* elements(node) {
+  for (const one of everything(node)) if (isElement(one)) yield one;
+}
+
+/** All text below an element. */
+export function textOf(node) {
+  return [...everything(node)].map((one) => one.text ?? "").join("");
+}
+
+/**
+ * Adjacent siblings, with nothing but blanks between them, that speak of the same claim: the texts of which one is shown.
+ * @param {Element} root
+ * @param {(element: Element) => string|null} keyOf   what the members of a group share; null for no member
+ * @returns {Element[][]}
+ */
+export function groupsOf(root, keyOf) {
+  const groups = [];
+  for (const { children } of elements(root)) {
+    let open = null;
+    for (const child of children) {
+      if (!isElement(child)) {
+        if (child.text.trim() !== "") open = null;
+        continue;
+      }
+      const key = keyOf(child);
+      if (key !== null && open?.key === key) open.members.push(child);
+      else if (key === null) open = null;
+      else groups.push((open = { key, members: [child] }));
+    }
+  }
+  return groups.map(({ members }) => members);
+}

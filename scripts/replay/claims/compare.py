@@ -1,0 +1,109 @@
+"""Two data sets side by side: does a ratio differ between them by more than noise? Judgements in, comparisons out.
+
+The unit is a block's own estimate, on the logarithm. The blocks of two data sets have nothing in common: they are two
+independent samples, which may differ in number and in spread, and have Welch's t-interval. All conditions of all claims
+are asked at once; "more than noise" is what stands after Holm's correction over them. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from replay import statistics
+from replay.claims.evaluate import BLOCKS_FOR_VERDICT
+from replay.claims.model import Assessment, Claim, Condition, Finding, Judgement
+
+
+@dataclass(frozen=True)
+class ConditionComparison:
+    """One condition in two data sets.
+
+    A finding is None where its data set has no data of the experiment. `ratio` is the first estimate ÷ the second,
+    `low` and `high` its 95 % interval, `p_value` two-sided; `more_than_noise` is None, and `missing` says why, where
+    there is no interval.
+    """
+
+    condition: Condition
+    findings: tuple[Finding | None, Finding | None]
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    degrees_of_freedom: float | None = None
+    p_value: float | None = None
+    more_than_noise: bool | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimComparison:
+    """One claim in two data sets."""
+
+    claim: Claim
+    judgements: tuple[Judgement, Judgement]
+    conditions: tuple[ConditionComparison, ...]
+
+    @property
+    def verdicts_differ(self) -> bool:
+        """Tell whether the data sets give the claim different verdicts."""
+        first, second = self.judgements
+        return first.verdict != second.verdict
+
+
+def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
+    """Return every claim of both, in the first one's order."""
+    others = {one.claim.id: one for one in second.judgements}
+    names = (first.data_set, second.data_set)
+    compared = [
+        ClaimComparison(
+            one.claim,
+            (one, other := others[one.claim.id]),
+            tuple(_condition(condition, one, other, names) for condition in one.claim.conditions),
+        )
+        for one in first.judgements
+    ]
+    return _corrected(compared)
+
+
+def _condition(
+    condition: Condition, first: Judgement, second: Judgement, names: tuple[str, str]
+) -> ConditionComparison:
+    findings = (_finding(first, condition), _finding(second, condition))
+    absent = [name for name, one in zip(names, findings, strict=True) if one is None or one.n == 0]
+    if absent:
+        return ConditionComparison(condition, findings, missing=f"not measured in {' and '.join(absent)}")
+    ratio = findings[0].estimate / findings[1].estimate
+    few = [name for name, one in zip(names, findings, strict=True) if one.n < BLOCKS_FOR_VERDICT]
+    if few:
+        return ConditionComparison(
+            condition, findings, ratio, missing=f"no interval is possible: one block in {' and '.join(few)}"
+        )
+    logs = [[math.log(value) for value in one.blocks.values()] for one in findings]
+    found = statistics.welch_difference(*logs)
+    return ConditionComparison(
+        condition,
+        findings,
+        *(math.exp(value) for value in found[:3]),
+        degrees_of_freedom=found.degrees_of_freedom,
+        p_value=found.p_value,
+    )
+
+
+def _finding(judgement: Judgement, condition: Condition) -> Finding | None:
+    return next((one for one in judgement.findings if one.condition.name == condition.name), None)
+
+
+def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:
+    """Say of each condition that has a p-value whether it stands after Holm's correction over all of them."""
+    tested = [one.p_value for claim in compared for one in claim.conditions if one.p_value is not None]
+    stands = iter(statistics.holm(tested))
+    return [
+        replace(
+            claim,
+            conditions=tuple(
+                one if one.p_value is None else replace(one, more_than_noise=next(stands)) for one in claim.conditions
+            ),
+        )
+        for claim in compared
+    ]

@@ -1,0 +1,111 @@
+"""A comparison of two data sets as JSON and as a table for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from replay import statistics
+from replay.claims.compare import ClaimComparison, ConditionComparison
+from replay.claims.evaluate import three_digits
+from replay.claims.model import Assessment, Finding
+from replay.claims.output import altered_line, six_digits
+
+_SIDES = ("data_set", "against")
+
+
+def comparison_document(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> dict[str, Any]:
+    """Return the comparison for programs. `ratio` is the first data set's estimate ÷ the second's."""
+    return {
+        "schema_version": 1,
+        "data_set": first.data_set,
+        "against": second.data_set,
+        "altered": {side: bool(one.altered) for side, one in zip(_SIDES, (first, second), strict=True)},
+        "method": {"confidence": statistics.CONFIDENCE, "interval": "welch", "correction": "holm"},
+        "claims": {one.claim.id: _claim(one) for one in compared},
+    }
+
+
+def _claim(one: ClaimComparison) -> dict[str, Any]:
+    return {
+        "sentence": one.claim.sentence,
+        "source": one.claim.source,
+        "verdicts": {side: judged.verdict for side, judged in zip(_SIDES, one.judgements, strict=True)},
+        "verdicts_differ": one.verdicts_differ,
+        "conditions": {condition.condition.name: _condition(condition) for condition in one.conditions},
+    }
+
+
+def _condition(one: ConditionComparison) -> dict[str, Any]:
+    return {
+        **{side: _finding(found) for side, found in zip(_SIDES, one.findings, strict=True)},
+        "ratio": six_digits(one.ratio),
+        "low": six_digits(one.low),
+        "high": six_digits(one.high),
+        "degrees_of_freedom": six_digits(one.degrees_of_freedom),
+        "p_value": six_digits(one.p_value),
+        "more_than_noise": one.more_than_noise,
+        "missing": one.missing or None,
+    }
+
+
+def _finding(found: Finding | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "estimate": six_digits(found.estimate),
+        "low": six_digits(found.low),
+        "high": six_digits(found.high),
+        "n": found.n,
+        "verdict": found.verdict,
+    }
+
+
+def comparison_table(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> str:
+    """Return the comparison for a terminal: per claim its verdicts, per condition both estimates and their ratio.
+
+    A claim whose verdicts differ begins with ≠.
+    """
+    names = [first.data_set, second.data_set]
+    rows: list[list[str]] = [["", *names, " ÷ ".join(names)]]
+    for one in compared:
+        mark = "≠" if one.verdicts_differ else " "
+        rows.append([f"{mark} {one.claim.sentence} ({one.claim.source}, {one.claim.id})"])
+        rows.append(["    verdict", *(judged.verdict.upper() for judged in one.judgements), ""])
+        rows += [_row(condition) for condition in one.conditions]
+    widths = [max(len(row[column]) for row in rows if len(row) > 1) for column in range(4)]
+    lines = [*altered_line(first), *altered_line(second)]
+    lines += ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip() for row in rows]
+    return "\n".join([*lines, "", _summary(compared)])
+
+
+def _row(one: ConditionComparison) -> list[str]:
+    sides = ["not measured" if found is None or found.n == 0 else _side(found) for found in one.findings]
+    if one.more_than_noise is None:
+        ratio = f"{_figure(one.ratio)}: {one.missing}" if one.ratio is not None else one.missing
+    else:
+        said = "more than noise" if one.more_than_noise else "within noise"
+        ratio = f"{_figure(one.ratio, one.low, one.high)}: {said}"
+    return [f"    {one.condition.name}", *sides, ratio]
+
+
+def _side(found: Finding) -> str:
+    return f"{_figure(found.estimate, found.low, found.high)} n = {found.n} {found.verdict}"
+
+
+def _figure(value: float, low: float | None = None, high: float | None = None) -> str:
+    return (
+        three_digits(value)
+        if low is None or high is None
+        else f"{three_digits(value)} [{three_digits(low)}, {three_digits(high)}]"
+    )
+
+
+def _summary(compared: Sequence[ClaimComparison]) -> str:
+    conditions = [one for claim in compared for one in claim.conditions]
+    tested = [one for one in conditions if one.more_than_noise is not None]
+    return (
+        f"{sum(claim.verdicts_differ for claim in compared)} of {len(compared)} verdicts differ (≠); "
+        f"{sum(bool(one.more_than_noise) for one in tested)} of {len(tested)} ratios differ by more than noise "
+        f"({statistics.CONFIDENCE:.0%} intervals by Welch's t; Holm's correction over all of them)"
+    )

@@ -1,0 +1,116 @@
+"""`npm run derive -- --reseal COPY`: takes altered raw files in a copy of a data set, and stamps the copy as altered.
+
+SHA256SUMS then lists the files as they are, so that the copy can be derived. The stamp (`altered.json`, see
+`replay.copies`) is on disk before the first SHA256SUMS is replaced: whatever cuts this short leaves a copy that derive
+refuses, or one that says that it is altered.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from replay.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
+from replay.derive.files import json_text
+from replay.derive.manifest import exclusive, experiments_in
+from replay.errors import ConfigurationError, EvidenceError
+from replay.rawfiles import SUMS, compare
+
+SHIPPED = "reference"
+
+
+def reseal(data_set: Path) -> list[AlteredFile]:
+    """List a copy's altered files anew in SHA256SUMS, drop the missing ones, and stamp the copy; return them.
+
+    A file that was dropped before and is there again is listed again. Where nothing differs, nothing is written.
+    Raises ConfigurationError for what is no copy, and EvidenceError naming a file that cannot be read, or that
+    SHA256SUMS never listed.
+    """
+    copied_from = _origin(data_set)
+    experiments = experiments_in(data_set)
+    if not experiments:
+        raise EvidenceError(
+            "no raw output here", where=data_set, next_step="copy a whole data set, with its raw output"
+        )
+    _refuse_links(data_set, experiments)
+    with exclusive(data_set):
+        stamp = read_stamp(data_set) or Stamp(copied_from)
+        measured = stamp.as_measured
+        sums: dict[Path, dict[str, str | None]] = {}
+        altered: list[AlteredFile] = []
+        for name in experiments:
+            raw, prefix = data_set / name / "raw", f"{name}/raw/"
+            known = {path.removeprefix(prefix): was for path, was in measured.items() if path.startswith(prefix)}
+            recorded, found = compare(raw, known)
+            if recorded != found:
+                sums[raw / SUMS] = found
+                altered += [
+                    AlteredFile(prefix + path, recorded.get(path) or known[path], digest)
+                    for path, digest in sorted(found.items())
+                    if recorded.get(path) != digest
+                ]
+        if altered:
+            _replace(data_set / ALTERED, json_text(stamp.adding(altered).document()))
+            for path, found in sums.items():
+                _replace(path, "".join(f"{digest}  {name}\n" for name, digest in found.items() if digest))
+    return altered
+
+
+def _origin(data_set: Path) -> str:
+    """Return the name of the data set that this folder is a copy of. Raises ConfigurationError where it is none."""
+    if not data_set.is_dir():
+        next_step = _how_to_copy(data_set.with_name(SHIPPED), data_set.name)
+        raise EvidenceError("there is no such data set", where=data_set, next_step=next_step)
+    origin = measured_as(data_set)
+    if data_set.name in (SHIPPED, origin):
+        raise ConfigurationError(
+            "this is an original, not a copy: its raw output is never edited",
+            where=data_set,
+            next_step=f"restore what was altered; {_how_to_copy(data_set)}",
+        )
+    if origin is None:
+        raise ConfigurationError(
+            f"no {CAMPAIGN} says what this was measured as: it may be an original",
+            where=data_set,
+            next_step=f"copy a whole data set, with its {CAMPAIGN}",
+        )
+    return origin
+
+
+def _refuse_links(data_set: Path, experiments: list[str]) -> None:
+    """Raise ConfigurationError where raw output is only linked to: to reseal it would change the original."""
+    home = data_set.parent.resolve() / data_set.name
+    for name in experiments:
+        raw = data_set / name / "raw"
+        if raw.resolve() != home / name / "raw":
+            raise ConfigurationError(
+                f"a link to {raw.resolve()}, which may be the original",
+                where=raw,
+                next_step=f"copy what it links to, and reseal that: cp -rL {data_set} {data_set}-altered",
+            )
+
+
+def _how_to_copy(original: Path, name: str = "") -> str:
+    name = name or f"{original.name}-altered"
+    return (
+        f"alter a copy: cp -r {original} {original.with_name(name)}, edit a file of its raw/, "
+        f"then: npm run derive -- --reseal {name}"
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole, and have it on disk before this returns: the order of the files is what keeps them honest."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

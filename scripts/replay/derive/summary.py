@@ -1,0 +1,80 @@
+"""Figures that the manifest gathers over an experiment: what its design fixes, its A/A control, its trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from replay import statistics
+from replay.derive.aggregate import Chart
+from replay.derive.designs import Design
+from replay.derive.files import number_text
+
+#: Facts of sidecars that are part of the set-up, where the design does not record them.
+RECORDED_FACTS = ("snapshot_interval_seconds",)
+#: Units that a key does not end with: what they measure, the chart says.
+_UNITLESS = {"ratio", "count"}
+
+
+def parameters(design: Design, sidecars: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what fixed the measurement, as it was recorded with it: never from today's configuration.
+
+    These are the numbers of the recorded design itself, its options, the smallest and the largest level of each numeric
+    factor (`smallest_io_size_bytes`), and facts of sidecars on which all that state them agree. What was not recorded
+    is not here.
+    """
+    found = {key: value for key, value in design.public.items() if _is_number(value) and key != "schema_version"}
+    found |= design.public.get("options", {})
+    for name, levels in design.factors.items():
+        if levels and all(_is_number(level) for level in levels):
+            found |= {f"smallest_{name}": min(levels), f"largest_{name}": max(levels)}
+    stated: dict[str, set[Any]] = {}
+    for sidecar in sidecars:
+        for name in RECORDED_FACTS:
+            if (value := (sidecar.get("facts") or {}).get(name)) is not None:
+                stated.setdefault(name, set()).add(value)
+    found |= {name: values.pop() for name, values in stated.items() if len(values) == 1}
+    return {name: found[name] for name in sorted(found)}
+
+
+def control(design: Design, charts: Iterable[Chart]) -> dict[str, Any] | None:
+    """Return what the A/A control says: how many of its ratios' intervals there are, and how many exclude 1.
+
+    Of 95 % intervals about one in twenty excludes 1 where nothing differs. `geometric_mean` is over all its ratios.
+    None where the experiment has no control, or none of it is measured.
+    """
+    names = {one["name"] for one in design.variants if one.get("control")}
+    estimates = [one for chart in charts for (variant, _), one in chart.estimates.items() if variant in names]
+    if not estimates:
+        return None
+    intervals = [one for one in estimates if one.low is not None and one.high is not None]
+    excluding = sum(not one.low <= 1 <= one.high for one in intervals)
+    mean = math.exp(math.fsum(math.log(one.value) for one in estimates) / len(estimates))
+    return {
+        "intervals": len(intervals),
+        "excluding_one": excluding,
+        "share": _digits(excluding / len(intervals)) if intervals else None,
+        "geometric_mean": _digits(mean),
+    }
+
+
+def trials_entry(chart: Chart) -> dict[str, dict[str, Any]]:
+    """Return median, least, greatest and n of each variant's trials; the keys end with the chart's unit."""
+    unit = "" if chart.unit in _UNITLESS else f"_{chart.unit}"
+    return {variant: _point(point, unit) for variant, point in chart.summary.items()}
+
+
+def _point(point: statistics.Point, unit: str) -> dict[str, Any]:
+    figures = {"median": point.median, "min": point.low, "max": point.high}
+    return {**{f"{name}{unit}": _digits(value) for name, value in figures.items()}, "n": point.n}
+
+
+def _digits(value: float) -> float | int:
+    """A number with the digits that the CSVs have, so that a sentence and its chart agree."""
+    text = number_text(value)
+    return float(text) if "." in text else int(text)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,82 @@
+#!/usr/bin/env node
+/** Says which sentences of the talk another data set changes: `npm run wording`. */
+
+import { parseArgs } from "node:util";
+
+import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
+import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";
+import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
+import { wordingDifferences } from "./deck/text/wording.js";
+
+const HELP = `Shows every sentence of the talk that reads differently with another data set, so that it can be rehearsed.
+
+Usage: npm run wording -- --data NAME [options]
+
+  --data NAME     the data set benchmarks/NAME
+  --against NAME  the data set to compare with (the one that ships with the talk)
+  --json          the differences as JSON
+  --help          this text`;
+
+let options;
+try {
+  options = parseArgs({
+    options: {
+      data: { type: "string" },
+      against: { type: "string" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  }).values;
+  if (!options.help && options.data === undefined) throw new Error("Name a data set with --data.");
+} catch (error) {
+  console.error(`${error.message}\nSee: npm run wording -- --help`);
+  process.exit(2);
+}
+if (options.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+
+try {
+  await report(options);
+} catch (error) {
+  console.error(error instanceof NotThere ? error.message : `The wording was not compared: ${error.message}`);
+  process.exitCode = error instanceof NotThere ? 2 : 1;
+}
+
+async function report({ data, against, json }) {
+  const benchmarks = benchmarksRoot();
+  const { shipped, chapters } = await openTalk(PROJECT);
+  const names = [against ?? shipped, data];
+  await requireDataSets(benchmarks, names);
+  const sets = await Promise.all(names.map((name) => readDataSet(benchmarks, name)));
+  for (const lack of sets.flatMap(lacking)) console.error(`Note: ${lack}`);
+  const [before, after] = sets.map((set) => wordsOf(set, { shipped: set.name === shipped }));
+  const slides = chapters.flatMap((chapter) => chapter.slides);
+  const differences = wordingDifferences(slides, before, after);
+  const count = {
+    sentences: differences.length,
+    slides: new Set(differences.map(({ slide }) => slide)).size,
+  };
+  if (json) {
+    console.log(JSON.stringify({ data, against: names[0], ...count, differences }, null, 2));
+    return;
+  }
+  for (const difference of differences) console.log(`${shown(difference)}\n`);
+  console.log(
+    count.sentences === 0
+      ? `“${data}” and “${names[0]}” read alike.`
+      : `“${data}” changes ${plural(count.sentences, "sentence")} on ${count.slides} of ${plural(slides.length, "slide")}, against “${names[0]}”.`,
+  );
+}
+
+function shown({ file, line, slide, part, old, new: now }) {
+  const lines = [`${file}:${line} #${slide ?? "?"} ${part}`];
+  if (old !== null) lines.push(`- ${old}`);
+  if (now !== null) lines.push(`+ ${now}`);
+  return lines.join("\n");
+}
+
+function plural(count, word) {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,129 @@
+"""Two data sets side by side: what differs, and whether that is more than noise."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from replay.claims import __main__ as program
+from replay.claims.compare import compare
+from replay.claims.compare_output import comparison_document, comparison_table
+from replay.claims.files import judge_data_set
+from replay.claims.model import Assessment, Region
+from replay.statistics import welch_difference
+from support.claims import claim_of, condition, judged, rows, write_tidy
+
+
+def data_sets(tmp_path, first, second):
+    """Two data sets, each as (ratio, further arguments)."""
+    made = []
+    for name, (ratio, more) in {"mine": first, "theirs": second}.items():
+        made.append(judge_data_set(write_tidy(tmp_path / name, ratio, **more)))
+    return made
+
+
+def the_ratio(first, second):
+    (one,) = (one for one in compare(first, second) if one.claim.id == "journal-4k-seq-write")
+    return one, one.conditions[0]
+
+
+def test_a_difference_beyond_noise_is_told_and_verdicts_that_differ_are_marked(tmp_path):
+    first, second = data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
+    claim, found = the_ratio(first, second)
+    assert claim.verdicts_differ
+    assert [one.verdict for one in claim.judgements] == ["held", "refuted"]
+    assert found.ratio == pytest.approx(5, rel=0.06)
+    assert found.low < found.ratio < found.high
+    assert found.more_than_noise is True
+    table = comparison_table(first, second, compare(first, second)).splitlines()
+    (marked,) = (line for line in table if "journal-4k-seq-write" in line)
+    assert marked.startswith("≠ ")
+    assert any("more than noise" in line and line.strip().startswith("ratio") for line in table)
+
+
+def test_what_noise_explains_is_called_noise(tmp_path):
+    first, second = data_sets(tmp_path, (2, {"noise": 0.2}), (2, {"noise": 0.2, "seed": 2}))
+    claim, found = the_ratio(first, second)
+    assert (claim.verdicts_differ, found.more_than_noise) == (False, False)
+    assert found.low < 1 < found.high
+
+
+def test_the_interval_is_welch_s_over_the_blocks_own_estimates(tmp_path):
+    first, second = data_sets(tmp_path, (2, {"blocks": 6}), (2.2, {"seed": 3, "noise": 0.2}))
+    _, found = the_ratio(first, second)
+    logs = [[math.log(value) for value in one.blocks.values()] for one in found.findings]
+    assert [len(one) for one in logs] == [6, 10]
+    expected = welch_difference(*logs)
+    assert [math.log(found.low), math.log(found.high)] == pytest.approx([expected.low, expected.high])
+    assert found.degrees_of_freedom == pytest.approx(expected.degrees_of_freedom)
+
+
+def test_one_block_on_a_side_allows_no_interval(tmp_path):
+    first, second = data_sets(tmp_path, (2, {}), (10, {"blocks": 1}))
+    _, found = the_ratio(first, second)
+    assert (found.low, found.more_than_noise) == (None, None)
+    assert found.missing == "no interval is possible: one block in theirs"
+    assert found.ratio == pytest.approx(0.2, rel=0.2)
+    assert found.missing in comparison_table(first, second, compare(first, second))
+
+
+def test_what_one_side_did_not_measure_is_said(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    first = judge_data_set(write_tidy(tmp_path / "mine", 2))
+    second = judge_data_set(tmp_path / "theirs")
+    claim, found = the_ratio(first, second)
+    assert claim.verdicts_differ
+    assert (found.findings[1], found.missing) == (None, "not measured in theirs")
+
+
+def test_a_difference_that_stands_alone_may_be_noise_among_many():
+    def assessment(name, ratio, conditions, seed):
+        asked = (condition(Region(1, 5), name=f"question-{number}") for number in range(conditions))
+        return Assessment(name, "", {}, (judged(claim_of(*asked), rows(ratio, blocks=6, seed=seed)),))
+
+    def found(shift, conditions):
+        first, second = assessment("mine", 2, conditions, 5), assessment("theirs", 2 * shift, conditions, 6)
+        return compare(first, second)[0].conditions[0]
+
+    shifts = [1 + step / 100 for step in range(1, 60)]
+    shift = next(one for one in shifts if 0.003 < found(one, 1).p_value < 0.04)
+    assert found(shift, 1).more_than_noise is True
+    assert found(shift, 40).more_than_noise is False
+
+
+def test_the_program_compares_as_a_table_and_as_json(tmp_path, monkeypatch, capsys):
+    data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    assert program.main(["--data", "mine", "--against", "theirs"]) == 0
+    assert "mine ÷ theirs" in capsys.readouterr().out
+    assert program.main(["--data", "mine", "--against", "theirs", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["data_set"], document["against"]) == ("mine", "theirs")
+    one = document["claims"]["journal-4k-seq-write"]
+    assert one["verdicts"] == {"data_set": "held", "against": "refuted"}
+    assert one["conditions"]["ratio"]["more_than_noise"] is True
+    assert document == comparison_document(*_both(tmp_path))
+
+
+def _both(tmp_path):
+    first, second = (judge_data_set(tmp_path / name) for name in ("mine", "theirs"))
+    return first, second, compare(first, second)
+
+
+def test_an_expectation_is_about_the_data_set_and_not_about_the_other(tmp_path, monkeypatch, capsys):
+    data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    wanted = ["--data", "mine", "--against", "theirs", "--expect"]
+    assert program.main([*wanted, "held:journal-4k-seq-write"]) == 0
+    assert program.main([*wanted, "refuted:journal-4k-seq-write"]) == 1
+    assert "expected refuted, found held" in capsys.readouterr().err
+
+
+def test_a_data_set_is_not_compared_with_itself_or_with_none(tmp_path, monkeypatch, capsys):
+    write_tidy(tmp_path / "mine", 2.0)
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    assert program.main(["--data", "mine", "--against", "mine"]) == 2
+    assert "the same data set" in capsys.readouterr().err
+    assert program.main(["--data", "mine", "--against", "nowhere"]) == 3

@@ -1,0 +1,124 @@
+"""The data set that ships: what claims say and what charts draw are one estimate, and the manifest tells its set-up."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from replay.claims.files import judge_data_set
+from replay.claims.output import six_digits
+from replay.derive.experiment import derive_experiment
+from replay.paths import ROOT
+from replay.plan import load_experiment
+
+REFERENCE = ROOT / "benchmarks" / "reference"
+
+
+@pytest.fixture(scope="module")
+def manifest():
+    return json.loads((REFERENCE / "manifest.json").read_text())
+
+
+def drawn(path, label, x):
+    """Return what a ratio chart draws of a variant at x: the field of a wide table, or of a long one's column `y`."""
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    if header[:3] == ["series", "x", "y"]:
+        (value,) = (row[2] for row in rows if (row[0], row[1]) == (label, str(x)))
+    else:
+        (value,) = (row[header.index(str(x))] for row in rows if row[0] == label)
+    return float(value)
+
+
+def pairs_with_the_reference(condition, reference):
+    """Return (levels, the other variant, whether the reference is on top), or None for any other kind of condition."""
+    if len(condition.terms) != 2:
+        return None
+    (_, over), (_, under) = condition.terms
+    points = [list(one.points()) for one in (over, under)]
+    if points[0] != points[1] or len(points[0]) != 1 or reference not in (over.variant, under.variant):
+        return None
+    on_top = over.variant == reference
+    return points[0][0], under.variant if on_top else over.variant, on_top
+
+
+def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(manifest):
+    compared = set()
+    for judgement in judge_data_set(REFERENCE).judgements:
+        name = judgement.claim.experiment
+        for found in judgement.findings:
+            experiment = load_experiment(name)
+            reference = next(one["name"] for one in experiment["variants"] if one.get("reference"))
+            if not (pair := pairs_with_the_reference(found.condition, reference)):
+                continue
+            levels, other, on_top = pair
+            metric = next(one["name"] for one in experiment["metrics"] if one["metric"] == found.condition.metric)
+            workload = "-".join(str(levels[factor]) for factor in experiment["workload_factors"])
+            chart = manifest["experiments"][name]["charts"][f"ratio-{metric}-{workload}"]
+            label = next(one["label"] for one in manifest["experiments"][name]["variants"] if one["name"] == other)
+            x = levels[experiment["x_factor"]]
+            drawn_here = {"": drawn(REFERENCE / chart["path"], label, x)}
+            drawn_here |= {
+                part: drawn(REFERENCE / path, label, x) for part, path in chart["companions"].items() if part != "n"
+            }
+            spoken = {"": found.estimate, "low": found.low, "high": found.high}
+            if not on_top:
+                spoken = {"": 1 / found.estimate, "low": 1 / found.high, "high": 1 / found.low}
+            assert {part: six_digits(value) for part, value in drawn_here.items()} == {
+                part: six_digits(spoken[part]) for part in drawn_here
+            }, judgement.claim.id
+            compared.add(judgement.claim.id)
+    assert compared == {"journal-4k-seq-write", "journal-4k-write-little", "journal-4m-write-half"}
+
+
+@pytest.fixture(scope="module")
+def derived(tmp_path_factory):
+    """The shipped raw output of rbd-journaling, derived in a folder of the test's own."""
+    directory = tmp_path_factory.mktemp("data") / "rbd-journaling"
+    directory.mkdir()
+    (directory / "raw").symlink_to(REFERENCE / "rbd-journaling" / "raw")
+    return directory, derive_experiment(directory).entry
+
+
+def test_the_manifest_tells_the_set_up_that_the_tools_were_run_with(derived):
+    _, entry = derived
+    raw = REFERENCE / "rbd-journaling" / "raw"
+    sidecars = [json.loads(path.read_text()) for path in raw.glob("block-01/write-seq-*/attempt-1/with-journal.json")]
+    argv = [dict(zip(one["argv"], one["argv"][1:], strict=False)) for one in sidecars]
+    sizes = [int(one["--io-size"]) for one in argv]
+    parameters = entry["parameters"]
+    assert {parameters["io_threads"]} == {int(one["--io-threads"]) for one in argv}
+    assert (parameters["smallest_io_size_bytes"], parameters["largest_io_size_bytes"]) == (min(sizes), max(sizes))
+    mirrored = json.loads((raw / "block-01/write-seq-4096/attempt-1/snapshot-mirrored.json").read_text())
+    assert parameters["snapshot_interval_seconds"] == mirrored["facts"]["snapshot_interval_seconds"]
+    (design,) = (json.loads(path.read_text()) for path in raw.glob("design-*.json"))
+    assert parameters["target_seconds"] == design["target_seconds"]
+
+
+def test_the_control_s_share_is_that_of_the_drawn_intervals(derived):
+    directory, entry = derived
+    (label,) = (one["label"] for one in entry["variants"] if one["control"])
+    bounds = []
+    for name, chart in entry["charts"].items():
+        if chart["metric"].startswith("ratio-"):
+            low, high = (_row(directory / "aggregate" / f"{name}.{part}.csv", label) for part in ("low", "high"))
+            bounds += [(float(a), float(b)) for a, b in zip(low, high, strict=True) if a and b]
+    excluding = sum(not low <= 1 <= high for low, high in bounds)
+    control = entry["control"]
+    assert (control["intervals"], control["excluding_one"]) == (len(bounds), excluding)
+    assert control["share"] == pytest.approx(excluding / len(bounds))
+    assert 0.9 < control["geometric_mean"] < 1.1
+
+
+def _row(path, label):
+    with path.open(newline="") as file:
+        return next(row[1:] for row in csv.reader(file) if row[0] == label)
+
+
+def test_the_snapshot_claim_names_the_interval_that_the_data_state():
+    (one,) = (one for one in judge_data_set(REFERENCE).judgements if one.claim.id == "snapshot-leaves-writes-alone")
+    with (REFERENCE / "rbd-journaling" / "tidy.csv").open(newline="") as file:
+        stated = {row["snapshot_interval_seconds"] for row in csv.DictReader(file)} - {""}
+    assert f"a snapshot every {stated.pop()} s" in one.findings[0].says

@@ -1,0 +1,288 @@
+/** What a data set's verdicts change in the talk: titles, text, notes and tables, on screen, in print and live. */
+import assert from "node:assert/strict";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { VERDICTS, judged, judgedAlike } from "../support/claims.js";
+import { eachSlide, startDeck } from "../support/deck.js";
+import { groupProblems, layoutProblems } from "../support/layout.js";
+import { CHART, CLAIM, LITERALS, SAID, withChapter } from "../support/verdict-chapter.js";
+
+let deck;
+let claims;
+
+before(async () => {
+  deck = await startDeck();
+  claims = JSON.parse(await readFile(path.join(deck.benchmarks, "fixture/claims.json"), "utf8"));
+  claims.claims[CLAIM].chart = CHART;
+});
+after(() => deck.close());
+
+/** The fixture's claims, with this verdict for the claim that the chapter is about. */
+function saying(verdict) {
+  return { ...claims, claims: { ...claims.claims, [CLAIM]: judged(claims.claims[CLAIM], verdict) } };
+}
+
+/** Adds a data set: the fixture's files, with other claims. */
+async function addDataSet(name, document, change = () => {}) {
+  const folder = path.join(deck.benchmarks, name);
+  await cp(path.join(deck.benchmarks, "fixture"), folder, { recursive: true });
+  await writeFile(path.join(folder, "claims.json"), JSON.stringify({ ...document, data_set: name }));
+  const manifest = JSON.parse(await readFile(path.join(folder, "manifest.json"), "utf8"));
+  change(manifest);
+  await writeFile(path.join(folder, "manifest.json"), JSON.stringify({ ...manifest, data_set: name }));
+  return name;
+}
+
+const open = (query, options) =>
+  deck.openDeck(query, { prepare: withChapter, hash: "#/verdicts", ...options });
+
+/** What a reader of the slide sees. */
+function seen(page) {
+  return page.evaluate(() => {
+    const slide = document.getElementById("verdicts");
+    const text = (selector) => slide.querySelector(selector)?.innerText.replace(/\s+/g, " ").trim();
+    return {
+      title: text("h2"),
+      between: text("p data"),
+      drawn: [...slide.querySelectorAll("svg > text")].some((one) => one.getBoundingClientRect().width > 0),
+      verdict: text("table.claims tbody tr:first-child .verdict"),
+      found: text("table.claims tbody tr:first-child td:nth-child(3)"),
+      plotted: slide.querySelectorAll("table.claims tbody tr:first-child svg").length,
+    };
+  });
+}
+
+for (const [verdict, { title, between, note }] of Object.entries(SAID)) {
+  test(`a claim that is ${verdict} says so in title, text, drawing, table and notes alike`, async () => {
+    const name = await addDataSet(`mine-${verdict.replaceAll(" ", "-")}`, saying(verdict));
+    const page = await open(`?data=${name}`);
+    const measured = verdict !== "not measured";
+    const facts = await seen(page);
+    assert.equal(facts.title, title);
+    assert.equal(facts.between, between);
+    assert.equal(facts.drawn, verdict === "held");
+    assert.match(facts.verdict, new RegExp(`^\\S ${verdict}`));
+    assert.equal(facts.plotted, measured ? 1 : 0);
+    assert.equal(facts.found, measured ? title.split(": ")[1] : "no block holds all of its cells");
+    assert.equal(await page.title(), `${title} – What does your RPO cost?`);
+    assert.equal(await page.getByRole("heading", { name: title, exact: true }).count(), 1);
+    assert.doesNotMatch(await page.evaluate(() => document.getElementById("verdicts").innerText), LITERALS);
+
+    const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
+    const notes = speaker.locator(".speaker-controls-notes .value");
+    await speaker.waitForFunction(() =>
+      /Look at it/.test(document.querySelector(".speaker-controls-notes .value")?.textContent),
+    );
+    assert.equal((await notes.innerText()).replace(/\s+/g, " ").trim(), `Look at it. ${note}`);
+    assert.deepEqual(page.complaints, []);
+    await speaker.close();
+    await page.close();
+
+    const printed = await open(`?data=${name}&print-pdf`);
+    await printed.emulateMedia({ media: "print" });
+    const onPaper = await seen(printed);
+    assert.equal(onPaper.title, title);
+    assert.equal(onPaper.between, between);
+    assert.equal(onPaper.drawn, verdict === "held");
+    assert.equal(await printed.locator(".pdf-page #verdicts").count(), 1);
+    await printed.close();
+  });
+}
+
+test("a verdict that changes on disk changes title, notes and table in place, and never shows two titles or none", async () => {
+  const name = await addDataSet("live", saying("held"));
+  const page = await open(`?data=${name}`);
+  const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
+  await speaker.waitForFunction(() =>
+    /Say that it falls/.test(document.querySelector(".speaker-controls-notes .value")?.innerText),
+  );
+  await page.bringToFront();
+  await page.evaluate(() => {
+    const slide = document.getElementById("verdicts");
+    const link = slide.querySelector("table.claims a");
+    link.focus();
+    window.kept = { heading: slide.querySelector("h2"), table: slide.querySelector("table"), link };
+    window.titles = [];
+    const look = () => {
+      window.titles.push(slide.querySelector("h2").innerText.trim());
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await deck.replaceFile(`${name}/claims.json`, JSON.stringify(saying("refuted")));
+  await page.waitForFunction(() => document.querySelector("#verdicts h2").innerText.includes("does not"));
+  await speaker.waitForFunction(() =>
+    /Say that it does not/.test(document.querySelector(".speaker-controls-notes .value")?.innerText),
+  );
+  assert.equal((await seen(page)).title, SAID.refuted.title);
+  assert.match((await seen(page)).verdict, /refuted/);
+  assert.equal(await page.title(), `${SAID.refuted.title} – What does your RPO cost?`);
+  const facts = await page.evaluate(() => {
+    const slide = document.getElementById("verdicts");
+    return {
+      titles: [...new Set(window.titles)],
+      same: [
+        slide.querySelector("h2") === window.kept.heading,
+        slide.querySelector("table") === window.kept.table,
+        slide.querySelector("table.claims a") === window.kept.link,
+        document.activeElement === window.kept.link,
+      ],
+    };
+  });
+  assert.deepEqual(facts.titles, [SAID.held.title, SAID.refuted.title]);
+  assert.deepEqual(facts.same, [true, true, true, true]);
+  assert.deepEqual(page.complaints, []);
+  await speaker.close();
+  await page.close();
+});
+
+test("a data set that knows nothing never shows a figure of the shipped one", async () => {
+  await mkdir(path.join(deck.benchmarks, "bare"), { recursive: true });
+  await writeFile(
+    path.join(deck.benchmarks, "bare/manifest.json"),
+    '{"schema_version": 1, "experiments": {}}',
+  );
+  const page = await open("?data=bare");
+  const { text, note } = await page.evaluate(() => ({
+    text: document.getElementById("verdicts").innerText,
+    note: document.querySelector("#verdicts aside.notes").textContent,
+  }));
+  assert.match(text, /It is open/);
+  assert.match(
+    text.replace(/\s+/g, " "),
+    /Between not measured, on not recorded OSDs with not recorded threads, at not recorded\./,
+  );
+  assert.match(text, /no claims\.json/);
+  assert.doesNotMatch(text, LITERALS);
+  assert.doesNotMatch(note, LITERALS);
+  await page.close();
+
+  const talk = await deck.openDeck("?data=bare");
+  const shown = await talk.$$eval("data[value]", (all) =>
+    all
+      .filter((one) => one.dataset.fallback === one.textContent)
+      .map((one) => `${one.value}: ${one.textContent}`),
+  );
+  assert.deepEqual(
+    shown.filter((one) => !/: not (?:measured|recorded)$/.test(one)),
+    [],
+  );
+  await talk.close();
+});
+
+test("without data of its own the shipped talk shows the figures that are written on its slides", async () => {
+  const page = await open("");
+  const text = await page.evaluate(() => document.getElementById("verdicts").innerText.replace(/\s+/g, " "));
+  assert.match(text, /Between 4710× to 4712×, on 4713 OSDs with 4714 threads, at 4715 %\./);
+  await page.close();
+});
+
+test("what is hidden takes no click", async () => {
+  const routes = async (name) => {
+    const page = await open(`?data=${name}`);
+    const found = await page.evaluate(() => window.replay.deck.availableFragments());
+    await page.close();
+    return found;
+  };
+  assert.equal((await routes(await addDataSet("steps-held", saying("held")))).next, true);
+  assert.equal((await routes(await addDataSet("steps-refuted", saying("refuted")))).next, false);
+});
+
+test("a row of the table leads to its chart, and tells its reason and its source to eye and ear", async () => {
+  const document = saying("refuted");
+  document.sources = { ...document.sources, S0: { title: "a talk on mirroring" } };
+  document.claims[CLAIM].source = "S0";
+  document.claims["journal-4k-seq-write"] = {
+    ...document.claims["journal-4k-seq-write"],
+    chart: "nothing/draws-it",
+  };
+  const name = await addDataSet("linked", document);
+  const page = await open(`?data=${name}`);
+  const link = page.locator("#verdicts table.claims a");
+  assert.equal(await link.count(), 1, "only a claim with a chart that a slide draws is a link");
+  assert.equal(await link.innerText(), document.claims[CLAIM].sentence);
+  const details = page.locator(`[id="${await link.getAttribute("aria-describedby")}"]`);
+  const said = `S0: a talk on mirroring. ${document.claims[CLAIM].reason}`;
+  assert.equal(await details.textContent(), said);
+  assert.ok((await details.boundingBox()).width < 2);
+  await link.focus();
+  assert.ok((await details.boundingBox()).width > 1000, "with the focus it is on the slide");
+  const plain = page.locator("#verdicts table.claims tbody tr").nth(1);
+  assert.equal(
+    await plain.locator("svg").getAttribute("tabindex"),
+    "0",
+    "its picture takes the focus instead",
+  );
+  const row = page.locator("#verdicts table.claims tbody tr").nth(2);
+  assert.match(await row.innerText(), /mirror-replay is not part of this data set/);
+  await link.click();
+  await page.waitForFunction((chart) => {
+    const [experiment, chartName] = chart.split("/");
+    const file = `/${experiment}/aggregate/${chartName}.csv`;
+    return window.replay.deck.getCurrentSlide().querySelector(`canvas[data-chart-src$="${file}"]`);
+  }, CHART);
+  await page.close();
+});
+
+test("altered data are called so on the table of claims and under every chart", async () => {
+  const name = await addDataSet("what-if", { ...saying("held"), altered: true }, (manifest) => {
+    manifest.altered = { copied_from: "fixture", files: 1 };
+  });
+  const page = await open(`?data=${name}`);
+  assert.equal(await page.locator("#verdicts table.claims caption").innerText(), "ALTERED DATA");
+  const labels = await page.$$eval("p.provenance", (all) => all.map((one) => one.textContent));
+  assert.ok(labels.length > 5);
+  for (const label of labels) assert.match(label, /^ALTERED DATA · what-if/);
+  await page.close();
+  const usual = await open("?data=fixture");
+  assert.equal(await usual.locator("caption").count(), 0);
+  await usual.close();
+});
+
+test("a frozen talk shows its own data set, whatever the address asks for, and says so", async () => {
+  const frozen = async (page) => {
+    await withChapter(page);
+    await page.route(
+      ({ pathname }) => pathname === "/",
+      async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text())
+          .replace('name="replay:data-set" content="reference"', 'name="replay:data-set" content="fixture"')
+          .replace("</head>", '<meta name="replay:frozen" content="fixture" /></head>')
+          .replaceAll("benchmarks/reference/", "benchmarks/fixture/");
+        await route.fulfill({ response, body });
+      },
+    );
+  };
+  const asked = await open("?data=fixture-small", { prepare: frozen });
+  assert.match(
+    await asked.textContent(".notice"),
+    /^This talk is frozen to fixture; “fixture-small” is ignored\.$/,
+  );
+  assert.match(await asked.textContent("#verdicts p"), /Between \d/);
+  assert.equal(await asked.evaluate(() => window.replay.data.dataSet), "fixture");
+  await asked.close();
+  for (const query of ["", "?data=fixture"]) {
+    const page = await open(query, { prepare: frozen });
+    assert.equal(await page.locator(".notice").count(), 0);
+    await page.close();
+  }
+});
+
+for (const verdict of VERDICTS) {
+  test(`if every claim were ${verdict}, each slide of the talk would still have one title, and fit`, async () => {
+    const document = judgedAlike(claims, verdict);
+    const page = await deck.openDeck(
+      `?data=${await addDataSet(`all-${verdict.replaceAll(" ", "-")}`, document)}`,
+    );
+    const problems = [];
+    await eachSlide(page, async (id) => {
+      problems.push(...(await page.evaluate(layoutProblems, id)));
+      problems.push(...(await page.evaluate(groupProblems, id)));
+    });
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+}

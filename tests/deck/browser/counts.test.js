@@ -1,0 +1,55 @@
+/** Axes and marks of what is counted: clients, trials. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { chartsOf, goTo, startDeck } from "../support/deck.js";
+import { withChapter } from "../support/verdict-chapter.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck.close());
+
+test("clients are counted in whole numbers on their axis, at those that were measured", async () => {
+  const page = await deck.openDeck();
+  await goTo(page, "clients");
+  const ticks = await page.evaluate(() =>
+    [...document.querySelectorAll("#clients canvas")].map((canvas) => {
+      const { scales } = window.replay.charts.charts.get(canvas).chart;
+      return { labels: scales.x.ticks.map(({ label }) => label), title: scales.x.options.title.text };
+    }),
+  );
+  assert.equal(ticks.length, 2);
+  for (const { labels, title } of ticks) {
+    assert.deepEqual(labels, ["1", "2", "4", "8"]);
+    assert.equal(title, "Clients");
+  }
+  await page.close();
+});
+
+test("trials are dots over their number, one for each trial, without a line between them", async () => {
+  const page = await deck.openDeck("?data=fixture", { prepare: withChapter });
+  await goTo(page, "trials");
+  const [chart] = await chartsOf(page, "trials");
+  assert.equal(chart.error, undefined);
+  assert.deepEqual(chart.labels, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  const facts = await page.evaluate(() => {
+    const { chart: drawn } = window.replay.charts.charts.get(document.querySelector("#trials canvas"));
+    const { data, dataset } = drawn.getDatasetMeta(0);
+    return {
+      dots: data.filter(({ options }) => options.radius >= 5).length,
+      line: Boolean(dataset),
+      ticks: drawn.scales.x.ticks.map(({ label }) => label),
+      title: drawn.scales.x.options.title.text,
+    };
+  });
+  assert.deepEqual(facts, {
+    dots: 10,
+    line: false,
+    ticks: chart.labels.map(String),
+    title: "Trial",
+  });
+  await page.close();
+});

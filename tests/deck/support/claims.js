@@ -1,0 +1,88 @@
+/** Made-up findings for the talk's own claims: the verdict is chosen, and the figures are such that it is the right one. */
+
+/** The words of claims.json. */
+export const VERDICTS = ["held", "refuted", "inconclusive", "not testable here", "not measured"];
+
+/**
+ * A claim with another verdict, its conditions to match.
+ * @param {object} claim   as claims.json has it
+ * @param {string} verdict
+ * @param {{n?: number}} [blocks]   with one block there is no interval
+ */
+export function judged(claim, verdict, { n = 10 } = {}) {
+  const conditions = Object.fromEntries(
+    Object.entries(claim.conditions).map(([name, condition]) => [name, found(condition, verdict, n)]),
+  );
+  const reason = Object.values(conditions)[0]?.reason ?? `${claim.experiment} is not part of this data set`;
+  return { ...claim, verdict, reason, conditions };
+}
+
+/** A claims document in which every claim has this verdict; those without conditions cannot have been measured. */
+export function judgedAlike(document, verdict) {
+  const claims = Object.entries(document.claims).map(([id, claim]) => [
+    id,
+    judged(claim, Object.keys(claim.conditions).length ? verdict : "not measured"),
+  ]);
+  return { ...document, claims: Object.fromEntries(claims) };
+}
+
+/** Verdicts of the fixture; other claims that it can measure are held. */
+const FOUND = {
+  "journal-4k-seq-write": "refuted",
+  "journal-4k-write-little": "refuted",
+  "journal-4m-write-half": "inconclusive",
+  "clients-scale": "not testable here",
+};
+
+/**
+ * The claims.json of a made-up data set.
+ * @param {object} original   a claims.json, for the claims themselves
+ * @param {{dataSet: string, experiments: string[], blocks: number}} made   what the data set holds
+ */
+export function findings({ sources = {}, claims }, { dataSet, experiments, blocks }) {
+  const verdictOf = (id, { experiment, conditions }) => {
+    if (!experiments.includes(experiment) || Object.keys(conditions).length === 0) return "not measured";
+    return blocks === 1 ? "inconclusive" : (FOUND[id] ?? "held");
+  };
+  const found = Object.entries(claims).map(([id, claim]) => [
+    id,
+    judged({ chart: null, ...claim }, verdictOf(id, claim), { n: blocks }),
+  ]);
+  return {
+    schema_version: 2,
+    data_set: dataSet,
+    altered: false,
+    method: { confidence: 0.95, equivalence_blocks: 10, blocks_for_verdict: 2 },
+    sources,
+    claims: Object.fromEntries(found),
+  };
+}
+
+function found(condition, verdict, n) {
+  const { region } = condition;
+  const made = { ...condition, verdict, cells: [], blocks: {} };
+  if (verdict === "not measured")
+    return {
+      ...made,
+      estimate: null,
+      low: null,
+      high: null,
+      n: 0,
+      reason: "no block holds all of its cells",
+    };
+  const inside =
+    region.low === null
+      ? region.high / 1.3
+      : region.high === null
+        ? region.low * 1.3
+        : Math.sqrt(region.low * region.high);
+  const outside = region.high === null ? region.low / 1.7 : region.high * 1.7;
+  const estimate = digits({ refuted: outside, inconclusive: region.high ?? region.low }[verdict] ?? inside);
+  const interval =
+    n > 1 ? { low: digits(estimate * 0.98), high: digits(estimate * 1.02) } : { low: null, high: null };
+  return { ...made, estimate, ...interval, n, reason: `${estimate}, n = ${n}: made up to be ${verdict}` };
+}
+
+function digits(value) {
+  return Number(value.toPrecision(6));
+}

@@ -1,0 +1,96 @@
+/** A small talk in a folder of its own, for tests of what reads slides and data without a browser. */
+
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { checkTalk } from "../../../scripts/deck/check/index.js";
+
+const SECTION = `<section data-markdown="slides/a.md" data-separator="^\\n\\n\\n"
+  data-separator-vertical="^\\n\\n" data-separator-notes="^<!-- Note -->"></section>`;
+export const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
+/** A slide without a problem. */
+export const GOOD = '<!-- .slide: id="one" data-timing="30" -->\n# One\n\n<!-- Note -->\nWords.\n';
+
+/** A slide with this in its body, and this in its note. The body begins in line 2, the note in line 5. */
+export function slideWith(body, note = "Words.") {
+  return GOOD.replace("# One", () => body).replace("Words.", () => note);
+}
+
+export const MANIFEST = {
+  label: "Sandbox",
+  setup: { osds: 3, object_store: null },
+  experiments: {
+    "rbd-journaling": {
+      factors: { io_size_bytes: [4096, 4194304] },
+      parameters: { io_threads: 16, image_size_bytes: 1073741824 },
+      charts: { "iops-read-seq": { n: 6 } },
+    },
+  },
+};
+
+/** claims.json with these claims, each held unless it says otherwise. */
+export function claimsWith(claims = {}) {
+  const usual = {
+    sentence: "Writes are slower.",
+    source: "S0",
+    verdict: "held",
+    reason: "inside",
+    chart: null,
+    conditions: { ratio: { estimate: 2.084, low: 1.9, high: 2.26, n: 6, verdict: "held" } },
+  };
+  return {
+    schema_version: 2,
+    method: { confidence: 0.95, equivalence_blocks: 10, blocks_for_verdict: 2 },
+    sources: { S0: { title: "A talk" }, S1: { title: "Another" } },
+    claims: Object.fromEntries(Object.entries(claims).map(([id, more]) => [id, { ...usual, ...more }])),
+  };
+}
+
+/**
+ * Makes the talk: a page with one chapter, slides/a.md, and the data set that ships, with one chart.
+ * @returns {Promise<{root: string, benchmarks: string, save: Function, saveData: Function, problemsOf: Function,
+ *                    check: Function, remove: Function}>}
+ */
+export async function makeTalk() {
+  const root = await mkdtemp(path.join(tmpdir(), "replay-talk-"));
+  const benchmarks = path.join(root, "benchmarks");
+  const talk = {
+    root,
+    benchmarks,
+
+    async save(name, text) {
+      const file = path.join(root, name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, text);
+    },
+
+    /** Writes a data set's two documents; null for no such file. */
+    async saveData({ manifest = MANIFEST, claims = claimsWith() } = {}, name = "reference") {
+      for (const [document, content] of Object.entries({ manifest, claims })) {
+        const file = `benchmarks/${name}/${document}.json`;
+        if (content === null) await rm(path.join(root, file), { force: true });
+        else await talk.save(file, JSON.stringify(content));
+      }
+    },
+
+    check: () => checkTalk({ root, benchmarks }),
+
+    /** The problems of the talk with this chapter, as `file:line: message`. */
+    async problemsOf(chapter) {
+      await talk.save("slides/a.md", chapter);
+      const { problems } = await talk.check();
+      return problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+    },
+
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+  await talk.save(
+    "index.html",
+    `<head><meta name="replay:data-set" content="reference" /></head><body>${SECTION}</body>`,
+  );
+  await talk.save("config/experiments/rbd-journaling.yaml", "name: rbd-journaling\n");
+  await talk.save(CHART, "I/O size,4096\nA,1\n");
+  await talk.saveData();
+  return talk;
+}

@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { fixProblems } from "../../../scripts/deck/check/fix.js";
+import { numeralsIn } from "../../../scripts/deck/check/numerals.js";
+import { CHART, GOOD, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
+
+const FIVE = ["held", "refuted", "inconclusive", "not-testable-here", "not-measured"];
+let talk;
+const problemsOf = (chapter) => talk.problemsOf(chapter);
+/** The problems of a slide with this body; one text, to be matched. */
+const told = async (body, note) => (await problemsOf(slideWith(body, note))).join("\n");
+
+beforeEach(async () => {
+  talk = await makeTalk();
+});
+afterEach(() => talk.remove());
+
+test("a literal that is what the shipped data say is fine, in body and note", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  const bound = (value, text) => `<data value="${value}">${text}</data>`;
+  const values = {
+    "manifest.setup.osds": "3",
+    "design.rbd-journaling.io_threads": "16",
+    "design.rbd-journaling.image_size_bytes": "1 GiB",
+    "method.confidence": "95 %",
+    "small.ratio": "2.08×",
+    "small.ratio.interval": "1.90× to 2.26×",
+    "small.ratio.n": "6",
+    "small.verdict": "held",
+  };
+  const text = Object.entries(values)
+    .map(([value, literal]) => bound(value, literal))
+    .join(", ");
+  assert.equal(await told(text, text), "");
+});
+
+test("a stale literal is a problem that gives the right text", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  assert.equal(
+    await told('It is\n<data value="small.ratio">15.6×</data>.'),
+    'slides/a.md:3: "small.ratio" says "15.6×", but the data of "reference" say "2.08×"',
+  );
+  assert.match(
+    await told("x", 'Has <data value="manifest.setup.osds">four</data> OSDs'),
+    /a\.md:5: "manifest\.setup\.osds" says "four", but .* say "3"/,
+  );
+});
+
+test("a value that the data leave empty is written as absent, never as a figure", async () => {
+  await talk.saveData({
+    claims: claimsWith({
+      small: {
+        verdict: "not measured",
+        conditions: { ratio: { estimate: null, low: null, high: null, n: 0 } },
+      },
+    }),
+  });
+  assert.match(await told('<data value="small.ratio">2.08×</data>'), /say "not measured"/);
+  assert.match(
+    await told('<data value="manifest.setup.object_store">BlueStore</data>'),
+    /say "not recorded"/,
+  );
+});
+
+test("a value that names nothing is a problem that lists what there is", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  const about = (value) => told(`<data value="${value}">x</data> <data value="small.verdict">held</data>`);
+  assert.match(
+    await about("manifest.setup.hosts"),
+    /a\.md:2: .*has no setup\.hosts; there are osds, object_store/,
+  );
+  assert.match(await about("manifest.setup"), /setup is no single value; there are osds/);
+  assert.match(await about("design.rdb.io_threads"), /no experiment "rdb"; there is rbd-journaling/);
+  assert.match(await about("design.rbd-journaling.threads"), /has no threads; there are io_threads/);
+  assert.match(await about("method.sureness"), /has no sureness; there are confidence/);
+  assert.match(await about("big.ratio"), /no claim "big"/);
+  assert.match(
+    await about("small.ration"),
+    /claim "small" has no condition "ration"; there are ratio, verdict/,
+  );
+  assert.match(await about("small.ratio.loudness"), /no "loudness"; there are estimate/);
+  assert.match(await about("small.verdict.low"), /"verdict" has no part "low"/);
+  assert.match(await about("small"), /say what of claim "small"/);
+  assert.match(await about("small..low"), /write it as/);
+});
+
+test("a design that the manifest does not record is told apart from an unknown experiment", async () => {
+  const { parameters, ...experiment } = MANIFEST.experiments["rbd-journaling"];
+  assert.ok(parameters);
+  await talk.saveData({ manifest: { ...MANIFEST, experiments: { "rbd-journaling": experiment } } });
+  assert.match(
+    await told('<data value="design.rbd-journaling.io_threads">16</data>'),
+    /does not record the design of rbd-journaling; derive it again/,
+  );
+});
+
+test("<data> needs a value and a text", async () => {
+  assert.match(await told("<data>3</data>"), /<data> without a value/);
+  assert.match(await told('<data value="">3</data>'), /<data> without a value/);
+  assert.match(await told('<data value="manifest.setup.osds"> </data>'), /no text to fall back on/);
+});
+
+test("a shipped data set without manifest, claims or sources is a problem of its own", async () => {
+  await talk.saveData({ claims: null });
+  assert.deepEqual(await problemsOf(slideWith('<data value="any.ratio">2×</data>')), [
+    "benchmarks/reference/claims.json:1: the data set that ships has no claims.json; write it with: npm run derive -- --data reference",
+  ]);
+  await talk.saveData({ manifest: null });
+  assert.match(
+    (await problemsOf(GOOD))[0],
+    /^benchmarks\/reference\/manifest\.json:1: .* has no manifest\.json/,
+  );
+  const { sources, ...old } = claimsWith();
+  assert.ok(sources);
+  await talk.saveData({ claims: old });
+  assert.match(
+    (await problemsOf(slideWith('<p data-source="S0">15</p>')))[0],
+    /claims\.json:1: names no sources/,
+  );
+});
+
+test("--fix writes stale literals anew, and nothing else", async () => {
+  await talk.saveData({ claims: claimsWith({ small: { reason: "a < b & c" } }) });
+  const chapter = slideWith(
+    'It is <data value="small.ratio">15.6×</data> and 15 of <data value="small.nothing">7</data>.',
+    'Since <data value="small.reason">old</data>, <data value="small.verdict">held</data>.',
+  );
+  await talk.save("slides/a.md", chapter);
+  const before = (await talk.check()).problems;
+  assert.deepEqual(await fixProblems(talk.root, before), [{ file: "slides/a.md", count: 2 }]);
+  const fixed = await readFile(path.join(talk.root, "slides/a.md"), "utf8");
+  assert.equal(fixed, chapter.replace("15.6×", "2.08×").replace(">old<", ">a &lt; b &amp; c<"));
+  const after = (await talk.check()).problems;
+  assert.deepEqual(
+    after,
+    before.filter(({ fix }) => !fix),
+  );
+  assert.deepEqual(await fixProblems(talk.root, after), []);
+});
+
+test("--fix leaves a file with CR LF as it is: that is to be mended first", async () => {
+  const chapter = slideWith('<data value="manifest.setup.osds">7</data>').replaceAll("\n", "\r\n");
+  await talk.save("slides/a.md", chapter);
+  assert.deepEqual(await fixProblems(talk.root, (await talk.check()).problems), []);
+  assert.equal(await readFile(path.join(talk.root, "slides/a.md"), "utf8"), chapter);
+});
+
+test("data-when names a claim and verdicts that there are", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  const group = (text) => `<p>${text}</p>`;
+  const all = `<span data-when="small ${FIVE.join(" ")}">x</span>`;
+  assert.equal(await told(group(all)), "");
+  assert.match(await told(group(all.replace("small", "big"))), /a\.md:2: data-when: there is no claim "big"/);
+  assert.match(await told(group(all.replace("held", "proved"))), /no verdict "proved"; there are held/);
+  assert.match(
+    await told(group('<span data-when="small">x</span>')),
+    /write a claim and one or more of held/,
+  );
+});
+
+test("the texts of a group cover each verdict exactly once", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {}, other: {} }) });
+  const group = (...parts) => parts.map((part) => `<p data-when="small ${part}">x</p>`).join("\n");
+  const said = '<data value="other.verdict">held</data>';
+  assert.equal(await told(`${group("held", FIVE.slice(1).join(" "))}\n\n${said}`), "");
+  assert.match(
+    await told(`${group("held", "refuted")}\n\n${said}`),
+    /a\.md:2: the texts on claim "small" have none for: inconclusive, not-testable-here, not-measured/,
+  );
+  assert.match(
+    await told(`${group("held", FIVE.join(" "))}\n\n${said}`),
+    /texts on claim "small" have more than one for: held/,
+  );
+  // Parted by words, they are two groups, and neither covers all.
+  const parted = `${group("held")}\n\nwords\n\n${group(FIVE.slice(1).join(" "))}\n\n${said}`;
+  assert.equal((await told(parted)).match(/have none for/g).length, 2);
+});
+
+test("a numeral from nowhere is a problem, wherever it is read or heard", async () => {
+  const message = (numeral) => new RegExp(`the numeral "${numeral}" comes from no data`);
+  assert.match(await told("It takes 10× as long"), /slides\/a\.md:2: the numeral "10×"/);
+  assert.match(await told("# Fifteen"), message("Fifteen"));
+  assert.match(await told("x", "About\nten times."), /a\.md:6: the numeral "ten"/);
+  assert.match(await told('<svg aria-label="5 boxes"><text>x</text></svg>'), message("5"));
+  assert.match(await told("<svg><text>OSD 7</text></svg>"), message("7"));
+  assert.match(await told("| a | **15.6** |\n|---|---|\n"), message("15.6"));
+  assert.match(await told("in\n2026. Then"), message("2026"));
+  assert.match(await told("<div>\n15. in HTML\n</div>"), message("15"));
+  assert.match(await told("It&#50;s"), message("2"));
+});
+
+test("a numeral is fine where its origin is written, and in code, addresses and comments", async () => {
+  for (const body of [
+    '<data value="manifest.setup.osds">3</data> OSDs',
+    'About <span data-source="S0">10×</span>',
+    'The published figure is 15.6 <!-- .element: data-source="S0" -->',
+    '| a | 15.6 |\n|---|---|\n| b | 7 |\n\n<!-- .element: data-source="S1" -->',
+    '1 is free <!-- .element: class="measure" data-source="definition" -->',
+    '<p data-source="slide">The four panels</p>',
+    "Run `npm test 5` or\n\n```\nsleep 15\n```\n\n<pre><code>n=3</code></pre>",
+    "[there](https://example.org/2026) and https://example.org/15 <!-- 99 -->",
+    "1. first\n2. second",
+    "zero, one, two, both, first, second and third",
+  ])
+    assert.equal(await told(body), "", body);
+  const whole = slideWith("# 15.6").replace("-->", 'data-source="S0" -->');
+  assert.deepEqual(await problemsOf(whole), []);
+  assert.match((await problemsOf(whole.replace("Words.", "15.6")))[0], /a\.md:5: the numeral "15\.6"/);
+});
+
+test("an I/O size may be named where it is a level of an experiment", async () => {
+  for (const body of ["4K", "4 KiB writes", "from 4K to 4M", "4K…4M", "4096 B, 4 MiB, 4-KiB"])
+    assert.equal(await told(body), "", body);
+  for (const body of ["8K", "4 MiB/s", "4 MiB per second", "4MB", "14K", "1.4K", "4Kx"])
+    assert.match(await told(body), /the numeral/, body);
+});
+
+test("numerals are digits of every kind and the words from three on", () => {
+  const found = (text) => numeralsIn(text).map(({ numeral }) => numeral);
+  assert.deepEqual(found("10× 95 % 99th p99 ½ 15.6. 2–3"), [
+    "10×",
+    "95",
+    "99th",
+    "p99",
+    "½",
+    "15.6",
+    "2",
+    "3",
+  ]);
+  assert.deepEqual(found("Three, twelve, nineteen, ninety-five, nine-tenths"), [
+    ...["Three", "twelve", "nineteen", "ninety-five", "nine-tenths"],
+  ]);
+  for (const word of "hundreds million dozen half halves halved quarter doubled doubling twice tenfold sevenths".split(
+    " ",
+  ))
+    assert.deepEqual(found(`a ${word}.`), [word]);
+  assert.deepEqual(found("often attend weight someone behalf tension freight zero one two third alone"), []);
+});
+
+test("a source that is not there is a problem", async () => {
+  assert.match(
+    await told('<p data-source="S9">15</p>'),
+    /a\.md:2: data-source: no source "S9"; there are S0, S1, slide, definition/,
+  );
+});
+
+test("a claim that no slide speaks of is a problem of the place where it is written", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  assert.match(
+    (await problemsOf(GOOD))[0],
+    /^benchmarks\/reference\/claims\.json:1: no slide speaks of claim "small"/,
+  );
+  await talk.save("config/claims.yaml", "claims:\n  - id: other\n  - id: small\n");
+  assert.match((await problemsOf(GOOD))[0], /^config\/claims\.yaml:3: no slide speaks of claim "small"/);
+  for (const body of [
+    '<data value="small.verdict">held</data>',
+    `<p data-when="small ${FIVE.join(" ")}">x</p>`,
+    '<div data-claims="other small"></div>',
+    '<div data-claims=""></div>',
+  ])
+    assert.equal(await told(body), "", body);
+});
+
+test("the chart that a claim names must be drawn", async () => {
+  await talk.saveData({ claims: claimsWith({ small: { chart: "rbd-journaling/iops-read-seq" } }) });
+  const title = '## <data value="small.verdict">held</data>';
+  assert.match(
+    await told(title),
+    /claim "small" names the chart rbd-journaling\/iops-read-seq, which no slide draws/,
+  );
+  assert.equal(await told(`${title}\n<canvas data-chart="line" data-chart-src="${CHART}"></canvas>`), "");
+});
+
+test("the title above a chart is a finding, and the chart has a source", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  const chart = `<canvas data-chart="line" data-chart-src="${CHART}"></canvas><data value="small.verdict">held</data>`;
+  assert.match(await told(`## How slow is it?\n${chart}`), /a\.md:2: the title above a chart is no finding/);
+  assert.match(await told(`### Small\n${chart}`), /a\.md:1: a slide with a chart, and without a title/);
+  const chosen = `## <span data-when="small ${FIVE.join(" ")}">It falls</span>`;
+  assert.equal(await told(`${chosen}\n${chart}`), "");
+  await talk.saveData({ manifest: { experiments: {} }, claims: claimsWith({ small: {} }) });
+  assert.match(
+    await told(`${chosen}\n${chart}`),
+    /a\.md:3: the manifest of "reference" does not list the chart rbd-journaling\/iops-read-seq/,
+  );
+});

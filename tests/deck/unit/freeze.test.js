@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { appendFile, cp, mkdtemp, readFile, readdir, rm, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+
+import { slidesOf } from "../../../scripts/deck/check/chapters.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { pinnedTalk } from "../../../scripts/deck/freeze.js";
+import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
+import { pinChapter } from "../../../scripts/deck/text/pin.js";
+import { pinPage } from "../../../scripts/deck/text/pin-page.js";
+import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { FIXTURE } from "../support/deck.js";
+import { MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
+
+const SEPARATORS = { file: "a.md", horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" };
+const CHAPTER = `<!-- .slide: id="one" -->
+## <span data-when="small held">Falls to <data value="small.ratio">9×</data></span><span data-when="small refuted">Stays</span>
+
+<p data-when="small refuted">gone</p>
+
+<p data-when="small held">kept</p>
+
+<canvas data-chart="line" data-chart-src="benchmarks/reference/x/aggregate/a-b.csv"></canvas>
+
+<!-- Note -->
+Words.
+
+<p data-when="small refuted">gone at the end</p>
+
+
+<!-- .slide: id="two" -->
+# On <data value="manifest.label">Sandbox</data>, <data value="manifest.setup.hosts">3</data>
+
+
+
+<!-- .slide: id="three" -->
+# Three
+`;
+let folder;
+let site;
+
+/** Runs the program; its benchmarks are the fixture's, with claims. */
+function freeze(...args) {
+  const env = { ...process.env, REPLAY_BENCHMARKS: path.join(folder, "benchmarks"), REPLAY_HOMEPAGE: "" };
+  return promisify(execFile)(process.execPath, ["scripts/freeze.mjs", ...args], {
+    cwd: PROJECT,
+    env,
+    timeout: 60_000,
+  });
+}
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "replay-freeze-"));
+  site = path.join(folder, "site");
+  const benchmarks = path.join(folder, "benchmarks");
+  await cp(FIXTURE, benchmarks, { recursive: true });
+  await writeFile(path.join(benchmarks, "fixture/claims.json"), JSON.stringify(claimsWith({ small: {} })));
+  await rm(path.join(benchmarks, "fixture-small/claims.json"), { force: true });
+  await freeze("--data", "fixture", "--out", site);
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+function pinned(
+  text,
+  data = { manifest: { ...MANIFEST, label: "a < *b*" }, claims: claimsWith({ small: {} }) },
+) {
+  const slides = slidesOf(text, SEPARATORS).map(readSlide);
+  return pinChapter(text, slides, { name: "mine", words: wordsOf(data) });
+}
+
+test("pinned slides hold the data set's figures and chosen texts, and its charts", () => {
+  const text = pinned(CHAPTER);
+  assert.match(text, /Falls to <data value="small\.ratio">2\.08×<\/data>/);
+  assert.match(text, /<p data-when="small held">kept<\/p>/);
+  assert.doesNotMatch(text, /Stays|gone/);
+  assert.match(text, /data-chart-src="benchmarks\/mine\/x\/aggregate\/a-b\.csv"/);
+  assert.match(text, /On <data value="manifest\.label">a &lt; &#42;b&#42;<\/data>/);
+});
+
+test("what the data set does not know is absent, never the shipped figure", () => {
+  assert.match(pinned(CHAPTER), /<data value="manifest\.setup\.hosts">not recorded<\/data>/);
+  assert.match(
+    pinned('<data value="small.ratio">9×</data>', { manifest: null, claims: null }),
+    /<data value="small\.ratio">not measured<\/data>/,
+  );
+});
+
+test("texts that are gone part no slides and join none", () => {
+  const parts = (text) => [...text.matchAll(/^\n\n\n|^\n\n/gm)].map(([found]) => found.length);
+  const text = pinned(CHAPTER);
+  assert.deepEqual(parts(text), parts(CHAPTER));
+  assert.deepEqual(
+    slidesOf(text, SEPARATORS).map(({ id }) => id),
+    ["one", "two", "three"],
+  );
+  assert.ok(text.endsWith("# Three\n"));
+});
+
+test("a block that a comment makes depend on a verdict goes with its marks", () => {
+  const when = (verdicts) => `<!-- .element: data-when="small ${verdicts}" -->`;
+  const text = `## Here ${when("held")}\n\n## Gone ${when("refuted")}\n\n- a\n- b ${when("refuted")}\n- c\n`;
+  assert.equal(pinned(text), `## Here ${when("held")}\n\n- a\n\n- c\n`);
+});
+
+test("a chapter that depends on no data stays as it is", () => {
+  const plain = "# One\n\nWords & *marks*.\n\n<!-- Note -->\nWords.\n\n\n# Two\n";
+  assert.equal(pinned(plain), plain);
+});
+
+test("the page names the data set, and that it is frozen to it", () => {
+  const html = '<head><meta name="replay:data-set" content="reference" /></head>';
+  const page = pinPage(html, "mine");
+  assert.match(page, /<meta name="replay:data-set" content="mine" \/>/);
+  assert.match(page, /<meta name="replay:frozen" content="mine" \/>/);
+  assert.throws(() => pinPage("<head></head>", "mine"), /0 elements <meta name="replay:data-set"/);
+});
+
+test("a data set that is not there, or has no claims, is refused with what to do", async () => {
+  const talk = await makeTalk();
+  try {
+    await talk.save("slides/a.md", "# One\n\n<!-- Note -->\nWords.\n");
+    const places = { root: talk.root, benchmarks: talk.benchmarks };
+    await assert.rejects(pinnedTalk({ ...places, name: "mine" }), /no data set “mine”. Available: reference/);
+    await talk.saveData({ claims: null }, "mine");
+    await assert.rejects(
+      pinnedTalk({ ...places, name: "mine" }),
+      /has no claims\.json; .*npm run derive -- --data mine/,
+    );
+    const chapters = await pinnedTalk({ ...places, name: "reference" });
+    assert.deepEqual([...chapters.keys()], ["slides/a.md"]);
+  } finally {
+    await talk.remove();
+  }
+});
+
+test("a frozen site holds one data set, its wording, and the record of both", async () => {
+  const index = JSON.parse(await readFile(path.join(site, "benchmarks/index.json"), "utf8"));
+  assert.deepEqual(index.data_sets, ["fixture"]);
+  assert.deepEqual((await readdir(path.join(site, "benchmarks"))).sort(), ["fixture", "index.json"]);
+  const page = await readFile(path.join(site, "index.html"), "utf8");
+  assert.match(page, /<meta name="replay:frozen" content="fixture"/);
+  assert.match(page, /<meta name="replay:data-set" content="fixture"/);
+  const names = await readdir(path.join(site, "slides"));
+  const text = (
+    await Promise.all(names.map((name) => readFile(path.join(site, "slides", name), "utf8")))
+  ).join("");
+  assert.ok(!/data-chart-src="benchmarks\/(?!fixture\/)/.test(text), "every chart is the data set's");
+  assert.match(text, /made-up numbers for tests/);
+
+  const record = JSON.parse(await readFile(path.join(site, "frozen.json"), "utf8"));
+  assert.equal(record.data_set, "fixture");
+  assert.match(record.git_commit, /^[0-9a-f]{40}$/);
+  assert.equal(record.claims_sha256, record.files["benchmarks/fixture/claims.json"]);
+  assert.ok(Object.keys(record.files).length > 10);
+  assert.deepEqual(Object.keys(record.slides).sort(), names.map((name) => `slides/${name}`).sort());
+});
+
+test("--verify finds what was changed, removed or added", async () => {
+  assert.match((await freeze("--verify", site)).stdout, /is what was frozen of “fixture”/);
+  const copy = path.join(folder, "copy");
+  await cp(site, copy, { recursive: true });
+  const data = path.join(copy, "benchmarks/fixture");
+  await appendFile(path.join(data, "claims.json"), " ");
+  await unlink(path.join(data, "manifest.json"));
+  await writeFile(path.join(data, "more.json"), "{}");
+  await appendFile(path.join(copy, "slides/00-title.md"), "more");
+  await assert.rejects(freeze("--verify", copy), (error) => {
+    assert.equal(error.code, 1);
+    assert.match(error.stderr, /benchmarks\/fixture\/claims\.json: not what was frozen/);
+    assert.match(error.stderr, /benchmarks\/fixture\/manifest\.json: missing/);
+    assert.match(error.stderr, /benchmarks\/fixture\/more\.json: added since/);
+    assert.match(error.stderr, /slides\/00-title\.md: not what was frozen/);
+    return true;
+  });
+});
+
+test("the command refuses what it cannot do, and says what to do", async () => {
+  const refused = (pattern, ...args) =>
+    assert.rejects(freeze(...args), (error) => {
+      assert.equal(error.code, 2, error.stderr);
+      assert.match(error.stderr, pattern);
+      return true;
+    });
+  await refused(/either a data set with --data, or a frozen site with --verify/);
+  await refused(/either/, "--data", "fixture", "--verify", site);
+  await refused(
+    /no data set “other”. Available: fixture, fixture-small/,
+    "--data",
+    "other",
+    "--out",
+    path.join(folder, "x"),
+  );
+  await refused(/has no claims\.json/, "--data", "fixture-small", "--out", path.join(folder, "x"));
+  await refused(
+    /holds other files than a built site/,
+    "--data",
+    "fixture",
+    "--out",
+    path.join(folder, "benchmarks"),
+  );
+  await refused(/frozen\.json: there is none/, "--verify", folder);
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+
+import { slidesOf } from "../../../scripts/deck/check/chapters.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
+import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { changed, wordingDifferences } from "../../../scripts/deck/text/wording.js";
+import { MANIFEST, claimsWith } from "../support/talk.js";
+
+const OTHERS = "refuted inconclusive not-testable-here not-measured";
+const CHAPTER = `<!-- .slide: id="one" data-timing="30" -->
+## <span data-when="small held">It falls</span><span data-when="small ${OTHERS}">It does not</span>
+
+First. It is <data value="small.ratio">2.08×</data> here. Last, on <data value="manifest.label">Sandbox</data>.
+
+<!-- Note -->
+Always the same.
+
+<p data-when="small held">We say <data value="small.ratio">2.08×</data>.</p>
+<p data-when="small ${OTHERS}">We say nothing.</p>
+
+
+<!-- .slide: id="two" data-timing="30" -->
+# Two
+
+<!-- Note -->
+Words.
+`;
+const slides = slidesOf(CHAPTER, { file: "slides/a.md", horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" }).map(
+  readSlide,
+);
+const shipped = wordsOf({ manifest: MANIFEST, claims: claimsWith({ small: {} }) }, { shipped: true });
+const words = (manifest, claims) => wordsOf({ manifest, claims });
+
+test("the same data read alike", () => {
+  assert.deepEqual(wordingDifferences(slides, shipped, shipped), []);
+});
+
+test("a figure changes its sentences only, in body and note, each with its line", () => {
+  const conditions = { ratio: { estimate: 5, low: 4, high: 6, n: 6 } };
+  const mine = words(MANIFEST, claimsWith({ small: { conditions } }));
+  assert.deepEqual(wordingDifferences(slides, shipped, mine), [
+    {
+      ...{ file: "slides/a.md", line: 4, slide: "one", part: "body" },
+      ...{ old: "It is 2.08× here.", new: "It is 5.00× here." },
+    },
+    {
+      ...{ file: "slides/a.md", line: 9, slide: "one", part: "note" },
+      ...{ old: "We say 2.08×.", new: "We say 5.00×." },
+    },
+  ]);
+});
+
+test("a verdict changes the title and the texts that it chooses, side by side", () => {
+  const mine = words(MANIFEST, claimsWith({ small: { verdict: "refuted" } }));
+  assert.deepEqual(
+    wordingDifferences(slides, shipped, mine).map(({ line, part, old, new: now }) => [line, part, old, now]),
+    [
+      [2, "title", "It falls", "It does not"],
+      [10, "note", "We say 2.08×.", "We say nothing."],
+    ],
+  );
+});
+
+test("what another data set does not know is absent, and never the shipped figure", () => {
+  const texts = wordingDifferences(slides, shipped, words(null, null)).map(({ new: now }) => now);
+  assert.deepEqual(texts, [
+    "It does not",
+    "It is not measured here.",
+    "Last, on not recorded.",
+    "We say nothing.",
+  ]);
+});
+
+test("sentences that stay are not listed, even between two that change", () => {
+  const lines = (...texts) => texts.map((text) => ({ text, line: 1 }));
+  const pairs = changed(lines("a", "b", "c", "d"), lines("a", "B", "c", "D", "e"));
+  assert.deepEqual(
+    pairs.map(({ from, to }) => [from?.text ?? null, to?.text ?? null]),
+    [
+      ["b", "B"],
+      ["d", "D"],
+      [null, "e"],
+    ],
+  );
+});
+
+test("the command names the data sets that there are, and prints a diff or JSON of the talk", async () => {
+  const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-wording-"));
+  try {
+    const shippedFolder = path.join(PROJECT, "benchmarks/reference");
+    for (const file of ["manifest.json", "claims.json"]) {
+      for (const name of ["reference", "mine"])
+        await cp(path.join(shippedFolder, file), path.join(benchmarks, name, file), { recursive: true });
+    }
+    const run = (...args) => {
+      const options = {
+        cwd: PROJECT,
+        timeout: 30_000,
+        env: { ...process.env, REPLAY_BENCHMARKS: benchmarks },
+      };
+      return promisify(execFile)(process.execPath, ["scripts/wording.mjs", ...args], options);
+    };
+    await assert.rejects(run("--data", "other"), (error) => {
+      assert.equal(error.code, 2);
+      assert.match(error.stderr, /no data set “other”. Available: mine, reference/);
+      return true;
+    });
+    await assert.rejects(run(), (error) => error.code === 2 && /--data/.test(error.stderr));
+    assert.match((await run("--data", "mine")).stdout, /“mine” and “reference” read alike\./);
+
+    await writeFile(
+      path.join(benchmarks, "mine/manifest.json"),
+      JSON.stringify({ label: "A cluster of mine" }),
+    );
+    const { stdout } = await run("--data", "mine");
+    assert.match(stdout, /^slides\/00-title\.md:\d+ #title body\n- .*\n\+ .*A cluster of mine/m);
+    assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “reference”\.\n$/);
+    const report = JSON.parse((await run("--data", "reference", "--against", "mine", "--json")).stdout);
+    assert.equal(report.sentences, report.differences.length);
+    assert.ok(report.differences.some(({ old }) => old?.includes("A cluster of mine")));
+
+    await rm(path.join(benchmarks, "mine/claims.json"));
+    assert.match(
+      (await run("--data", "mine")).stderr,
+      /“mine” has no claims\.json; write it with: npm run derive/,
+    );
+  } finally {
+    await rm(benchmarks, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,89 @@
+"""Whatever bytes of raw output are altered: derive names the file, and once resealed nothing passes as measured."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from replay.derive.dataset import derive_data_set
+from replay.derive.reseal import reseal
+from replay.errors import EvidenceError, ReplayError
+from support.datasets import copied, digests, manifest_of, measured
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+def places(value, path=()):
+    """Yield the key path of every value in a JSON document."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in entries:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def with_one_other_value(content, data):
+    document = json.loads(content)
+    *above, last = data.draw(st.sampled_from(list(places(document))))
+    inside = document
+    for key in above:
+        inside = inside[key]
+    if data.draw(st.booleans()):
+        inside[last] = data.draw(VALUES)
+    else:
+        del inside[last]
+    return json.dumps(document).encode()
+
+
+def with_other_bytes(content, data):
+    start, end = sorted(data.draw(st.tuples(*2 * [st.integers(0, len(content))])))
+    return content[:start] + data.draw(st.binary(max_size=8)) + content[end:]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "compressed"])
+def original(request, tmp_path_factory):
+    """A derived data set, and a configuration without claims: judging them takes longer than all the rest."""
+    folder = tmp_path_factory.mktemp("benchmarks")
+    measured(folder / "mine", compress=request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REPLAY_CONFIG", str(folder))
+        derive_data_set(folder / "mine")
+        yield folder / "mine"
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whatever_is_altered_is_named_and_once_resealed_it_is_derived_or_named_and_never_unmarked(original, data):
+    names = sorted(name for name in digests(original) if "/raw/" in name and not name.endswith("SHA256SUMS"))
+    chosen = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True))
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copied(original, Path(folder) / "what-if")
+        for name in chosen:
+            content = (original / name).read_bytes()
+            change = data.draw(
+                st.sampled_from([with_other_bytes, *([with_one_other_value] if name.endswith(".json") else []), None])
+            )
+            if change is None:
+                (copy / name).unlink()
+            else:
+                altered = change(content, data)
+                assume(altered != content)
+                (copy / name).write_bytes(altered)
+
+        with pytest.raises(ReplayError) as raised:
+            derive_data_set(copy)
+        assert raised.value.where in {str(copy / name) for name in chosen}
+
+        assert {one.path for one in reseal(copy)} == set(chosen)
+        try:
+            derive_data_set(copy)
+        except ReplayError as error:
+            assert error.exit_status == EvidenceError.exit_status
+            assert any(name in str(error) or str((copy / name).parent) in str(error) for name in chosen), str(error)
+        assert manifest_of(copy)["altered"] == {"copied_from": "mine", "files": len(chosen)}

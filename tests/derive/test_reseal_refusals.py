@@ -1,0 +1,136 @@
+"""A copy that is no copy, or that holds what nobody measured, is refused; so is measuring into an altered copy."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from replay import measure
+from replay.copies import ALTERED
+from replay.derive.__main__ import main
+from replay.derive.reseal import reseal
+from replay.errors import ConfigurationError, EvidenceError
+from replay.paths import ROOT
+from replay.plan import plans, read_plan
+from support.datasets import POINT, STDOUT, append, copied, digests
+
+
+def refused(data_set, error=ConfigurationError):
+    before = digests(data_set) if data_set.exists() else None
+    with pytest.raises(error) as raised:
+        reseal(data_set)
+    assert before is None or digests(data_set) == before
+    assert raised.value.next_step
+    return raised.value
+
+
+def test_an_original_is_refused_and_the_way_to_a_copy_is_said(copy, capsys):
+    original = copy.with_name("mine")
+    append(original / STDOUT)
+    assert "an original" in refused(original).what
+    assert main(["--reseal", "mine"]) == 2
+    assert f"cp -r {original} {original}-altered" in capsys.readouterr().err
+
+
+def test_the_data_set_that_ships_is_refused_whatever_its_campaign_says(copy):
+    append(copy / STDOUT)
+    copy.rename(copy.with_name("reference"))
+    assert "an original" in refused(copy.with_name("reference")).what
+
+
+@pytest.mark.parametrize("text", [None, "{}", '{"data_set": 1}'])
+def test_a_folder_of_which_no_campaign_says_that_it_is_a_copy_is_refused(copy, text):
+    append(copy / STDOUT)
+    (copy / "campaign.json").unlink()
+    if text is not None:
+        (copy / "campaign.json").write_text(text)
+    assert "campaign.json" in refused(copy).what
+
+
+def test_a_data_set_that_is_not_there_is_refused_with_the_command_that_makes_it(copy):
+    error = refused(copy.with_name("none"), EvidenceError)
+    assert f"cp -r {copy.with_name('reference')} {copy.with_name('none')}" in error.next_step
+
+
+@pytest.mark.parametrize("linked", ["what-if-2", "what-if-2/rbd-journaling", "what-if-2/rbd-journaling/raw"])
+def test_a_link_to_an_original_is_refused(copy, linked):
+    link = copy.parent / linked
+    if linked != "what-if-2":
+        copied(copy, copy.with_name("what-if-2"))
+        shutil.rmtree(link)
+    original = copy.with_name("mine") / Path(linked).relative_to("what-if-2")
+    link.symlink_to(original if linked != "what-if-2" else copy)
+    append(copy.with_name("mine") / STDOUT)
+    assert "a link" in refused(copy.with_name("what-if-2")).what
+
+
+@pytest.mark.parametrize("name", ["extra", f"block-01/{POINT}/attempt-1/extra.stdout", f"block-09/{POINT}/x.json"])
+def test_a_file_that_was_never_measured_is_refused_and_named(copy, name):
+    append(copy / STDOUT)
+    path = copy / "rbd-journaling" / "raw" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("made up")
+    assert refused(copy, EvidenceError).where == str(path)
+
+
+def test_an_attempt_that_was_made_up_is_refused_and_one_that_was_in_progress_is_passed_over(copy):
+    append(copy / STDOUT)
+    folder = (copy / STDOUT).parent.with_name("attempt-2")
+    folder.mkdir()
+    (folder / "control.stdout").write_text("half of it")
+    assert [one.path for one in reseal(copy)] == [STDOUT]
+    (folder / "attempt.json").write_text("{}")
+    assert str(folder) in refused(copy, EvidenceError).where
+
+
+@pytest.mark.parametrize("further", [["--watch"], ["--experiment", "rbd-journaling"], ["--data", "what-if"]])
+def test_reseal_stands_alone(copy, capsys, further):
+    append(copy / STDOUT)
+    with pytest.raises(SystemExit) as raised:
+        main(["--reseal", "what-if", *further])
+    assert raised.value.code == 2
+    assert "--reseal" in capsys.readouterr().err
+    assert not (copy / ALTERED).exists()
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A site that measuring can plan for; nothing listens there."""
+    config = tmp_path / "config"
+    shutil.copytree(ROOT / "config", config)
+    for name in ("ceph.conf", "keyring"):
+        (config / "sites" / name).write_text("")
+    (config / "sites" / "far.yaml").write_text(
+        "name: far\nlabel: Far away\nlimitation: none\npools: { data: { name: replay } }\nallows: []\n"
+        "cluster: { conf: ceph.conf, client: client.replay, keyring: keyring }\n"
+    )
+    monkeypatch.setenv("REPLAY_CONFIG", str(config))
+    return "far"
+
+
+def test_nothing_is_measured_into_an_altered_copy(copy, site, capsys):
+    append(copy / STDOUT)
+    reseal(copy)
+    assert measure.main(["--site", site, "--data", "what-if", "--dry-run"]) == 2
+    said = capsys.readouterr().err
+    assert str(copy / ALTERED) in said
+    assert "nothing is measured into altered data" in said
+    assert "choose another name with --data" in said
+    assert measure.main(["--site", site, "--data", "fresh", "--dry-run"]) == 0
+
+
+def test_nothing_is_measured_into_a_copy_that_was_measured_under_another_name(copy, site, capsys):
+    assert measure.main(["--site", site, "--data", "what-if", "--dry-run"]) == 2
+    said = capsys.readouterr().err
+    assert "'mine'" in said
+    assert "next: " in said
+
+
+@pytest.mark.parametrize(
+    "begin", [lambda: plans(None, "what-if", "quick", []), lambda: read_plan("what-if", "x", 1, "")]
+)
+def test_a_job_that_snakemake_starts_by_itself_is_refused_before_it_reads_its_plan(copy, begin):
+    append(copy / STDOUT)
+    reseal(copy)
+    with pytest.raises(ConfigurationError, match="altered data"):
+        begin()
