@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from replay.claims.files import write_claims
@@ -25,9 +26,10 @@ class _Failure:
     exit_status: int
 
 
-def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Derived]:
+def derive_data_set(data_set: Path, experiments: Sequence[str] = (), *, entities: bool = False) -> list[Derived]:
     """Derive the named experiments, or all that have raw output, then manifest.json and datapackage.json.
 
+    With `entities`, their entities.csv as well.
     Raises EvidenceError naming the file that is missing or altered; the experiments that are whole are derived anyway.
     """
     present = experiments_in(data_set)
@@ -40,7 +42,7 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Der
             )
     wanted = list(experiments) or present
     wanted += [name for name in missing_entries(data_set) if name not in wanted]
-    results = _in_processes([data_set / name for name in wanted])
+    results = _in_processes([data_set / name for name in wanted], partial(_guarded, entities=entities))
     derived = [one for one in results if isinstance(one, Derived)]
     finish(data_set, derived)
     for one in results:
@@ -59,17 +61,17 @@ def finish(data_set: Path, derived: Sequence[Derived]) -> None:
         write_datapackage(data_set)
 
 
-def _in_processes(directories: list[Path]) -> list[Derived | _Failure]:
+def _in_processes(directories: list[Path], derive: Callable[[Path], Derived | _Failure]) -> list[Derived | _Failure]:
     if len(directories) == 1:
-        return [_guarded(directories[0])]
+        return [derive(directories[0])]
     # Forked: what took most of the time, importing pandas, is shared.
     context = multiprocessing.get_context("fork")
     with context.Pool(min(len(directories), context.cpu_count())) as pool:
-        return pool.map(_guarded, directories, chunksize=1)
+        return pool.map(derive, directories, chunksize=1)
 
 
-def _guarded(directory: Path) -> Derived | _Failure:
+def _guarded(directory: Path, *, entities: bool) -> Derived | _Failure:
     try:
-        return derive_experiment(directory, Cache())
+        return derive_experiment(directory, Cache(), entities=entities)
     except ReplayError as error:
         return _Failure(error.what, error.where, error.next_step, error.exit_status)
