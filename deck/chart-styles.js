@@ -14,6 +14,19 @@ export const SERIES_STYLES = {
   "With journal, cached": { color: "var(--series-cached-journal)", dash: [20, 6], pointStyle: "star" },
   Journal: { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
   Snapshot: { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "No snapshots": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Every 60 s": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Every 30 s": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Every 15 s": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Every 6 s": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Every 3 s": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "1 replica": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "2 replicas": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "3 replicas": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Payload 256 KiB": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Payload 4 MiB": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Journal pool of its own": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  "Two instances": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
 };
 
 const FEWER_SIZES = [
@@ -21,6 +34,7 @@ const FEWER_SIZES = [
   "Snapshot mirrored",
   "Without journal, cached",
   "With journal, cached",
+  "Two instances",
 ];
 
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */

@@ -63,8 +63,12 @@ class Background:
 
     def say(self, line: str) -> None:
         """Send it a line. Raises ReplayError when it has ended."""
+        self.send(f"{line}\n".encode())
+
+    def send(self, data: bytes) -> None:
+        """Send it bytes, fewer than a pipe holds. Raises ReplayError when it has ended."""
         try:
-            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.write(data)
             self._process.stdin.flush()
         except (BrokenPipeError, ValueError) as error:
             raise ReplayError(f"{self.name} has ended: {self.complaint()}") from error

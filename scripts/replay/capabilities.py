@@ -71,8 +71,8 @@ _CONDITIONS: dict[str, tuple[tuple[Callable[[Site], bool], str], ...]] = {
     "client_hosts": (
         (lambda site: bool(site.client_hosts), "the site's file names no client hosts"),
         (
-            lambda site: set(site.client_hosts) <= LOCAL_HOSTS,
-            "it names other hosts than localhost, and starting clients there (through SSH) is not supported yet",
+            lambda site: set(site.client_hosts) <= LOCAL_HOSTS or shutil.which("ssh") is not None,
+            "it names other hosts than localhost, and the program ssh is not installed",
         ),
     ),
     "host_root": ((_is_root, _NO_ROOT),),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from replay.ceph.cluster import Cluster
 
 
-def client_conf(site_conf: str, client: str, keyring: Path | None, options: Mapping[str, str]) -> str:
+def client_conf(site_conf: str, client: str, keyring: PurePath | None, options: Mapping[str, str]) -> str:
     """Return the site's configuration with a client's section after it.
 
     Ceph joins sections of one name, the last word counts, and the section of the client's full name wins over

@@ -1,7 +1,8 @@
-"""fio clients on this machine that start together: a server process for each, and what they must find on disk.
+"""fio clients that start together: a server process for each, here or on other hosts, and what they must find on disk.
 
 Servers listen on sockets in a folder that only this user may enter. On a port, even of loopback, any local user could
-hand them a job, and a job may run commands.
+hand them a job, and a job may run commands. Servers of other hosts are reached through SSH, see fio_ssh.py; the
+controller sees a socket in that same folder for each.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import contextlib
 import os
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from replay.adapters.fio import server_argv
 from replay.background import Background
+from replay.capabilities import LOCAL_HOSTS
 from replay.ceph.cluster import Cluster
-from replay.client_conf import write_client_conf
+from replay.client_conf import client_conf, write_client_conf
+from replay.fio_ssh import RemoteServers, check_versions, spread, versions_here
 from replay.process import SlotLock
 
 
@@ -25,45 +28,101 @@ class FioClients:
 
     def __init__(self, folder: Path, jobs: Sequence[str]) -> None:
         self.values: dict[str, str] = {}
+        #: What the machines that run a client call themselves.
+        self.host_names = [socket.gethostname()]
         for number, text in enumerate(jobs, start=1):
             job = folder / f"client-{number}.fio"
             job.write_text(text)
             self.values[f"job_{number}"] = str(job)
             self.values[f"server_{number}"] = f"sock:{folder / f'client-{number}.sock'}"
 
-    def servers(self) -> list[tuple[str, Path]]:
-        """Return what each server listens on, as fio writes it, and the path of its socket."""
-        words = [value for name, value in self.values.items() if name.startswith("server_")]
-        return [(word, Path(word.removeprefix("sock:"))) for word in words]
+    def socket_of(self, number: int) -> Path:
+        """Return the path at which the controller reaches a client's server."""
+        return Path(self.values[f"server_{number}"].removeprefix("sock:"))
 
     def hide(self, content: bytes) -> bytes:
-        """Return a tool's output with placeholders for what names this machine: sockets, and the host's name.
+        """Return a tool's output with placeholders for what names a machine: sockets, and the hosts' names.
 
         fio says `<host> …` at the start of a client's lines, and the socket in the place of a client's address.
         """
         for name, value in self.values.items():
             content = content.replace(value.removeprefix("sock:").encode(), f"{{{name}}}".encode())
-        return content.replace(f"<{socket.gethostname()}>".encode(), b"<{host}>")
+        for name in self.host_names:
+            content = content.replace(f"<{name}>".encode(), b"<{host}>")
+        return content
 
 
 @contextlib.contextmanager
 def fio_clients(
-    cluster: Cluster, options: Mapping[str, str], jobs: Sequence[str], *, slot: SlotLock | None = None
+    cluster: Cluster,
+    options: Mapping[str, str],
+    jobs: Sequence[str],
+    *,
+    slot: SlotLock | None = None,
+    hosts: Sequence[str] = ("localhost",),
+    say: Callable[[str], None] = print,
 ) -> Iterator[FioClients]:
     """Yield clients that are ready to take their jobs; end and reap them, and remove their files.
 
-    `options` are the clients' Ceph options; `jobs` the text of each client's job file. Raises ReplayError when a server
-    does not come up.
+    `options` are the clients' Ceph options; `jobs` the text of each client's job file, which the `hosts` take in turns.
+    `say` is told of a host that could not be left clean. Raises ReplayError when a server does not come up, and
+    RefusedError when a host's fio or librbd is another version than this machine's.
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        conf = write_client_conf(folder / "ceph.conf", cluster, options)
         clients = FioClients(folder, jobs)
-        for word, path in clients.servers():
-            server = Background(server_argv(word), slot=slot, environment={"CEPH_CONF": str(conf)})
-            stack.callback(server.kill)
-            server.await_that(lambda path=path: is_listening(path), "its socket")
+        remote = []
+        for host, numbers in spread(len(jobs), hosts).items():
+            sockets = {number: clients.socket_of(number) for number in numbers}
+            if host in LOCAL_HOSTS:
+                _start_here(stack, folder, cluster, options, sockets, slot)
+            else:
+                remote.append(_connect(stack, host, cluster, options, sockets, slot, say))
+        check_versions(versions_here(), {servers.host: servers.await_ready(is_listening) for servers in remote})
+        clients.host_names += [servers.name for servers in remote]
         yield clients
+
+
+def _start_here(
+    stack: contextlib.ExitStack,
+    folder: Path,
+    cluster: Cluster,
+    options: Mapping[str, str],
+    sockets: Mapping[int, Path],
+    slot: SlotLock | None,
+) -> None:
+    conf = write_client_conf(folder / "ceph.conf", cluster, options)
+    for path in sockets.values():
+        server = Background(server_argv(f"sock:{path}"), slot=slot, environment={"CEPH_CONF": str(conf)})
+        stack.callback(server.kill)
+        server.await_that(lambda path=path: is_listening(path), "its socket")
+
+
+def _connect(
+    stack: contextlib.ExitStack,
+    host: str,
+    cluster: Cluster,
+    options: Mapping[str, str],
+    sockets: Mapping[int, Path],
+    slot: SlotLock | None,
+    say: Callable[[str], None],
+) -> RemoteServers:
+    site_conf, keyring = cluster.conf.read_text(encoding="utf-8"), cluster.keyring
+    servers = RemoteServers(
+        host,
+        sockets,
+        # Where the site names no keyring, the host finds one where its own Ceph looks for it.
+        conf=lambda there: client_conf(site_conf, cluster.client, there if keyring else None, options),
+        keyring=keyring.read_bytes() if keyring else b"",
+        slot=slot,
+    )
+
+    def end() -> None:
+        if (problem := servers.end()) is not None:
+            say(problem)
+
+    stack.callback(end)
+    return servers
 
 
 def is_listening(path: Path, table: Path = Path("/proc/net/unix")) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from replay import ceilings, health
 from replay.context import Bench, Wait
 from replay.errors import RefusedError
+from replay.stuck import STUCK_SECONDS, stuck_groups, stuck_sentence
 
 #: A cluster that recovers, trims snapshots or scrubs is waited for this long before a cell; then the run stops.
 SETTLE_TIMEOUT_SECONDS = 600.0
@@ -26,10 +27,12 @@ class Guard:
         *,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        stuck_seconds: int = STUCK_SECONDS,
     ) -> None:
         self.bench = bench
         self.sleep = sleep
         self.now = now
+        self.stuck_seconds = stuck_seconds
         self._replicas: int | None = None
 
     def health(self) -> health.Verdict:
@@ -41,8 +44,9 @@ class Guard:
         self._await_window()
         verdict = self.health()
         if not verdict.fit and not self._may_settle():
+            stuck = stuck_sentence(self.bench.session, self.stuck_seconds)
             raise RefusedError(
-                verdict.sentence(),
+                "; ".join(filter(None, (verdict.sentence(), stuck))),
                 where=f"site {self.bench.site.name}",
                 next_step="nothing was created; mend the cluster, then run measure again",
             )
@@ -103,8 +107,13 @@ class Guard:
         ]
 
     def _may_settle(self) -> bool:
-        """Only recovery of our own sandbox, just started, is worth waiting for here; `settle` does the waiting."""
-        return self.bench.daemons_are_here and bool(self._busy())
+        """Only recovery of our own sandbox, just started, is worth waiting for here; `settle` does the waiting.
+
+        What is stuck does not settle.
+        """
+        if not self.bench.daemons_are_here or not self._busy():
+            return False
+        return not stuck_groups(self.bench.session, self.stuck_seconds)
 
     def _check_ceilings(self) -> None:
         limits, session = self.bench.site.ceilings, self.bench.session

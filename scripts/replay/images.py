@@ -34,11 +34,17 @@ class BlockImage:
 
 
 def create_image(
-    bench: Bench, suffix: str, image: Image, *, fill_with: Callable[[Bench, BlockImage], None] | None = None
+    bench: Bench,
+    suffix: str,
+    image: Image,
+    *,
+    fill_with: Callable[[Bench, BlockImage], None] | None = None,
+    journal_pool: str | None = None,
 ) -> BlockImage:
     """Create an image, fill it, then switch on journaling and mirroring: filling is not part of what they cost.
 
-    `fill_with` writes other contents than `fill_image` does.
+    `fill_with` writes other contents than `fill_image` does. The journal goes to `journal_pool`, else to the site's
+    journal pool where it names one, else to the image's pool.
     Raises CephCommandError when a command fails; what was created by then stands in the ledger.
     """
     pools = bench.site.pools
@@ -67,8 +73,9 @@ def create_image(
         bench.ledger.confirm(entry, {"id": made.rbd_id})
         (fill_with or fill_image)(bench, made)
         for feature in late:
-            journal_pool = ["--journal-pool", pools.journal.name] if pools.journal is not None else []
-            cluster.run("rbd", "feature", "enable", *journal_pool, made.spec, feature)
+            journal = journal_pool or (pools.journal.name if pools.journal is not None else None)
+            there = ["--journal-pool", journal] if journal is not None else []
+            cluster.run("rbd", "feature", "enable", *there, made.spec, feature)
         if image.mirroring:
             cluster.run("rbd", "mirror", "image", "enable", made.spec, image.mirroring)
     return made

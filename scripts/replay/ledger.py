@@ -29,7 +29,7 @@ from typing import Any
 from replay.errors import EvidenceError, ReplayError
 from replay.paths import state_directory
 
-KINDS = ("image", "pool", "mirror_snapshot_schedule", "snapshot", "config")
+KINDS = ("image", "pool", "mirror_snapshot_schedule", "snapshot", "config", "crush_weight", "primary_affinity")
 
 
 def unique_name(suffix: str) -> str:
@@ -83,7 +83,7 @@ class Ledger:
 
         Call it *before* the creation. `kind` is one of KINDS; a pool's `name` is empty (see pools.py); `details` is
         what removing it may need (`{"size_bytes": …}`, `{"mirrored": true}`, `{"interval": "1m"}`,
-        `{"who": "osd", "before": null}`).
+        `{"who": "osd", "before": null}`, `{"before": 0.5}` of an OSD's weight or affinity).
         """
         if kind not in KINDS:
             raise ReplayError(f"{kind!r} is not one of {', '.join(KINDS)}", where="ledger")

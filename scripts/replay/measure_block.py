@@ -12,8 +12,10 @@ from replay.bench_factory import open_bench
 from replay.campaign import ensure_campaign
 from replay.errors import ReplayError
 from replay.evidence import seal_leftovers
+from replay.experiment_pools import remove_leftover_pools
 from replay.guard import Guard
 from replay.images import remove_owned_leftovers
+from replay.osd_settings import OsdSettings
 from replay.plan import design_for, raw_directory, read_plan
 from replay.pools import ensure_pools
 from replay.progress import Progress
@@ -65,6 +67,10 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
             progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")
         if removed := remove_owned_leftovers(bench):
             progress.line(f"removed {removed} image(s) that an interrupted run had left")
+        if removed := remove_leftover_pools(bench):
+            progress.line(f"removed {removed} pool(s) that an interrupted run had left")
+        if restored := OsdSettings(bench).restore():
+            progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
         runner = BlockRunner(bench, design, plan.block, raw, progress, guard=Guard(bench))
         receipt = runner.run()
         if receipt != plan.receipt:

@@ -28,8 +28,8 @@ class ReplayCounters:
     snapshot_bytes: int = 0
 
 
-def counters_of(perf_dump: dict[str, Any], pool: str, image: str) -> ReplayCounters:
-    """Return an image's counters out of the daemon's `perf dump`; zeros where the daemon does not know it yet."""
+def sections_of(perf_dump: dict[str, Any], pool: str, image: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return an image's sections of the daemon's `perf dump`: of its journal, of its snapshots; empty where unknown."""
     journal: dict[str, Any] = {}
     snapshot: dict[str, Any] = {}
     for name, section in perf_dump.items():
@@ -38,12 +38,23 @@ def counters_of(perf_dump: dict[str, Any], pool: str, image: str) -> ReplayCount
                 snapshot = section
             elif name.startswith("rbd_mirror_image_") or name.startswith("rbd_mirror_journal_image_"):
                 journal = section
+    return journal, snapshot
+
+
+def counters_in(journal: dict[str, Any], snapshot: dict[str, Any]) -> ReplayCounters:
+    """Return the counters of an image's sections; zeros where one is empty."""
     return ReplayCounters(
         entries=int(journal.get("replay", 0)),
         entry_bytes=int(journal.get("replay_bytes", 0)),
         snapshots=int(snapshot.get("snapshots", 0)),
-        snapshot_bytes=int(snapshot.get("snapshots_bytes", snapshot.get("sync_bytes", 0))),
+        # 16.2 counts a snapshot's bytes under the name of a journal's.
+        snapshot_bytes=int(snapshot.get("snapshots_bytes", snapshot.get("replay_bytes", 0))),
     )
+
+
+def counters_of(perf_dump: dict[str, Any], pool: str, image: str) -> ReplayCounters:
+    """Return an image's counters out of the daemon's `perf dump`; zeros where the daemon does not know it yet."""
+    return counters_in(*sections_of(perf_dump, pool, image))
 
 
 class MirrorDaemon:
@@ -56,7 +67,11 @@ class MirrorDaemon:
 
     def counters(self, image: str) -> ReplayCounters:
         """Return the image's counters now. Raises ReplayError when the daemon does not answer."""
-        return counters_of(self._ask(self.admin_socket, "perf dump", timeout_seconds=10), self.pool, image)
+        return counters_of(self.perf_dump(), self.pool, image)
+
+    def perf_dump(self) -> dict[str, Any]:
+        """Return all the daemon counts, as it says it. Raises ReplayError when the daemon does not answer."""
+        return self._ask(self.admin_socket, "perf dump", timeout_seconds=10)
 
     def state(self, image: str) -> str | None:
         """Return the state of the image's replayer (`Replaying`, `Starting`, …), None where there is none yet."""
@@ -65,6 +80,17 @@ class MirrorDaemon:
             if replayer.get("name") == f"{self.pool}/{image}":
                 return replayer.get("state")
         return None
+
+    def stop(self, image: str) -> None:
+        """Tell the daemon to stop replaying an image until `start`; it does so in its own time (`state`)."""
+        self._tell("stop", image)
+
+    def start(self, image: str) -> None:
+        """Tell the daemon to replay an image again. Raises AdminSocketError when it declines."""
+        self._tell("start", image)
+
+    def _tell(self, word: str, image: str) -> None:
+        self._ask(self.admin_socket, f"rbd mirror {word} {self.pool}/{image}", timeout_seconds=30)
 
 
 def _image_replayers(status: Any) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.adapters import tool_names
 from replay.ceilings import media_bytes
 from replay.configuration import load_validated
 from replay.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
@@ -15,6 +16,7 @@ from replay.design import Cell, Design, Image, canonical_json, expand, plan_dige
 from replay.errors import ConfigurationError
 from replay.evidence import is_measured, read_json
 from replay.paths import ROOT, benchmarks_directory, config_directory
+from replay.protocols import lacking, protocol_names
 from replay.site import Site, missing
 
 #: Seconds around each cell (health, record, start of the tool) and per MiB of image (create, fill, remove), for the
@@ -40,6 +42,11 @@ def load_experiment(name: str) -> dict[str, Any]:
     configuration = load_validated(path, ROOT / "config" / "schemas" / "experiment.schema.json")
     if configuration["name"] != name:
         raise ConfigurationError(f"name: {configuration['name']!r} is not the file's name {name!r}", where=path)
+    for key, known in (("protocol", protocol_names()), ("tool", tool_names())):
+        if configuration[key].replace("-", "_") not in known:
+            raise ConfigurationError(
+                f"{key}: there is no {configuration[key]!r}", where=path, next_step=f"one of {', '.join(known)}"
+            )
     return configuration
 
 
@@ -51,7 +58,7 @@ def design_for(site: Site, name: str, scale: str) -> Design:
     return expand(
         configuration,
         scale,
-        missing=dict(missing(sorted(words), site)),
+        missing=lacking(configuration["protocol"], site) | dict(missing(sorted(words), site)),
         site_client_options=site.ceilings.client_options(),
     )
 
@@ -183,7 +190,7 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: 
         cells += len(todo)
         for cell in todo:
             seconds += design.sizing.target_seconds * (1 + (PILOT_SHARE if number == 0 else 0)) + CELL_OVERHEAD_SECONDS
-            if "write" in str(cell.levels.get("io_type", "write")):
+            if "write" in str(cell.levels.get("io_type", cell.levels.get("mode", "write"))):
                 written = 64 * 2**20 * design.sizing.target_seconds
                 client += written
                 media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
@@ -197,11 +204,11 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: 
 
 
 def _images(protocol: str, todo: list[Cell]) -> list[Image]:
-    """Return the images that a block makes: one per variant, one per client where there are several, one per trial."""
-    if protocol == "failover":
+    """Return a block's images: one per variant, or as many as `clients` or `images` say; or one per cell."""
+    if protocol in ("failover", "mirror_lag"):
         return [cell.variant.image for cell in todo]
     most: dict[str, tuple[Image, int]] = {}
     for cell in todo:
-        name, count = cell.variant.image_name, int(cell.levels.get("clients", 1))
+        name, count = cell.variant.image_name, int(cell.levels.get("clients", cell.levels.get("images", 1)))
         most[name] = (cell.variant.image, max(count, most[name][1] if name in most else 0))
     return [image for image, count in most.values() for _ in range(count)]

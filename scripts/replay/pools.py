@@ -69,7 +69,7 @@ def await_clean(session: MonitorSession, names: list[str]) -> None:
 
 def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:
     name = unique_name("pool")
-    domain = _failure_domain(session)
+    domain = failure_domain(session)
     details: dict[str, Any] = {"final_name": pool.name}
     if is_data_pool:
         details["erasure_code_profile"] = name
@@ -92,9 +92,9 @@ def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_da
             command |= {"rule": name}
     session.command(command)
     if is_data_pool:
-        _set(session, name, "allow_ec_overwrites", "true")
+        set_pool(session, name, "allow_ec_overwrites", "true")
     elif pool.replicas:
-        _set(session, name, "size", str(pool.replicas))
+        set_pool(session, name, "size", str(pool.replicas))
     pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
     pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
     ledger.confirm(entry, {"id": pool_id})
@@ -113,10 +113,12 @@ def _initialise(session: MonitorSession, pool: Pool) -> None:
             session.cluster.run("rbd", "namespace", "create", "--pool", pool.name, "--namespace", pool.namespace)
 
 
-def _set(session: MonitorSession, pool: str, variable: str, value: str) -> None:
-    session.command({"prefix": "osd pool set", "pool": pool, "var": variable, "val": value})
+def set_pool(session: MonitorSession, pool: str, variable: str, value: str, *, sure: bool = False) -> None:
+    """Set a pool's variable. `sure` confirms what Ceph asks to confirm: a size of one."""
+    command = {"prefix": "osd pool set", "pool": pool, "var": variable, "val": value}
+    session.command(command | ({"yes_i_really_mean_it": True} if sure else {}))
 
 
-def _failure_domain(session: MonitorSession) -> str:
-    """Copies go to different hosts; only a sandbox, which is one host, spreads them over its OSDs."""
+def failure_domain(session: MonitorSession) -> str:
+    """Return what copies are spread over: copies go to different hosts; only a sandbox, which is one host, spreads them over its OSDs."""
     return "osd" if sandbox_state.owns_fsid(session.fsid()) else "host"

@@ -23,6 +23,7 @@ from replay.errors import ReplayError
 from replay.findings import Findings
 from replay.paths import config_directory
 from replay.plan import design_for, estimate, experiment_names
+from replay.preflight_clients import check_client_hosts
 from replay.preflight_mirroring import check_mirroring
 from replay.site import Site, load_site, missing
 
@@ -80,6 +81,7 @@ def preflight(
             MonitorSession(site.secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)
         ) as session:
             _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
+    check_client_hosts(site, findings)
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]

@@ -14,6 +14,7 @@ from replay.ceph.cluster import CephCommandError, Cluster
 from replay.ceph.session import MonitorSession
 from replay.findings import Findings
 from replay.site import Pool, Site
+from replay.stuck import stuck_sentence
 
 TIMEOUT_SECONDS = 10.0
 #: Programs that a tool of an experiment needs; others are the adapter's own business.
@@ -64,6 +65,8 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     verdict = health.classify(status)
     for code, message in verdict.refuse:
         findings.add("health", bad, f"measuring is refused: {code}: {message}", word=word)
+    if not verdict.fit and (stuck := stuck_sentence(session)):
+        findings.add("health", bad, f"measuring is refused: stuck: {stuck}", word=word)
     for code, message in verdict.unknown:
         findings.add("health", "warning", f"not known to Replay, goes on and is recorded: {code}: {message}")
     for code, message in verdict.harmless:

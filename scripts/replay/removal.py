@@ -60,6 +60,8 @@ class Remover:
             "snapshot": self._snapshot,
             "mirror_snapshot_schedule": self._schedule,
             "config": self._config,
+            "crush_weight": self._crush_weight,
+            "primary_affinity": self._primary_affinity,
         }
         try:
             outcome = by_kind[entry.kind](entry)
@@ -245,4 +247,19 @@ class Remover:
             self.session.command({"prefix": "config rm", "who": who, "name": entry.name})
         else:
             self.session.command({"prefix": "config set", "who": who, "name": entry.name, "value": str(before)})
+        return Outcome(entry, "removed")
+
+    def _crush_weight(self, entry: Entry) -> Outcome:
+        return self._of_osd(entry, {"prefix": "osd crush reweight", "name": entry.name})
+
+    def _primary_affinity(self, entry: Entry) -> Outcome:
+        return self._of_osd(entry, {"prefix": "osd primary-affinity", "id": entry.name})
+
+    def _of_osd(self, entry: Entry, command: dict[str, Any]) -> Outcome:
+        """Set an OSD's weight or affinity back to what it was; one that is gone has neither."""
+        require(self.site, "crush", self.session.fsid())
+        nodes = self.session.command({"prefix": "osd tree"})["nodes"]
+        if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
+            return Outcome(entry, "absent")
+        self.session.command({**command, "weight": float(entry.details["before"])})
         return Outcome(entry, "removed")

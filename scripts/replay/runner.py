@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class BlockRunner:
                 self.guard.before_block()
                 self.caches.before_block()
                 self.protocol.open_block(self.raw, [one for _, one in todo])
-                for index, one in todo:
+                for index, one in self._available(todo):
                     if not self._measure_set(index, one):
                         void.append(one.point)
             finally:
@@ -93,6 +94,17 @@ class BlockRunner:
         """Tell whether the set needs measuring: no attempt is valid for exactly these cells."""
         wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
         return not evidence.is_measured(self.raw, self.block, one.point, wanted)
+
+    def _available(self, todo: list[tuple[int, CellSet]]) -> list[tuple[int, CellSet]]:
+        """Return the sets without the variants that this cluster refuses, those that still need measuring."""
+        refused = {skip.variant for skip in self.protocol.unavailable}
+        if not refused:
+            return todo
+        rest = [
+            (index, replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name not in refused)))
+            for index, one in todo
+        ]
+        return [(index, one) for index, one in rest if one.cells and self._lacks(one)]
 
     def _measure_set(self, index: int, one: CellSet) -> bool:
         """Run a set until an attempt is valid, three times at the most; return whether one was."""
@@ -232,6 +244,7 @@ class BlockRunner:
                     "seed": self.seed,
                     "sets": [one.point for one in order_of_sets(self.design, self.seed)],
                     "sets_measured_in_this_sitting": measured_sets,
+                    "skipped": [vars(one) for one in self.protocol.unavailable],
                     "host": host(),
                     **git_state(),
                     "started_at": self._started_at,

@@ -44,18 +44,26 @@ def run_observed(
     component: str = "tool",
     result_files: Mapping[str, str] | None = None,
     while_running: Callable[[float], None] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Measured:
     """Run a tool with samplers read right before and after it, and return what it left.
 
     `result_files` maps a role to a suffix; the tool writes to the path that `{role}` of the template becomes. The
     sidecar's argv is the template, with `{io_total_bytes}` and `{seed}` filled in and all that is this site's left out.
+    `environment` is what the tool is given on top of the runner's; it is not recorded.
     """
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         paths = {role: Path(folder) / f"{role}.{suffix}" for role, suffix in (result_files or {}).items()}
         argv = render(list(template), {**values, **{role: str(path) for role, path in paths.items()}})
         with bench.costs.measure(component):
             before = bench.sampler.read()
-            run = run_tool(argv, timeout_seconds=timeout_seconds, slot=bench.slot, while_running=while_running)
+            run = run_tool(
+                argv,
+                timeout_seconds=timeout_seconds,
+                slot=bench.slot,
+                environment=environment,
+                while_running=while_running,
+            )
             after = bench.sampler.read()
         results = {"stdout": ("stdout", run.stdout), "stderr": ("stderr", run.stderr)}
         for role, path in paths.items():

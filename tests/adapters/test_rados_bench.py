@@ -2,6 +2,7 @@ import pytest
 
 from replay.adapters import OutputError, adapter, judge
 from replay.adapters.rados_bench import removed_objects
+from support.rados_output import rados_json
 from support.samples import sample
 
 RADOS = adapter("rados_bench")
@@ -120,3 +121,12 @@ def test_argv_writes_json_to_a_file_and_keeps_its_objects_for_the_reads():
         "-b 65536 --no-cleanup --format json -o {output}"
     )
     assert "-b" not in RADOS.argv_template({"io_type": "read", "io_pattern": "seq", "object_size_bytes": 65536}, {})
+
+
+def test_a_pass_of_a_few_hundredths_of_a_second_is_right_although_its_time_has_few_digits():
+
+    text = rados_json("read", 512, 0.07371449, 65536)
+    metrics = RADOS.parse({"output": text}, 0, {"mode": "seq", "object_size_bytes": 65536}).metrics
+    assert metrics["operations_per_second"] == 512 / 0.073714
+    with pytest.raises(OutputError, match="not total divided by time"):
+        RADOS.parse({"output": text.replace('"0.073714"', '"0.073764"')}, 0, {})

@@ -39,7 +39,8 @@ class Session:
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
     def command(self, command, **_):
-        return {"osd df": self.osd_df, "osd pool get": {"size": 3}}[command["prefix"]]
+        stuck = {"stuck_pg_stats": [{"pgid": "3.1"}] if command.get("stuckops") == ["unclean"] else []}
+        return {"osd df": self.osd_df, "osd pool get": {"size": 3}, "pg dump_stuck": stuck}[command["prefix"]]
 
 
 def guard(session, *, ceilings=None, window=None, now=None, written=0.0):

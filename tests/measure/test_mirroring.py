@@ -82,7 +82,7 @@ def test_counters_of_another_image_do_not_count():
     dump = {
         "rbd_mirror": {"replay": 9, "replay_bytes": 99},
         "rbd_mirror_image_replay/a": {"replay": 3, "replay_bytes": 30},
-        "rbd_mirror_snapshot_image_replay/b": {"snapshots": 2, "snapshots_bytes": 7},
+        "rbd_mirror_snapshot_image_replay/b": {"snapshots": 2, "replay_bytes": 7},
     }
     assert counters_of(dump, "replay", "a") == ReplayCounters(entries=3, entry_bytes=30)
     assert counters_of(dump, "replay", "b") == ReplayCounters(snapshots=2, snapshot_bytes=7)

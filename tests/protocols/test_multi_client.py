@@ -28,6 +28,7 @@ from replay.plan import load_experiment
 from replay.protocols import multi_client
 from replay.protocols.base import Measured
 from replay.protocols.multi_client import MultiClient, clients_in
+from support.ssh_server import ssh_server
 
 SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
 TWO_CLIENTS = SAMPLES / "fio-client-server-2-jsonplus.json"
@@ -37,10 +38,10 @@ def sample(path):
     return "\n".join(line for line in path.read_text().splitlines() if not line.startswith(("$ ", "# rc="))).encode()
 
 
-def site(namespace="", hosts=("localhost",)):
+def site(namespace="", hosts=("localhost",), allows=frozenset({"client_hosts"})):
     data = SimpleNamespace(name="replay", namespace=namespace)
     return SimpleNamespace(
-        name="elsewhere", pools=SimpleNamespace(data=data), client_hosts=hosts, allows={"client_hosts"}, fsid=None
+        name="elsewhere", pools=SimpleNamespace(data=data), client_hosts=hosts, allows=allows, fsid=None
     )
 
 
@@ -142,12 +143,13 @@ def test_mirrored_variants_are_refused(tmp_path):
         MultiClient(bench(tmp_path), design_of(tmp_path, variants=mirrored, scales=scales))
 
 
-def test_a_site_whose_clients_are_other_hosts_skips_the_experiment_and_says_why():
-    assert missing(["client_hosts"], site()) == []
-    [(word, why)] = missing(["client_hosts"], site(hosts=("node-1", "node-2")))
-    assert word == "client_hosts"
-    assert "SSH" in why
+def test_clients_run_on_the_hosts_that_the_site_names_where_its_file_allows_that(tmp_path):
+    assert missing(["client_hosts"], site(hosts=("node-1", "node-2"))) == []
     assert missing(["client_hosts"], site(hosts=()))[0][1] == "the site's file names no client hosts"
+    named = MultiClient(bench(tmp_path, hosts=("node-1", "node-2")), design_of(tmp_path))
+    assert named._elsewhere["hosts"] == ("node-1", "node-2")
+    for where in ({"hosts": ("localhost",)}, {"hosts": ()}, {"hosts": ("node-1",), "allows": set()}):
+        assert MultiClient(bench(tmp_path, **where), design_of(tmp_path))._elsewhere == {}, "on this machine"
 
 
 def test_a_socket_counts_only_when_somebody_accepts_on_it(tmp_path):
@@ -196,6 +198,58 @@ def test_a_sweep_is_measured_with_as_many_clients_as_each_point_says(campaign):
     aggregate = campaign.raw("client-sweep").parent / "aggregate"
     rows = (aggregate / "latency-p99-randwrite-4096.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows[1:]].count("With journal") == 2
+
+
+@pytest.fixture
+def two_hosts(campaign, monkeypatch):
+    """The sandbox's site with two client hosts, which are an SSH server of this test's own."""
+    with ssh_server(("client-one", "client-two")) as server:
+        monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+
+        def name_them():
+            path = campaign.folder / "config" / "sites" / "sandbox.yaml"
+            path.write_text(path.read_text().replace("[localhost]", f"[{', '.join(server.hosts)}]"))
+
+        yield name_them
+
+
+@pytest.mark.sandbox
+def test_clients_of_two_hosts_behind_ssh_write_to_the_cluster_together_and_leave_their_hosts_clean(campaign, two_hosts):
+    before = set(Path("/dev/shm").glob("replay-fio-*"))
+    campaign.configure("client-sweep", factors={"clients": [3]}, target_seconds=4)
+    two_hosts()
+    run = campaign.start("client-sweep")
+    campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
+    there = set(Path("/dev/shm").glob("replay-fio-*")) - before
+    assert len(there) == 2, "a folder for each host's servers"
+    assert not campaign.processes("fio", "--server=sock:"), "no client runs among this machine's own processes"
+    said, _ = run.communicate(timeout=200)
+    assert run.returncode == 0, said
+    [cell] = campaign.sidecars("client-sweep")
+    assert cell["valid"], cell["invalid"]
+    assert (cell["facts"]["clients_seen"], cell["facts"]["client_hosts"]) == (3, 2)
+    assert set(Path("/dev/shm").glob("replay-fio-*")) == before
+    evidence = b"".join(path.read_bytes() for path in campaign.raw("client-sweep").rglob("*") if path.is_file())
+    for word in ("client-one", "client-two", f"<{os.uname().nodename}>", "/tmp/", "replay-fio", "127.0.0.1"):
+        assert word.encode() not in evidence
+
+
+@pytest.mark.sandbox
+def test_a_host_whose_client_dies_in_the_cell_makes_it_void_and_the_set_runs_again(campaign, two_hosts):
+    campaign.configure("client-sweep", target_seconds=6, factors={"clients": [2]})
+    two_hosts()
+    run = campaign.start("client-sweep")
+    campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
+    time.sleep(2.5)
+    # The connection to the second host, as if that host had gone.
+    for pid in campaign.processes("ssh", "client-2.sock:"):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    said, _ = run.communicate(timeout=200)
+    assert run.returncode == 0, said
+    first, second = sorted(campaign.sidecars("client-sweep"), key=lambda one: one["attempt"])
+    assert (first["invalid"]["reason"], first["facts"]["clients_expected"]) == ("client_lost", 2)
+    assert second["valid"]
 
 
 @pytest.mark.sandbox

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from replay.adapters.base import OutputError, Result, number
+from replay.adapters.steps import Steps, check_end
 
 CSV_HEADER = "write,acknowledged_seconds"
 
@@ -53,7 +53,7 @@ class Failover:
         kind = levels.get("kind")
         if kind not in ("planned", "forced"):
             raise OutputError(f"kind is {kind!r}", file=files.get("stdout", "stdout"))
-        log = _Log(outputs.get("stdout", ""), files.get("stdout", "stdout"))
+        log = Steps(outputs.get("stdout", ""), files.get("stdout", "stdout"))
         times = _acknowledged(outputs.get("acknowledgements", ""), files.get("acknowledgements", "acknowledgements"))
         write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
         if log.value(write, "acknowledged") != len(times):
@@ -87,56 +87,9 @@ class Failover:
 ADAPTER = Failover()
 
 
-class _Log:
-    """The steps, one JSON object a line."""
-
-    def __init__(self, text: str, file: str) -> None:
-        self.file = file
-        _check_end(text, file)
-        self.steps: list[dict[str, Any]] = []
-        for line, content in enumerate(text.splitlines(), start=1):
-            try:
-                step = json.loads(content)
-            except (ValueError, RecursionError):
-                step = None
-            if not isinstance(step, dict) or not isinstance(step.get("step"), str) or "exit_status" not in step:
-                raise OutputError("not a step", file=file, line=line)
-            self.steps.append(step)
-
-    def refuse(self, what: str, reason: str = "unparsable") -> None:
-        raise OutputError(what, file=self.file, reason=reason)
-
-    def all(self, name: str) -> list[dict[str, Any]]:
-        found = [step for step in self.steps if step["step"] == name]
-        if not found:
-            self.refuse(f"no step {name!r}", reason="incomplete")
-        return found
-
-    def one(self, name: str) -> dict[str, Any]:
-        found = self.all(name)
-        if len(found) > 1:
-            self.refuse(f"{len(found)} steps {name!r}: logs of two trials are mixed")
-        return found[0]
-
-    def value(self, step: Mapping[str, Any], key: str) -> float:
-        value = number(step.get(key))
-        if value is None or value < 0:
-            self.refuse(f"{step['step']}: no number {key!r}")
-        return value
-
-    def end(self, step: Mapping[str, Any]) -> float:
-        return self.value(step, "started_seconds") + self.value(step, "seconds")
-
-
-def _check_end(text: str, file: str) -> None:
-    """Refuse a file that was cut off: every line is written whole, its end included."""
-    if text and not text.endswith("\n"):
-        raise OutputError("it was cut off", file=file, line=text.count("\n") + 1, reason="incomplete")
-
-
 def _acknowledged(text: str, file: str) -> list[float]:
     """Return when each write was acknowledged, in order: numbers from 0 without a gap, times that rise."""
-    _check_end(text, file)
+    check_end(text, file)
     lines = text.splitlines()
     if not lines or lines[0] != CSV_HEADER:
         raise OutputError(f"the first line is not {CSV_HEADER!r}", file=file, line=1)
@@ -152,7 +105,7 @@ def _acknowledged(text: str, file: str) -> list[float]:
     return times
 
 
-def _check_contents(log: _Log, kind: str, acknowledged: int) -> int:
+def _check_contents(log: Steps, kind: str, acknowledged: int) -> int:
     """Return how many writes the second cluster holds. Raises OutputError (`data_differ`) where it cannot be so."""
 
     def differ(what: str) -> None:

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.adapters.base import OutputError, Result, client_options, connection, number
+from replay.adapters.rados_runs import combined, roles_by_instance
 from replay.adapters.rados_text import read_text
 from replay.adapters.rados_totals import Totals
 
 _MODES = {("write", None): "write", ("read", "seq"): "seq", ("read", "rand"): "rand"}
+JSON_DECIMALS = 1e-6
 _REMOVED = re.compile(r" *Removed (\d{1,12}) objects?", re.ASCII)
 
 
@@ -26,8 +28,9 @@ class RadosBench:
         """Return the argv.
 
         `levels`: `mode` (write, seq, rand), or `io_type` with `io_pattern`; `object_size_bytes`; `threads`.
-        `options`: `threads` (16), `client_options`, `keyring` and `namespace` (booleans). Placeholders of its own:
-        `{seconds}` and `{run_name}`, which keeps instances that run at once apart and lets a read find its objects.
+        `options`: `threads` (16), `client_options`, `keyring` and `namespace` (booleans), `max_objects` (a write ends
+        with that many). Placeholders of its own: `{seconds}` and `{run_name}`, which keeps instances that run at once
+        apart and lets a read find its objects.
         """
         mode = mode_of(levels)
         argv = ["rados", *connection(options), "--pool", "{pool}"]
@@ -37,6 +40,8 @@ class RadosBench:
         argv += ["-t", str(levels.get("threads", options.get("threads", 16))), "--run-name", "{run_name}"]
         if mode == "write":
             argv += ["-b", str(levels["object_size_bytes"]), "--no-cleanup"]
+            if options.get("max_objects"):
+                argv += ["--max-objects", str(options["max_objects"])]
         return [*argv, "--format", "json", "-o", "{output}"]
 
     def cleanup_argv_template(self, options: Mapping[str, Any]) -> list[str]:
@@ -65,9 +70,28 @@ class RadosBench:
         """Parse the JSON of `output`, or of stdout, or the text of stdout; see `Adapter.parse`.
 
         Rates are total divided by time: `average_iops` is truncated, `bandwidth` is MiB/s whatever its label says.
+        Several runs of a cell (`instances` of the levels, passes of `seq`) are put together as `rados_runs` says.
         """
-        role = "output" if outputs.get("output", "").strip() else "stdout"
-        file, text = (names or {}).get(role, role), outputs.get(role, "")
+        names, instances = names or {}, int(levels.get("instances", 1))
+        if instances == 1 and not any(role.startswith("output-") for role in outputs):
+            role = "output" if outputs.get("output", "").strip() else "stdout"
+            return self._parse_run(role, outputs, exit_status, levels, names)
+        runs = [
+            [self._parse_run(role, outputs, exit_status, levels, names) for role in roles]
+            for roles in roles_by_instance(outputs, instances, names.get("output", "output"))
+        ]
+        return combined(runs)
+
+    @staticmethod
+    def _parse_run(
+        role: str,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        names: Mapping[str, str],
+    ) -> Result:
+        """Parse the output of one run, the file of that role."""
+        file, text = names.get(role, role), outputs.get(role, "")
         if exit_status:
             said = next((line for line in text.splitlines() if line.strip() and line != "hints = 1"), "nothing")
             raise OutputError(f"exit status {exit_status}: {said[:120]!r}", file=file, reason="failed")
@@ -138,10 +162,10 @@ def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[fl
     if len(kinds) != 1:
         raise OutputError("no total of reads or writes made", file=file)
     kind = kinds[0]
-    size = value(data, f"{kind}_size")
+    size, seconds = value(data, f"{kind}_size"), value(data, "total_time_run")
     totals = Totals(
         kind=kind,
-        seconds=value(data, "total_time_run"),
+        seconds=seconds,
         operations=value(data, f"total_{kind}s_made"),
         operation_bytes=size,
         object_bytes=value(data, "object_size") if "object_size" in data else size,
@@ -149,8 +173,10 @@ def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[fl
         iops=value(data, "average_iops"),
         threads=value(data, "concurrent_ios") if "concurrent_ios" in data else None,
         latency={key: value(data, f"{key}_latency") for key in ("average", "max", "min")},
-        relative_rounding=1e-6,
-        absolute_rounding=1e-6,
+        # Six decimals: of a pass that lasts a tenth of a second, the time is stated to five digits.
+        relative_rounding=1e-6 + JSON_DECIMALS / max(seconds, JSON_DECIMALS),
+        absolute_rounding=JSON_DECIMALS,
+        latency_rounding_seconds=JSON_DECIMALS,
     )
     rows = data.get("datas")
     if not isinstance(rows, list):

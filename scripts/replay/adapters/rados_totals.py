@@ -28,6 +28,7 @@ class Totals:
     # How far printed figures may be rounded: text has six significant digits, of old releases three decimals.
     relative_rounding: float = 1e-5
     absolute_rounding: float = 0.0006
+    latency_rounding_seconds: float = 0.0
 
     def check(self, levels: Mapping[str, Any], file: str) -> None:
         """Raise OutputError where two statements contradict each other, or the levels that were asked for."""
@@ -45,14 +46,15 @@ class Totals:
         printed, computed = self.mib_per_second * MIB, rate * self.operation_bytes
         if not agrees(printed, computed, relative=self.relative_rounding, absolute=self.absolute_rounding * MIB):
             refuse(f"bandwidth {self.mib_per_second} MiB/s is not total divided by time ({computed / MIB:.6g} MiB/s)")
-        if self.iops is not None and not -1.001 <= self.iops - rate <= 1.001:
+        if self.iops is not None and not agrees(self.iops, rate, relative=self.relative_rounding, absolute=1.001):
             refuse(f"average IOPS {self.iops} is not total divided by time ({rate:.6g})")
         slack = 1 + 2 * self.relative_rounding
         low, mean, high = (self.latency[key] for key in ("min", "average", "max"))
         if not (low <= mean * slack and mean <= high * slack and high <= self.seconds * slack + 0.001):
             refuse("latencies are not min ≤ average ≤ max ≤ time")
         # Little's law: no more operations are in flight than were allowed, over the whole run.
-        if self.threads is not None and rate * mean > self.threads * slack + 0.01:
+        rounding = rate * self.latency_rounding_seconds + 0.01
+        if self.threads is not None and rate * mean > self.threads * slack + rounding:
             refuse(f"{rate * mean:.3g} operations in flight on average, {self.threads:g} were allowed")
         self._check_levels(levels, refuse)
 

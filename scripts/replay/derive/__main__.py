@@ -42,6 +42,11 @@ def main(arguments: list[str] | None = None) -> int:
         "--experiment", action="append", default=[], metavar="NAME", help="only this experiment (may be repeated)"
     )
     parser.add_argument(
+        "--entities",
+        action="store_true",
+        help="also write entities.csv, what is known of each OSD and placement group (git ignores it)",
+    )
+    parser.add_argument(
         "--watch",
         action="store_true",
         help="derive again whenever raw output arrives, at the lowest priority, until standard input closes or SIGTERM",
@@ -59,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
             watch(data_set, tuple(options.experiment))
             return 0
         started = time.perf_counter()
-        for one in derive_data_set(data_set, options.experiment):
+        for one in derive_data_set(data_set, options.experiment, entities=options.entities):
             for note in one.notes:
                 print(f"{one.name}: void, its output cannot stand: {note}", file=sys.stderr)
             print(f"{one.name}: {one.cells} cells, {len(one.written)} files changed")

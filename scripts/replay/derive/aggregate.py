@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,9 @@ LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 class Chart:
     """One aggregate: its files by name, and what the manifest says of it.
 
-    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`. Of a ratio chart
-    `estimates` holds what it draws, by variant and x; of trials `summary` holds each variant's over all blocks.
+    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`. `x` is the label
+    and unit of an axis that is not the design's, and `level` the one level of the x factor that the chart is of. Of a
+    ratio chart `estimates` holds what it draws, by variant and x; of trials `summary` holds each variant's over all blocks.
     """
 
     name: str
@@ -39,10 +40,12 @@ class Chart:
     companions: Mapping[str, str] = field(default_factory=dict)
     estimates: Mapping[tuple[str, Any], statistics.Estimate] = field(default_factory=dict)
     summary: Mapping[str, statistics.Point] = field(default_factory=dict)
+    x: Mapping[str, str] | None = None
+    level: Any = None
 
 
 @dataclass(frozen=True)
-class _Workload:
+class Workload:
     """What one workload's charts share: its levels, its axis, its variants and where cells are designed."""
 
     levels: tuple[Any, ...]
@@ -53,7 +56,7 @@ class _Workload:
 
 def used_frame(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> pd.DataFrame:
     """Return one row per used cell: workload, x, variant, block and the design's metrics (NaN where not said)."""
-    metrics = [metric["metric"] for metric in design.public["metrics"]]
+    metrics = [metric["metric"] for metric in _scalars(design)]
     rows = []
     for record, row in used:
         cell = design.cells[row.cell_id]
@@ -66,14 +69,15 @@ def used_frame(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> pd.
 
 def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
     """Return every chart of an experiment: per workload and metric the medians, and the ratio where asked for."""
-    metrics = design.public["metrics"]
+    metrics = _scalars(design)
     names = list(dict.fromkeys(metric["metric"] for metric in metrics))
     keys = ["workload", "variant", "x"]
-    points = frame.groupby(keys, sort=False)[names].agg(["median", "min", "max", "count"]) if len(frame) else None
+    drawable = bool(names) and len(frame) > 0
+    points = frame.groupby(keys, sort=False)[names].agg(["median", "min", "max", "count"]) if drawable else None
     statistics_by_place = {} if points is None else dict(zip(points.index, points.to_numpy(), strict=True))
     values = _values(frame, names)
     result = []
-    for workload in _workloads(design, frame):
+    for workload in workloads_of(design, frame["block"].tolist()):
         for metric in metrics:
             column = 4 * names.index(metric["metric"])
             cells = {
@@ -89,7 +93,12 @@ def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
     return result
 
 
-def _workloads(design: Design, frame: pd.DataFrame) -> list[_Workload]:
+def _scalars(design: Design) -> list[Mapping[str, Any]]:
+    """Return the metrics that are one number a cell; those over time and by entity are drawn elsewhere."""
+    return [metric for metric in design.public["metrics"] if not metric.get("series") and not metric.get("entity")]
+
+
+def workloads_of(design: Design, blocks: Iterable[int]) -> list[Workload]:
     """Return the workloads in the order of the factors' levels, from the design: also what is not measured yet."""
     labels = {one["name"]: one["label"] for one in design.variants}
     designed: dict[tuple, set[tuple[str, Any]]] = {}
@@ -101,13 +110,13 @@ def _workloads(design: Design, frame: pd.DataFrame) -> list[_Workload]:
         pairs = zip(design.workload_factors, levels, strict=True)
         return [order[factor].get(level, len(order[factor])) for factor, level in pairs]
 
-    blocks = tuple(sorted(set(frame["block"].tolist())))
+    trials = tuple(sorted(set(blocks)))
     result = []
     for levels in sorted(designed, key=rank):
         here = frozenset(designed[levels])
         variants = tuple((name, label) for name, label in labels.items() if any(name == one for one, _ in here))
-        xs = blocks if design.x_factor is None else tuple(sorted({x for _, x in here}))
-        result.append(_Workload(levels, xs, variants, here))
+        xs = trials if design.x_factor is None else tuple(sorted({x for _, x in here}))
+        result.append(Workload(levels, xs, variants, here))
     return result
 
 
@@ -123,17 +132,19 @@ def _values(frame: pd.DataFrame, names: list[str]) -> dict[str, dict[tuple, dict
     return result
 
 
-def _chart_name(metric: Mapping[str, Any], workload: _Workload) -> str:
-    return "-".join(str(part) for part in (metric["name"], *workload.levels))
+def chart_name(metric: Mapping[str, Any], levels: Iterable[Any]) -> str:
+    """Return the name of a chart's file without its ending."""
+    return "-".join(str(part) for part in (metric["name"], *levels))
 
 
-def _title(metric: Mapping[str, Any], workload: _Workload) -> str:
-    words = " ".join(str(level) for level in workload.levels)
+def chart_title(metric: Mapping[str, Any], levels: Iterable[Any]) -> str:
+    """Return what a chart shows, in words."""
+    words = " ".join(str(level) for level in levels)
     return f"{metric['title']}, {words}" if words else metric["title"]
 
 
-def _median_chart(metric: Mapping[str, Any], workload: _Workload, cells: Mapping, design: Design) -> Chart:
-    name = _chart_name(metric, workload)
+def _median_chart(metric: Mapping[str, Any], workload: Workload, cells: Mapping, design: Design) -> Chart:
+    name = chart_name(metric, workload.levels)
     counts = [int(point[3]) for point in cells.values() if point[3]]
     known = {place: point for place, point in cells.items() if point[3]}
     if design.kind == "wide":
@@ -151,7 +162,7 @@ def _median_chart(metric: Mapping[str, Any], workload: _Workload, cells: Mapping
             for x in workload.xs
             if (point := known.get((variant, x))) is not None
         ]
-        files, companions = {_file(name, ""): _long(rows)}, {}
+        files, companions = {_file(name, ""): long_csv(rows)}, {}
     summary = {}
     if design.kind == "trials":
         trials_of = {
@@ -162,7 +173,7 @@ def _median_chart(metric: Mapping[str, Any], workload: _Workload, cells: Mapping
     return Chart(
         name=name,
         metric=metric["name"],
-        title=_title(metric, workload),
+        title=chart_title(metric, workload.levels),
         y_label=metric["title"],
         kind="wide" if design.kind == "wide" else "long",
         unit=metric["unit"],
@@ -176,7 +187,7 @@ def _median_chart(metric: Mapping[str, Any], workload: _Workload, cells: Mapping
     )
 
 
-def _ratio_chart(metric: Mapping[str, Any], workload: _Workload, values: Mapping, design: Design) -> Chart | None:
+def _ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Mapping, design: Design) -> Chart | None:
     compared = [(name, label) for name, label in workload.variants if name != design.reference]
     if not compared or design.reference not in dict(workload.variants):
         return None
@@ -193,8 +204,8 @@ def _ratio_chart(metric: Mapping[str, Any], workload: _Workload, values: Mapping
                 if design.public.get("ratio_direction") == "variant/reference":
                     pairs.reverse()
                 estimates[name, x] = statistics.paired_log_ratio(*pairs)
-    name = f"ratio-{_chart_name(metric, workload)}"
-    shown = _Workload(workload.levels, workload.xs, tuple(compared), workload.designed)
+    name = f"ratio-{chart_name(metric, workload.levels)}"
+    shown = Workload(workload.levels, workload.xs, tuple(compared), workload.designed)
     if design.kind == "wide":
         tables = {"": 0, "low": 1, "high": 2, "n": 3}
         files = {
@@ -209,12 +220,12 @@ def _ratio_chart(metric: Mapping[str, Any], workload: _Workload, values: Mapping
             for x in workload.xs
             if (variant, x) in estimates
         ]
-        files, companions = {_file(name, ""): _long(rows)}, {}
+        files, companions = {_file(name, ""): long_csv(rows)}, {}
     counts = [one.n for one in estimates.values()]
     return Chart(
         name=name,
         metric=f"ratio-{metric['name']}",
-        title=f"{_title(metric, workload)}: ratio",
+        title=f"{chart_title(metric, workload.levels)}: ratio",
         y_label=f"{metric['title']}: ratio",
         kind="wide" if design.kind == "wide" else "long",
         unit="ratio",
@@ -232,7 +243,7 @@ def _file(name: str, part: str) -> str:
     return f"{name}.{part}.csv" if part else f"{name}.csv"
 
 
-def _wide(cells: Mapping[tuple[str, Any], Any], workload: _Workload, design: Design) -> str:
+def _wide(cells: Mapping[tuple[str, Any], Any], workload: Workload, design: Design) -> str:
     header = [design.public.get("x_label") or design.x_factor, *(number_text(x) for x in workload.xs)]
     rows = [
         [label, *(number_text(cells.get((variant, x))) for x in workload.xs)] for variant, label in workload.variants
@@ -240,5 +251,6 @@ def _wide(cells: Mapping[tuple[str, Any], Any], workload: _Workload, design: Des
     return csv_text([header, *rows])
 
 
-def _long(rows: list[tuple]) -> str:
+def long_csv(rows: Iterable[tuple]) -> str:
+    """Return rows of (series, x, y, low, high, n) as a long CSV."""
     return csv_text([LONG_HEADER, *([series, *(number_text(value) for value in rest)] for series, *rest in rows)])

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from replay.adapters import OutputError, find_adapter, judge
+from replay.adapters import OutputError, Result, find_adapter, judge
+from replay.derive.bins import Binned, Wanted, binned
+from replay.derive.computed import computed_metrics
 from replay.errors import EvidenceError
 from replay.rawfiles import SEAL, AttemptFiles, Listing, parse_json, plain, read_verified
 
@@ -17,7 +19,7 @@ _SIDECAR = re.compile(r"[^.]+\.json", re.ASCII)
 
 @dataclass(frozen=True)
 class CellRow:
-    """One cell of one attempt. `metrics` in base units; empty where the output gives none."""
+    """One cell of one attempt. `metrics` in base units; empty where the output gives none. `series`: what is drawn."""
 
     cell_id: str
     variant: str
@@ -27,6 +29,9 @@ class CellRow:
     invalid_reason: str
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
+    series: Binned = field(default_factory=dict)
+    #: (kind, id, metric, value): see `Result.entities`.
+    entities: tuple[tuple[str, str, str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,12 +56,14 @@ class AttemptRecord:
 class Cache:
     """What a long-lived process has read: attempts by folder with their digests, and other files found unaltered."""
 
-    attempts: dict[str, tuple[tuple[str, ...], AttemptRecord]] = field(default_factory=dict)
+    attempts: dict[str, tuple[tuple[Wanted, tuple[str, ...]], AttemptRecord]] = field(default_factory=dict)
     verified: dict[str, str] = field(default_factory=dict)
 
 
-def load_attempts(listing: Listing, cache: Cache) -> list[AttemptRecord]:
+def load_attempts(listing: Listing, cache: Cache, wanted: Wanted = frozenset()) -> list[AttemptRecord]:
     """Return all sealed attempts, in order of block, point and number, verifying every file that SHA256SUMS lists.
+
+    Of series over time the rows hold those that are `wanted`.
 
     Raises EvidenceError naming a file that is missing, altered or malformed.
     """
@@ -64,10 +71,10 @@ def load_attempts(listing: Listing, cache: Cache) -> list[AttemptRecord]:
     for files in listing.attempts:
         paths = [f"{files.directory}/{name}" for name in files.names]
         of_attempts.update(paths)
-        digests = tuple(listing.sums[path] for path in paths)
+        state = (wanted, tuple(listing.sums[path] for path in paths))
         known = cache.attempts.get(files.directory)
-        if known is None or known[0] != digests:
-            known = (digests, _load(listing, files))
+        if known is None or known[0] != state:
+            known = (state, _load(listing, files, wanted))
             cache.attempts[files.directory] = known
         records.append(known[1])
     for path, digest in listing.sums.items():
@@ -77,7 +84,7 @@ def load_attempts(listing: Listing, cache: Cache) -> list[AttemptRecord]:
     return records
 
 
-def _load(listing: Listing, files: AttemptFiles) -> AttemptRecord:
+def _load(listing: Listing, files: AttemptFiles, wanted: Wanted) -> AttemptRecord:
     contents: dict[str, bytes] = {}
     stored: dict[str, str] = {}
     for name in files.names:
@@ -93,7 +100,7 @@ def _load(listing: Listing, files: AttemptFiles) -> AttemptRecord:
             continue
         sidecar = parse_json(stored[name], contents[name])
         _check_identity(sidecar, files, stored[name])
-        row, note = _row(sidecar, contents, stored, stored[name])
+        row, note = _row(sidecar, contents, stored, stored[name], wanted)
         rows.append(row)
         notes += [note] if note else []
     complete = seal.get("status") == "complete"
@@ -111,7 +118,11 @@ def _check_identity(said: Mapping[str, Any], files: AttemptFiles, where: str) ->
 
 
 def _row(
-    sidecar: Mapping[str, Any], contents: Mapping[str, bytes], stored: Mapping[str, str], where: str
+    sidecar: Mapping[str, Any],
+    contents: Mapping[str, bytes],
+    stored: Mapping[str, str],
+    where: str,
+    wanted: Wanted,
 ) -> tuple[CellRow, str]:
     """Return a cell's row, and a note where output that the runner took for valid cannot stand."""
     try:
@@ -126,12 +137,13 @@ def _row(
             )
         outputs = {role: contents[name].decode("utf-8", errors="replace") for role, name in files.items()}
         names = {role: stored[name] for role, name in files.items()}
-        metrics, problem, note = _parse(str(sidecar["tool"]), outputs, sidecar.get("exit_status"), levels, names)
+        result, problem, note = _parse(str(sidecar["tool"]), outputs, sidecar.get("exit_status"), levels, names)
         if valid and problem:
             valid, reason = False, problem
         else:
             note = ""
         values = {name: float(value) for name, value in facts.items() if isinstance(value, int | float)}
+        measured = {**values, **result.metrics}
         row = CellRow(
             cell_id=sidecar["cell_id"],
             variant=sidecar["variant"],
@@ -139,8 +151,10 @@ def _row(
             levels=levels,
             valid=valid,
             invalid_reason=reason,
-            metrics={**values, **metrics},
+            metrics=measured | computed_metrics(sidecar, measured),
             sidecar=sidecar,
+            series=binned(result.series, wanted) if valid and wanted else {},
+            entities=result.entities,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None
@@ -149,14 +163,14 @@ def _row(
 
 def _parse(
     tool: str, outputs: Mapping[str, str], exit_status: int | None, levels: Mapping[str, Any], names: Mapping[str, str]
-) -> tuple[Mapping[str, float], str, str]:
-    """Return (metrics, reason it cannot stand or "", the error). A protocol without a tool has its facts alone."""
+) -> tuple[Result, str, str]:
+    """Return (result, reason it cannot stand or "", the error). A protocol without a tool has its facts alone."""
     adapter = find_adapter(tool)
     if adapter is None:
-        return {}, "", ""
+        return Result(), "", ""
     try:
         result = adapter.parse(outputs, exit_status, levels, names=names)
     except OutputError as error:
-        return {}, error.reason, str(error)
+        return Result(), error.reason, str(error)
     verdict = judge(result, minimum_seconds=0)
-    return result.metrics, *((verdict[0], f"{names.get('stdout')}: {verdict[1]}") if verdict else ("", ""))
+    return result, *((verdict[0], f"{names.get('stdout')}: {verdict[1]}") if verdict else ("", ""))

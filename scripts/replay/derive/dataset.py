@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from replay.claims.files import write_claims
@@ -27,9 +28,10 @@ class _Failure:
     exit_status: int
 
 
-def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Derived]:
+def derive_data_set(data_set: Path, experiments: Sequence[str] = (), *, entities: bool = False) -> list[Derived]:
     """Derive the named experiments, or all that have raw output, then manifest.json and datapackage.json.
 
+    With `entities`, their entities.csv as well.
     Raises EvidenceError naming the file that is missing or altered; the experiments that are whole are derived anyway.
     In an altered copy it also names what was altered where nothing can be derived from that.
     """
@@ -47,7 +49,7 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Der
             write_manifest(data_set, ())  # says so before the first table changes, whatever cuts this short
     wanted = list(experiments) or present
     wanted += [name for name in missing_entries(data_set) if name not in wanted]
-    results = _in_processes([data_set / name for name in wanted])
+    results = _in_processes([data_set / name for name in wanted], partial(_guarded, entities=entities))
     derived = [one for one in results if isinstance(one, Derived)]
     with _explained(data_set):
         finish(data_set, derived)
@@ -90,18 +92,18 @@ def _explained(data_set: Path, experiment: str | None = None) -> Iterator[None]:
         ) from error
 
 
-def _in_processes(directories: list[Path]) -> list[Derived | _Failure]:
+def _in_processes(directories: list[Path], derive: Callable[[Path], Derived | _Failure]) -> list[Derived | _Failure]:
     if len(directories) == 1:
-        return [_guarded(directories[0])]
+        return [derive(directories[0])]
     # Forked: what took most of the time, importing pandas, is shared.
     context = multiprocessing.get_context("fork")
     with context.Pool(min(len(directories), context.cpu_count())) as pool:
-        return pool.map(_guarded, directories, chunksize=1)
+        return pool.map(derive, directories, chunksize=1)
 
 
-def _guarded(directory: Path) -> Derived | _Failure:
+def _guarded(directory: Path, *, entities: bool) -> Derived | _Failure:
     try:
         with _explained(directory.parent, directory.name):
-            return derive_experiment(directory, Cache())
+            return derive_experiment(directory, Cache(), entities=entities)
     except ReplayError as error:
         return _Failure(error.what, error.where, error.next_step, error.exit_status)

@@ -97,6 +97,7 @@ def combine(
     A design is as new as the last receipt that names it, or as the last attempt (its end, its cell ids) that measured
     its cells. A cell of an older design whose point and variant the newer one has too is abandoned.
     """
+    receipts = list(receipts)
     newest: dict[str, str] = dict.fromkeys(designs, "")
     for receipt in receipts:
         if receipt.get("design") in newest:
@@ -107,7 +108,8 @@ def combine(
             if cells <= design["cells"].keys():
                 newest[digest] = max(newest[digest], ended_at)
     order = sorted(designs, key=lambda digest: (newest[digest], len(designs[digest]["cells"]), digest), reverse=True)
-    first = designs[order[0]]
+    first = {**designs[order[0]]}
+    first["skipped"] = [*first.get("skipped", ()), *_refused(receipts)]
     cells: dict[str, DesignCell] = {}
     taken: set[tuple[str, str]] = set()
     variants = {one["name"]: one for one in first["variants"]}
@@ -129,6 +131,12 @@ def combine(
     named = [*first["workload_factors"], *([first["x_factor"]] if first.get("x_factor") else [])]
     names = [*named, *sorted(factors.keys() - set(named))]
     return Design(first, cells, tuple(variants.values()), {name: _ordered(factors[name]) for name in names})
+
+
+def _refused(receipts: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the variants that the cluster refused when it was asked for them, as the newest receipt says."""
+    last = max(receipts, key=lambda one: str(one.get("ended_at") or ""), default={})
+    return list(last.get("skipped", ()))
 
 
 def _same_axes(design: Mapping[str, Any], first: Mapping[str, Any]) -> bool:

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from replay.derive.aggregate import Chart, charts, used_frame
+from replay.derive.bins import wanted_series
 from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
 from replay.derive.designs import Design, combine, load_designs, load_receipts
+from replay.derive.entities import entities_csv, entity_charts
 from replay.derive.files import write_if_changed
+from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_csv, used_attempts, used_rows
 from replay.rawfiles import list_raw
@@ -29,23 +32,27 @@ class Derived:
     notes: tuple[str, ...]
 
 
-def derive_experiment(directory: Path, cache: Cache | None = None) -> Derived:
+def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
     """Verify `directory/raw`, and write `tidy.csv` and `aggregate/` beside it, where they change.
 
+    With `entities`, write `entities.csv` as well, where the tool says anything of them.
     Nothing is written before every file that SHA256SUMS lists was found unaltered. With a `cache`, files that it
     holds are not read again. Raises EvidenceError naming the file.
     """
     cache = cache or Cache()
     listing = list_raw(directory / "raw")
-    records = load_attempts(listing, cache)
+    designs = load_designs(listing)
+    records = load_attempts(listing, cache, wanted_series(designs.values()))
     last = max(records, key=lambda one: (one.ended_at, one.block, one.point, one.number), default=None)
-    design = combine(load_designs(listing), load_receipts(listing), (last.ended_at, last.cell_ids) if last else None)
+    design = combine(designs, load_receipts(listing), (last.ended_at, last.cell_ids) if last else None)
     design.check(f"{listing.raw}/design")
     chosen = used_attempts(records, design)
     used = used_rows(chosen, design)
-    drawn = charts(used_frame(used, design), design)
+    drawn = charts(used_frame(used, design), design) + series_charts(used, design) + entity_charts(used, design)
     texts = {directory / "tidy.csv": tidy_csv(records, design, chosen)}
     texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
+    if entities and (text := entities_csv(records)):
+        texts |= {directory / "entities.csv": text}
     written = [path for path, text in texts.items() if write_if_changed(path, text)]
     for stale in sorted(set((directory / "aggregate").glob("*.csv")) - set(texts)):
         stale.unlink()
@@ -100,6 +107,10 @@ def _chart_entry(
     experiment: str, chart: Chart, design: Design, used: list[tuple[AttemptRecord, CellRow]]
 ) -> dict[str, Any]:
     here = [row for _, row in used if design.workload(design.cells[row.cell_id].levels) == chart.workload]
+    workload = dict(zip(design.workload_factors, chart.workload, strict=True))
+    if chart.level is not None:
+        here = [row for row in here if design.x(design.cells[row.cell_id].levels) == chart.level]
+        workload[design.x_factor] = chart.level
     limiters = list(_limiters(here))
     axis = {"label": design.public.get("x_label") or design.x_factor, "unit": design.public.get("x_unit") or "count"}
     return {
@@ -108,8 +119,8 @@ def _chart_entry(
         "companions": {part: f"{experiment}/aggregate/{file}" for part, file in chart.companions.items()},
         "kind": chart.kind,
         "metric": chart.metric,
-        "workload": dict(zip(design.workload_factors, chart.workload, strict=True)),
-        "x": {"label": "Trial", "unit": "count"} if design.x_factor is None else axis,
+        "workload": workload,
+        "x": chart.x or ({"label": "Trial", "unit": "count"} if design.x_factor is None else axis),
         "y": {"label": chart.y_label, "unit": chart.unit, "better": chart.better},
         "series": list(chart.series),
         "n": {"min": chart.n[0], "max": chart.n[1]},

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replay.context import Bench, Wait
-from replay.design import Cell, CellSet, Design
+from replay.design import Cell, CellSet, Design, Skip
+
+if TYPE_CHECKING:
+    from replay.site import Site
 
 
 @dataclass
@@ -41,12 +44,22 @@ class Protocol:
     def __init__(self, bench: Bench, design: Design) -> None:
         self.bench = bench
         self.design = design
+        #: Variants that `open_block` found this cluster to refuse: they are left out of the block, and said to be.
+        self.unavailable: list[Skip] = []
 
     def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
         """Create what the cells of these sets need, and size them. `raw` takes evidence that belongs to no attempt."""
 
     def close_block(self) -> None:
         """Remove all that `open_block` created. Called after an interruption as well."""
+
+    @classmethod
+    def lacking(cls, site: Site) -> dict[str, str]:
+        """Return what the procedure lacks on a site beyond the experiment's `requires`: one of its words to the reason.
+
+        Only words that the experiment or its variants require count: these are skipped with that reason.
+        """
+        return {}
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Bring the cluster into the state in which the cell is measured; return the waits for the record."""

@@ -179,3 +179,6 @@ def _argv(plan: TrialPlan) -> list[str]:
             else []
         ),
     ]
+
+
+PROTOCOL = Failover

@@ -11,10 +11,12 @@ from typing import Any
 
 from replay.adapters import OutputError, Result, adapter, judge, render
 from replay.adapters.fio import client_argv, job_file
+from replay.capabilities import LOCAL_HOSTS, missing
 from replay.context import Wait
-from replay.design import Cell, CellSet
+from replay.design import Cell, CellSet, Image
 from replay.errors import ConfigurationError
 from replay.fio_clients import fio_clients
+from replay.image_sets import create_images
 from replay.images import BlockImage, create_image, remove_images
 from replay.protocols.base import Measured, Protocol
 from replay.tool_run import client_values, run_observed
@@ -33,18 +35,12 @@ class MultiClient(Protocol):
         self.program = self.adapter.program
         self.images: dict[str, list[BlockImage]] = {}
         self._check()
+        #: Where clients run: the site's hosts where its file allows that, else this machine.
+        self._hosts = bench.site.client_hosts if not missing(["client_hosts"], bench.site) else ("localhost",)
 
     def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
         """Create and fill the images of each variant: as many as the most clients of the sets that are to run."""
-        wanted: dict[str, tuple[Any, int]] = {}
-        for cell in (cell for one in sets for cell in one.cells):
-            name, count = cell.variant.image_name, int(cell.levels["clients"])
-            wanted[name] = (cell.variant.image, max(count, wanted.get(name, (None, 0))[1]))
-        for name, (image, count) in wanted.items():
-            made = self.images.setdefault(name, [])
-            for number in range(len(made) + 1, count + 1):
-                self.bench.say(f"image {number} of {count} for {name}: create and fill")
-                made.append(create_image(self.bench, f"{name}-{number}", image))
+        create_images(self.bench, sets, "clients", self.images, create=self._create_image)
 
     def close_block(self) -> None:
         """Remove this block's images."""
@@ -57,14 +53,16 @@ class MultiClient(Protocol):
         count = int(cell.levels["clients"])
         runtime = self.design.sizing.target_seconds
         ramp = float(self.design.options.get("ramp_seconds", 1))
-        texts = [job_file(cell.levels, self.design.options, f"client-{number}") for number in range(1, count + 1)]
+        options_of_job = self._options(cell)
+        texts = [job_file(cell.levels, options_of_job, f"client-{number}") for number in range(1, count + 1)]
         jobs = [self._filled(cell, text, number, seed, runtime) for number, text in enumerate(texts)]
         cluster, options = self.bench.primary_cluster, cell.variant.client_options
         with contextlib.ExitStack() as stack:
             with self.bench.costs.measure("prepare"):
-                clients = stack.enter_context(fio_clients(cluster, options, jobs, slot=self.bench.slot))
-            measured = run_observed(
-                self.bench,
+                clients = stack.enter_context(
+                    fio_clients(cluster, options, jobs, slot=self.bench.slot, **self._elsewhere)
+                )
+            measured = self._observe(
                 client_argv((f"{{server_{n}}}", f"{{job_{n}}}") for n in range(1, count + 1)),
                 {"seed": str(seed), **clients.values},
                 timeout_seconds=PATIENCE_SECONDS + 2 * (ramp + runtime),
@@ -75,6 +73,7 @@ class MultiClient(Protocol):
         measured.facts |= {
             "clients_expected": count,
             "clients_seen": len(clients_in(measured.results.get("output", ("", b""))[1])),
+            "client_hosts": min(count, len(self._hosts)),
             "ramp_seconds": ramp,
             "runtime_seconds": runtime,
             "client_seeds": [seed + number for number in range(count)],
@@ -88,6 +87,23 @@ class MultiClient(Protocol):
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Nothing stays: the servers have ended, the images belong to the block."""
         return []
+
+    @property
+    def _elsewhere(self) -> dict[str, Any]:
+        """What `fio_clients` has to know where clients run on other hosts than this machine."""
+        return {} if set(self._hosts) <= LOCAL_HOSTS else {"hosts": self._hosts, "say": self.bench.say}
+
+    def _create_image(self, suffix: str, image: Image, image_name: str) -> BlockImage:
+        """Create and fill one image of the variants that share `image_name`."""
+        return create_image(self.bench, suffix, image)
+
+    def _options(self, cell: Cell) -> dict[str, Any]:
+        """Return fio's options of a cell's jobs, see `job_options`; a protocol built on this one adds its own."""
+        return dict(self.design.options)
+
+    def _observe(self, template: Sequence[str], values: Mapping[str, str | None], **how: Any) -> Measured:
+        """Run the controller, as `run_observed` does; a protocol built on this one may look on while it runs."""
+        return run_observed(self.bench, template, values, **how)
 
     def _check(self) -> None:
         """Refuse what this protocol cannot do, before anything is created."""
@@ -155,3 +171,6 @@ def clients_in(output: bytes) -> set[str]:
         return {entry["jobname"] for entry in data["client_stats"]} - {ALL_CLIENTS}
     except (ValueError, KeyError, TypeError):
         return set()
+
+
+PROTOCOL = MultiClient

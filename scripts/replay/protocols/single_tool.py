@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -162,6 +163,8 @@ class SingleTool(Protocol):
         if done:
             previous = read_json(raw / folder / f"round-{done}.json")
             total = 2 * int(previous["io_total_bytes"])
+        most = self._most_bytes(cell)
+        total = min(total, most)
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
             made = self.images[cell.variant.image_name]
             watch = self.mirror.watch(made, is_write=self._is_write(cell))
@@ -171,7 +174,7 @@ class SingleTool(Protocol):
             watch.transferred_bytes = total if self._is_write(cell) else 0
             watch.finish(measured)
             waits = watch.restore(measured)
-            enough = is_enough(last, sizing) or number == done + MOST_ROUNDS
+            enough = is_enough(last, sizing) or total == most or number == done + MOST_ROUNDS
             note = {
                 "schema_version": 1,
                 "cell_id": cell.cell_id,
@@ -188,11 +191,23 @@ class SingleTool(Protocol):
                 "host": host(),
             }
             if enough:
-                self.io_total_bytes[cell.cell_id] = cell_bytes(last, size, threads, sizing)
+                self.io_total_bytes[cell.cell_id] = min(cell_bytes(last, size, threads, sizing), most)
                 note["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
             for suffix, content in measured.results.values():
                 record(raw, f"{folder}/round-{number}.{suffix}", content)
             record(raw, f"{folder}/round-{number}.json", pretty_json(note))
             if enough:
                 return
-            total = next_bytes(last, size, threads, sizing)
+            total = min(next_bytes(last, size, threads, sizing), most)
+
+    def _most_bytes(self, cell: Cell) -> float:
+        """Return what a cell may transfer at most: with `options.one_pass`, a sequential one, the image once.
+
+        `rbd bench --io-pattern seq` (16.2) that has come to the end of its image goes on with the same block of each
+        thread, over and over: the rate is then another workload's.
+        """
+        sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
+        return cell.variant.image.size_bytes if sequential and self.design.options.get("one_pass") else math.inf
+
+
+PROTOCOL = SingleTool

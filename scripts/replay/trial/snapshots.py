@@ -10,14 +10,23 @@ from replay.trial.steps import StepLog
 
 
 class Snapshots:
-    """Takes one snapshot after the other; each is a step of the log. Does nothing without an interval."""
+    """Takes one snapshot after the other; each is a step of the log. Does nothing without an interval.
 
-    def __init__(self, log: StepLog, connection: Sequence[str], interval_seconds: float | None) -> None:
+    The first is due after `first_seconds`, after one interval where that is None.
+    """
+
+    def __init__(
+        self,
+        log: StepLog,
+        connection: Sequence[str],
+        interval_seconds: float | None,
+        first_seconds: float | None = None,
+    ) -> None:
         self.log = log
         self.interval_seconds = interval_seconds
         self.taken = 0
         self._template = [*connection, "mirror", "image", "snapshot", "{image}"]
-        self._due = interval_seconds or 0.0
+        self._due = (interval_seconds or 0.0) if first_seconds is None else first_seconds
         self._running: Background | None = None
         self._started = 0.0
 

@@ -18,17 +18,23 @@ MOST_SAID = 2000
 class StepLog:
     """Runs commands and writes down each as a step. Times are seconds since `origin`, of the monotonic clock.
 
-    `values` fill the placeholders of argv; in what is written down the placeholders stand.
+    `values` fill the placeholders of argv; in what is written down the placeholders stand, of those that name something
+    of this site and of those named in `also_hidden`.
     """
 
     def __init__(
-        self, values: Mapping[str, str | None], slot: SlotLock | None = None, run: Callable[..., ToolRun] = run_tool
+        self,
+        values: Mapping[str, str | None],
+        slot: SlotLock | None = None,
+        run: Callable[..., ToolRun] = run_tool,
+        also_hidden: Sequence[str] = (),
     ) -> None:
         self.origin = time.monotonic()
         self.values = dict(values)
         self.slot = slot
         self.lines: list[dict[str, Any]] = []
         self._run = run
+        self._hidden = (*_HIDDEN, *also_hidden)
 
     def now(self) -> float:
         """Return the seconds since the trial's origin."""
@@ -70,7 +76,7 @@ class StepLog:
 
     def hide(self, text: str) -> str:
         """Return `text` with the placeholders of this site's names and paths for them, the longest first."""
-        named = [(value, name) for name, value in self.values.items() if value and name in _HIDDEN]
+        named = [(value, name) for name, value in self.values.items() if value and name in self._hidden]
         for value, name in sorted(named, key=lambda pair: -len(pair[0])):
             text = text.replace(value, f"{{{name}}}")
         return text

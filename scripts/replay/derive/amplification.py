@@ -1,0 +1,58 @@
+"""What one client write became, from the ledger of daemons' counters in a sidecar: per write, and per byte. Pure.
+
+The ledger (`samples.ledger`) spans the whole cell, from before the tool until the cluster was quiet again. So it also
+holds what the tool did besides writing: opening and closing its image. A sum over daemons that lacks one is no sum:
+where a daemon was left out, nothing is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Metric: (cluster, stage, counters that are added, what it is divided by). `osd_cpu` sums OSDs only, as all others do.
+_METRICS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
+    "osd_writes_per_write": ("primary", "client", ("write_operations", "read_write_operations"), "operations"),
+    "osd_plain_writes_per_write": ("primary", "client", ("write_operations",), "operations"),
+    "osd_reads_per_write": ("primary", "client", ("read_operations",), "operations"),
+    "copies_per_write": ("primary", "replication", ("operations",), "operations"),
+    "osd_bytes_per_byte": ("primary", "client", ("in_bytes",), "bytes"),
+    "copied_bytes_per_byte": ("primary", "replication", ("in_bytes",), "bytes"),
+    "stored_bytes_per_byte": ("primary", "store", ("big_bytes", "small_bytes"), "bytes"),
+    "deferred_bytes_per_byte": ("primary", "store", ("deferred_bytes",), "bytes"),
+    "database_bytes_per_byte": ("primary", "database", ("log_bytes", "table_bytes", "journal_bytes"), "bytes"),
+    "media_bytes_per_byte": ("primary", "media", ("write_bytes",), "bytes"),
+    "osd_cpu_seconds_per_write": ("primary", "cpu", ("seconds",), "operations"),
+    "second_osd_writes_per_write": (
+        "secondary",
+        "client",
+        ("write_operations", "read_write_operations"),
+        "operations",
+    ),
+    "second_media_bytes_per_byte": ("secondary", "media", ("write_bytes",), "bytes"),
+    "second_osd_cpu_seconds_per_write": ("secondary", "cpu", ("seconds",), "operations"),
+}
+
+
+def per_write(ledger: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics that the ledger allows; `metrics` are those of the tool: `operations` and `bytes`."""
+    left_out = [*ledger.get("left_out", ()), *ledger.get("unanswered", ())]
+    result = {}
+    for name, (cluster, stage, counters, divisor) in _METRICS.items():
+        if any(word.startswith(f"{cluster} osd.") for word in left_out) or not metrics.get(divisor):
+            continue
+        total = total_of(ledger.get(cluster, {}), stage, counters)
+        if total is not None:
+            result[name] = total / metrics[divisor]
+    return result
+
+
+def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) -> float | None:
+    """Return the sum of counters over a cluster's OSDs; None where one of them does not have one."""
+    values = [
+        daemon.get(stage, {}).get(counter)
+        for name, daemon in daemons.items()
+        if name.startswith("osd.")
+        for counter in counters
+    ]
+    return float(sum(values)) if values and None not in values else None

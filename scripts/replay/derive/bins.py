@@ -1,0 +1,49 @@
+"""Samples over time, put into bins: a cell's series then weighs its bins, however many samples its tool has logged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+#: (metric, width of its bins in seconds): what a design's metric with `series: true` asks for.
+Wanted = frozenset[tuple[str, float]]
+#: By what was wanted: number of the bin to the mean of the samples in it.
+Binned = Mapping[tuple[str, float], Mapping[int, float]]
+
+#: A sample this share of a bin below an edge lies on it: 0.3 / 0.1 is a little less than 3 in binary.
+_EDGE = 1e-9
+
+
+def wanted_series(designs: Iterable[Mapping[str, Any]]) -> Wanted:
+    """Return which series these designs (as they stand in `raw/`) draw, and how finely."""
+    return frozenset(
+        (metric["metric"], float(metric["bin_seconds"]))
+        for design in designs
+        for metric in design.get("metrics", ())
+        if metric.get("series")
+    )
+
+
+def binned(series: Iterable[tuple[float, str, float]], wanted: Wanted) -> dict[tuple[str, float], dict[int, float]]:
+    """Return the wanted part of a series of (elapsed_seconds, metric, value), each bin the mean of its samples.
+
+    Bin `k` holds the samples from `k` up to below `k + 1` widths; it may be negative, where time is counted from an
+    event within the cell. A bin without a sample is not there. Nothing of the series itself is kept.
+    """
+    widths: dict[str, list[float]] = {}
+    for metric, width in wanted:
+        widths.setdefault(metric, []).append(width)
+    sums: dict[tuple[str, float], dict[int, list[float]]] = {}
+    for elapsed, metric, value in series:
+        for width in widths.get(metric, ()):
+            bin_number = math.floor(elapsed / width + _EDGE)
+            entry = sums.setdefault((metric, width), {}).setdefault(bin_number, [0.0, 0.0])
+            entry[0] += value
+            entry[1] += 1
+    return {key: {number: total / count for number, (total, count) in bins.items()} for key, bins in sums.items()}
+
+
+def middle_seconds(bin_number: int, width: float) -> float:
+    """Return the middle of a bin in seconds."""
+    return (bin_number + 0.5) * width

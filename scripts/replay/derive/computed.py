@@ -1,0 +1,24 @@
+"""Metrics that are computed from what a sidecar holds besides the tool's output: samples and facts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay.derive.amplification import per_write
+from replay.derive.utilisation import utilisation
+
+
+def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return further metrics of a cell; `metrics` are the tool's and the facts. Empty where nothing was sampled."""
+    samples = sidecar.get("samples") or {}
+    result: dict[str, float] = {}
+    if ledger := samples.get("ledger"):
+        result |= per_write(ledger, metrics)
+    if daemons := samples.get("daemons"):
+        result |= utilisation(daemons)
+    offered, done = metrics.get("offered_operations_per_second"), metrics.get("operations_per_second")
+    if offered and done is not None:
+        # Below 1 the clients did not manage what was asked of them, and latency grew with the length of the run.
+        result["offered_share_met"] = done / offered
+    return result

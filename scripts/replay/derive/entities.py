@@ -1,0 +1,95 @@
+"""Values by entity, such as one dot per OSD: the long CSVs that charts read, and entities.csv when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from replay import statistics
+from replay.derive.aggregate import Chart, chart_name, chart_title, long_csv, workloads_of
+from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.designs import Design
+from replay.derive.files import csv_text, number_text
+
+COLUMNS = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")
+#: Entities are read right before the tool runs.
+MOMENT = "before"
+_TITLES = {"osd": "OSD"}
+
+
+def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> list[Chart]:
+    """Return a chart per metric with `entity` and workload: `x` is the entity's number, a series a level.
+
+    A series is a level of the x factor, of which the reference variant's cells tell (the first variant's where there
+    is no reference); without an x factor a variant. `y` is the median over blocks, `low` and `high` the least and the
+    greatest.
+    """
+    metrics = [metric for metric in design.public["metrics"] if metric.get("entity")]
+    if not metrics:
+        return []
+    values: dict[tuple[Any, ...], dict[int, list[float]]] = {}
+    for _, row in used:
+        cell = design.cells[row.cell_id]
+        for kind, name, metric, value in row.entities:
+            place = (design.workload(cell.levels), design.x(cell.levels), cell.variant, kind, metric)
+            values.setdefault(place, {}).setdefault(int(name) if kind == "osd" else 0, []).append(value)
+    found = []
+    for workload in workloads_of(design, ()):
+        names = [name for name, _ in workload.variants]
+        teller = design.reference if design.reference in names else names[0]
+        axis = design.public.get("x_label") or design.x_factor
+        series = (
+            [(label, None, name) for name, label in workload.variants]
+            if design.x_factor is None
+            else [(f"{axis} {number_text(x) if isinstance(x, int | float) else x}", x, teller) for x in workload.xs]
+        )
+        for metric in metrics:
+            rows, counts = [], []
+            for label, x, variant in series:
+                here = values.get((workload.levels, x, variant, metric["entity"], metric["metric"]), {})
+                for number, several in sorted(here.items()):
+                    low, high, n = min(several), max(several), len(several)
+                    rows.append((label, number, statistics.median(several), low, high, n))
+                    counts.append(n)
+            if rows:
+                found.append(_chart(metric, workload.levels, rows, counts))
+    return found
+
+
+def entities_csv(records: Iterable[AttemptRecord]) -> str:
+    """Return the text of entities.csv, "" where no output says anything of entities."""
+    rows = [
+        (
+            str(row.sidecar.get("experiment", "")),
+            str(record.block),
+            row.cell_id,
+            str(record.number),
+            kind,
+            name,
+            MOMENT,
+            metric,
+            number_text(value),
+        )
+        for record in records
+        for row in record.rows
+        for kind, name, metric, value in row.entities
+    ]
+    return csv_text([COLUMNS, *rows]) if rows else ""
+
+
+def _chart(metric: Mapping[str, Any], levels: tuple[Any, ...], rows: list[tuple], counts: list[int]) -> Chart:
+    name = chart_name(metric, levels)
+    return Chart(
+        name=name,
+        metric=metric["name"],
+        title=chart_title(metric, levels),
+        y_label=metric["title"],
+        kind="long",
+        unit=metric["unit"],
+        better=metric.get("better"),
+        workload=levels,
+        series=tuple(dict.fromkeys(row[0] for row in rows)),
+        n=(min(counts), max(counts)),
+        files={f"{name}.csv": long_csv(rows)},
+        x={"label": _TITLES[metric["entity"]], "unit": "count"},
+    )

@@ -1,0 +1,74 @@
+"""The CSVs of values over time: a line per variant, each bin the median over blocks with least and greatest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay import statistics
+from replay.derive.aggregate import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
+from replay.derive.bins import middle_seconds
+from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.designs import Design
+
+#: (workload, level of the x factor or None, variant) to the used cells there, one a block.
+_Cells = Mapping[tuple[Any, ...], list[CellRow]]
+
+
+def series_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> list[Chart]:
+    """Return a chart per metric with `series: true`, workload and, where the design has an x factor, its level.
+
+    One without any sample is left out: the tool said nothing of it there.
+    """
+    metrics = [metric for metric in design.public["metrics"] if metric.get("series")]
+    if not metrics:
+        return []
+    cells: dict[tuple[Any, ...], list[CellRow]] = {}
+    for _, row in used:
+        cell = design.cells[row.cell_id]
+        cells.setdefault((design.workload(cell.levels), design.x(cell.levels), cell.variant), []).append(row)
+    blocks = sorted({record.block for record, _ in used})
+    found = []
+    for workload in workloads_of(design, blocks):
+        levels = workload.xs if design.x_factor is not None else (None,)
+        found += [_chart(metric, workload, level, cells) for level in levels for metric in metrics]
+    return [chart for chart in found if chart is not None]
+
+
+def _chart(metric: Mapping[str, Any], workload: Workload, level: Any, cells: _Cells) -> Chart | None:
+    width = float(metric["bin_seconds"])
+    rows, series, counts = [], [], []
+    for variant, label in workload.variants:
+        here = [
+            bins
+            for row in cells.get((workload.levels, level, variant), ())
+            if (bins := row.series.get((metric["metric"], width)))
+        ]
+        if not here:
+            continue
+        series.append(label)
+        counts.append(len(here))
+        for number in sorted({number for bins in here for number in bins}):
+            values = [bins[number] for bins in here if number in bins]
+            rows.append(
+                (label, middle_seconds(number, width), statistics.median(values), min(values), max(values), len(values))
+            )
+    if not rows:
+        return None
+    names = (*workload.levels, *(() if level is None else (level,)))
+    name = chart_name(metric, names)
+    return Chart(
+        name=name,
+        metric=metric["name"],
+        title=chart_title(metric, names),
+        y_label=metric["title"],
+        kind="long",
+        unit=metric["unit"],
+        better=metric.get("better"),
+        workload=workload.levels,
+        series=tuple(series),
+        n=(min(counts), max(counts)),
+        files={f"{name}.csv": long_csv(rows)},
+        x={"label": metric.get("x_label", "Time"), "unit": "seconds"},
+        level=level,
+    )

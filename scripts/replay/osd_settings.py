@@ -1,0 +1,120 @@
+"""Weights, primary affinity and configuration of a cluster's own OSDs: in the ledger before the change, set back after.
+
+All of it is refused on a cluster that Replay did not start. The ledger holds, once per setting, what stood before the
+first change; so a setting that was changed several times goes back to that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from replay.capabilities import require
+from replay.context import Bench
+from replay.errors import ReplayError
+from replay.ledger import Entry
+from replay.removal import Remover
+
+#: The ledger's kinds that are settings: removing such an entry sets the setting back.
+SETTINGS = ("crush_weight", "primary_affinity", "config")
+
+
+@dataclass(frozen=True)
+class Osd:
+    """An OSD as the cluster places data on it."""
+
+    number: int
+    name: str
+    weight: float
+    primary_affinity: float
+
+
+class OsdSettings:
+    """Changes settings of one bench's cluster. Every method reads what is so before it changes it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    def osds(self) -> list[Osd]:
+        """Return the OSDs that hold data, by number."""
+        nodes = self.bench.session.command({"prefix": "osd tree"})["nodes"]
+        found = [
+            Osd(int(one["id"]), one["name"], float(one["crush_weight"]), float(one["primary_affinity"]))
+            for one in nodes
+            if one["type"] == "osd" and float(one["crush_weight"]) > 0
+        ]
+        return sorted(found, key=lambda one: one.number)
+
+    def set_weight(self, osd: Osd, weight: float) -> bool:
+        """Set an OSD's CRUSH weight; tell whether it had to be changed. Raises RefusedError on a foreign cluster."""
+        # Ceph keeps weights in 16.16 fixed point.
+        if math.isclose(osd.weight, weight, abs_tol=2**-16):
+            return False
+        command = {"prefix": "osd crush reweight", "name": osd.name, "weight": weight}
+        self._change("crush", "crush_weight", osd.name, {"before": osd.weight}, command)
+        return True
+
+    def set_affinity(self, osd: Osd, affinity: float) -> bool:
+        """Set how far an OSD may be primary, from 0 to 1; tell whether it had to be changed."""
+        if math.isclose(osd.primary_affinity, affinity, abs_tol=2**-15):
+            return False
+        command = {"prefix": "osd primary-affinity", "id": osd.name, "weight": affinity}
+        self._change("crush", "primary_affinity", osd.name, {"before": osd.primary_affinity}, command)
+        return True
+
+    def set_config(self, who: str, name: str, value: str) -> bool:
+        """Set an option of a daemon or a kind of daemons (`osd.2`, `osd`); tell whether it had to be changed."""
+        before = self._configured(who, name)
+        if before == value:
+            return False
+        command = {"prefix": "config set", "who": who, "name": name, "value": value}
+        self._change("osd_config", "config", name, {"who": who, "before": before}, command)
+        return True
+
+    def restore_config(self, who: str, name: str) -> bool:
+        """Set an option back to what it was before this run; tell whether there was anything to set back."""
+        return self._restore(lambda one: one.kind == "config" and one.name == name and one.details["who"] == who) > 0
+
+    def restore(self) -> int:
+        """Set back all that this site's ledger holds, newest first; return how many settings.
+
+        Raises ReplayError naming one that could not be: it stays in the ledger, and `npm run clean` takes it up.
+        """
+        return self._restore(lambda one: True)
+
+    def _configured(self, who: str, name: str) -> str | None:
+        """Return the value that stands in the monitors' configuration for exactly `who`, None where there is none."""
+        rows = self.bench.session.command({"prefix": "config dump"})
+        return next(
+            (row["value"] for row in rows if (row["section"], row["name"], row["mask"]) == (who, name, "")), None
+        )
+
+    def _change(self, word: str, kind: str, name: str, details: dict[str, Any], command: dict[str, Any]) -> None:
+        bench = self.bench
+        require(bench.site, word, bench.session.fsid())
+        mine = [one for one in self._owned() if one.kind == kind and one.name == name]
+        if not any(one.details.get("who") == details.get("who") for one in mine):
+            entry = bench.ledger.intend(
+                kind, "", "", name, site=bench.site.name, data_set=bench.data_set, details=details
+            )
+            bench.session.command(command)
+            bench.ledger.confirm(entry)
+        else:
+            bench.session.command(command)
+
+    def _owned(self) -> list[Entry]:
+        return [one for one in self.bench.ledger.owned() if one.kind in SETTINGS and one.site == self.bench.site.name]
+
+    def _restore(self, chosen) -> int:
+        bench = self.bench
+        remover = Remover(bench.site, bench.session.cluster, bench.session, bench.ledger, None, bench.say)
+        outcomes = [remover.remove(one) for one in reversed(self._owned()) if chosen(one)]
+        left = [one for one in outcomes if one is not None and one.status == "left"]
+        if left:
+            raise ReplayError(
+                f"{len(left)} setting(s) could not be set back: {left[0].why}",
+                where=f"{left[0].entry.kind} {left[0].entry.name}",
+                next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+            )
+        return len(outcomes)

@@ -1,0 +1,64 @@
+"""What the mirror daemon says of own images while a cell runs: its counters, word for word, over time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from replay.mirroring import MirrorDaemon, ReplayCounters, counters_in, sections_of
+from replay.samplers.samples import SampleTable
+
+
+class MirrorSampler:
+    """Reads the daemon's counters of `images` (entity to name) into `table`; `now` is seconds since the cell's origin.
+
+    `reading_seconds` is what the readings have cost in wall time, `readings` how many they were.
+    """
+
+    def __init__(
+        self, daemon: MirrorDaemon, images: Mapping[str, str], table: SampleTable, now: Callable[[], float]
+    ) -> None:
+        self.daemon = daemon
+        self.images = dict(images)
+        self.table = table
+        self.now = now
+        self.readings = 0
+        self.reading_seconds = 0.0
+        self._due = float("-inf")
+
+    def read(self) -> dict[str, ReplayCounters]:
+        """Read all images' counters once, write them down, and return them by entity.
+
+        What the daemon does not count now (it has stopped the image) is not written down, and is zero in the answer.
+        """
+        started = time.monotonic()
+        at, dump = self.now(), self.daemon.perf_dump()
+        found = {}
+        for entity, name in self.images.items():
+            journal, snapshot = sections_of(dump, self.daemon.pool, name)
+            for metric, value in {**numbers_in(journal), **numbers_in(snapshot)}.items():
+                self.table.add(at, entity, metric, value)
+            found[entity] = counters_in(journal, snapshot)
+        self.readings += 1
+        self.reading_seconds += time.monotonic() - started
+        return found
+
+    def read_when_due(self, every_seconds: float) -> None:
+        """Read once where the last such reading is at least `every_seconds` ago."""
+        if self.now() >= self._due:
+            self._due = self.now() + every_seconds
+            self.read()
+
+    def cost(self) -> dict[str, Any]:
+        """Return the sampler's own cost, for the sidecar."""
+        return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
+
+
+def numbers_in(section: Mapping[str, Any]) -> dict[str, float]:
+    """Return a section's counters by name; the parts of one that has several are `name.part`, without their average."""
+    found: dict[str, float] = {}
+    for name, value in section.items():
+        parts = {f"{name}.{part}": one for part, one in value.items()} if isinstance(value, dict) else {name: value}
+        found |= {key: one for key, one in parts.items() if isinstance(one, int | float) and ".avgtime" not in key}
+    return found

@@ -1,0 +1,81 @@
+"""What is left to trim after snapshots went: placement groups that trim now, and snapshots that a pool still has to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from replay.ceph.session import MonitorSession
+from replay.context import Wait
+from replay.samplers.samples import SampleTable
+
+#: The monitors hear of placement groups every few seconds (`mgr_stats_period`): a closer look shows nothing more.
+LOOK_EVERY_SECONDS = 2.0
+CLUSTER = "cluster"
+
+
+class TrimSampler:
+    """Counts over time, into `table`, what is left to trim: `snapshots_to_trim` and `snaptrim_placement_groups`.
+
+    The snapshots are those of `pools`. A neighbour's trimming counts too among the placement groups, whose state does
+    not say whom they work for.
+    """
+
+    def __init__(
+        self, session: MonitorSession, pools: Sequence[str], table: SampleTable, now: Callable[[], float]
+    ) -> None:
+        self.session = session
+        self.pools = pools
+        self.table = table
+        self.now = now
+        self._due = float("-inf")
+
+    def read_when_due(self) -> None:
+        """Look once where the last look is long enough ago."""
+        if self.now() >= self._due:
+            self._due = self.now() + LOOK_EVERY_SECONDS
+            at = self.now()
+            self.table.add(at, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
+            self.table.add(at, CLUSTER, "snaptrim_placement_groups", trimming(self.session))
+
+
+def trimming(session: MonitorSession) -> int:
+    """Return how many placement groups trim, or wait for their turn to."""
+    states = session.status().get("pgmap", {}).get("pgs_by_state", ())
+    return sum(int(one["count"]) for one in states if "snaptrim" in one["state_name"])
+
+
+def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
+    """Return how many removed snapshots of these pools are not trimmed from every placement group yet.
+
+    The OSD map holds each until it is, so that none can be overlooked between two reports of placement groups.
+    """
+    dump = session.command({"prefix": "osd dump"})
+    ids = {one["pool"] for one in dump["pools"] if one["pool_name"] in set(pools)}
+    queued = [one for one in dump.get("removed_snaps_queue", ()) if one["pool"] in ids]
+    return sum(int(interval["length"]) for one in queued for interval in one["snaps"])
+
+
+def wait_until_trimmed(
+    sides: Sequence[tuple[MonitorSession, Sequence[str]]],
+    *,
+    timeout_seconds: float = 300.0,
+    poll_seconds: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until on each side (session, names of pools) no removed snapshot is left to trim and none is being trimmed.
+
+    The outcome is `trimmed`, or `still_trimming` when the time is up: on a shared pool a neighbour may keep it busy.
+    """
+    started = clock()
+    most = 0
+    while True:
+        left = sum(snapshots_to_trim(session, pools) for session, pools in sides)
+        most = max(most, left)
+        done = left == 0 and not any(trimming(session) for session, _ in sides)
+        seconds = clock() - started
+        if done or seconds >= timeout_seconds:
+            outcome = "trimmed" if done else "still_trimming"
+            return Wait("snapshots_trimmed", seconds, outcome, {"snapshots_to_trim": most})
+        sleep(poll_seconds)

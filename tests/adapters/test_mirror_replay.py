@@ -1,0 +1,161 @@
+"""A catch-up: how long it took and at what rate follows from its files alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from replay.adapters import OutputError, adapter
+from replay.samplers.samples import SampleTable
+from support.fio_report import report, steps_log
+
+MIRROR_REPLAY = adapter("mirror-replay")
+SIZE = 65536
+MEBIBYTE = 2**20
+
+
+def step(name, started, image="image-1", **more):
+    return {"step": name, "started_seconds": started, "image": image, **more}
+
+
+def outputs(mode, counters, images=1, mebibytes=8, steps=None):
+    names = [f"image-{number}" for number in range(1, images + 1)]
+    table = SampleTable()
+    for row in counters:
+        table.add(*row)
+    if steps is None:
+        steps = [step("stop", 0.0, name) for name in names]
+        steps += [step("snapshot", 3.0, name) for name in names] if mode == "snapshot" else []
+        steps += [step("start", 10.0 + 0.01 * number, name) for number, name in enumerate(names)]
+    return {
+        "output": report(names, operations=mebibytes * MEBIBYTE // SIZE, io_size_bytes=SIZE, seconds=2.0),
+        "steps": steps_log(*steps),
+        "counters": table.content().decode(),
+    }
+
+
+def parse(mode, files, images=1, exit_status=0):
+    levels = {"io_type": "randwrite", "io_size_bytes": SIZE, "images": images, "mode": mode}
+    return MIRROR_REPLAY.parse(files, exit_status, levels)
+
+
+JOURNAL = [
+    (10.5, "image-1", "replay_bytes", 0),
+    (11.0, "image-1", "replay_bytes", 4 * MEBIBYTE),
+    (14.0, "image-1", "replay_bytes", 8 * MEBIBYTE + 500),
+    (14.5, "image-1", "replay_bytes", 8 * MEBIBYTE + 500),
+]
+
+
+def test_a_journal_is_level_at_the_reading_at_which_its_counter_comes_to_rest():
+    found = parse("journal", outputs("journal", JOURNAL)).metrics
+    assert found["seconds_to_catch_up"] == pytest.approx(4.0)
+    assert found["bytes_per_second"] == pytest.approx(2 * MEBIBYTE)
+    assert found["seconds_to_first_progress"] == pytest.approx(1.0)
+    assert found["image_bytes_per_second"] == pytest.approx((4 * MEBIBYTE + 500) / 3.0)
+    assert found["replayed_bytes"] == 8 * MEBIBYTE + 500
+    assert found["write_bytes_per_second"] == pytest.approx(4 * MEBIBYTE)
+
+
+def test_what_was_counted_before_replay_was_started_does_not_count():
+    before = [(9.0, "image-1", "replay_bytes", 77 * MEBIBYTE)]
+    assert parse("journal", outputs("journal", before + JOURNAL)).metrics["replayed_bytes"] == 8 * MEBIBYTE + 500
+
+
+def test_all_images_together_are_level_when_the_last_one_is():
+    rows = [
+        (11.0, "image-1", "replay_bytes", 8 * MEBIBYTE),
+        (11.0, "image-2", "replay_bytes", 1 * MEBIBYTE),
+        (12.0, "image-1", "replay_bytes", 8 * MEBIBYTE),
+        (12.0, "image-2", "replay_bytes", 8 * MEBIBYTE),
+    ]
+    found = parse("journal", outputs("journal", rows, images=2), images=2).metrics
+    assert found["seconds_to_catch_up"] == pytest.approx(2.0)
+    assert found["bytes_per_second"] == pytest.approx(8 * MEBIBYTE)
+    assert found["image_bytes_per_second"] == pytest.approx(7 * MEBIBYTE), "the second image's, from 11 s to 12 s"
+
+
+def test_a_snapshot_is_level_when_the_daemon_counts_it():
+    rows = [
+        (10.5, "image-1", "snapshots", 0),
+        (12.0, "image-1", "snapshots", 1),
+        (12.0, "image-1", "snapshots_time.sum", 0.5),
+        (12.0, "image-1", "replay_bytes", 8 * MEBIBYTE),
+    ]
+    found = parse("snapshot", outputs("snapshot", rows)).metrics
+    assert found["image_bytes_per_second"] == pytest.approx(16 * MEBIBYTE)
+    assert found["seconds_to_catch_up"] == pytest.approx(2.0)
+    assert found["bytes_per_second"] == pytest.approx(4 * MEBIBYTE)
+    assert found["replayed_bytes"] == 8 * MEBIBYTE
+
+
+def test_the_backlog_falls_from_all_that_was_written_to_nothing():
+    series = parse("journal", outputs("journal", JOURNAL)).series
+    assert {metric for _, metric, _ in series} == {"backlog_bytes"}
+    assert series[0] == (0.0, "backlog_bytes", 8.0 * MEBIBYTE)
+    assert series[-1][0] == pytest.approx(4.0)
+    assert series[-1][2] == 0.0
+    left = [value for _, _, value in series]
+    assert left == sorted(left, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("mode", "files", "said", "reason"),
+    [
+        ("journal", outputs("journal", JOURNAL[:2]), "less than what was written", "replay_did_not_advance"),
+        ("journal", outputs("journal", []), "less than what was written", "replay_did_not_advance"),
+        ("snapshot", outputs("snapshot", []), "less than what was written", "replay_did_not_advance"),
+        ("snapshot", outputs("journal", JOURNAL), "no step 'snapshot'", "incomplete"),
+        ("journal", outputs("journal", JOURNAL, steps=[step("stop", 1.0)]), "no step 'start'", "incomplete"),
+        ("journal", outputs("journal", JOURNAL, images=2), "2 of 1 images", "client_lost"),
+        ("other", outputs("journal", JOURNAL), "mode is 'other'", "unparsable"),
+    ],
+)
+def test_a_catch_up_that_is_not_whole_is_refused(mode, files, said, reason):
+    with pytest.raises(OutputError, match=said) as error:
+        parse(mode, files)
+    assert error.value.reason == reason
+
+
+@pytest.mark.parametrize(("status", "reason"), [(None, "incomplete"), (1, "failed")])
+def test_writers_that_failed_give_no_number(status, reason):
+    with pytest.raises(OutputError) as error:
+        parse("journal", outputs("journal", JOURNAL), exit_status=status)
+    assert error.value.reason == reason
+
+
+def test_files_cut_off_anywhere_give_no_number():
+    whole = outputs("journal", JOURNAL)
+    truth = parse("journal", whole).metrics
+    for role, text in whole.items():
+        for end in range(0, len(text), 7):
+            try:
+                assert parse("journal", {**whole, role: text[:end]}).metrics == truth
+            except OutputError:
+                continue
+            assert role == "output", "only fio's report may lose its end without losing a figure"
+            assert not text[end:].strip(" \n}")
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    amounts=st.lists(st.integers(0, 4 * MEBIBYTE), min_size=1, max_size=20),
+    pause=st.floats(0.01, 5.0),
+    restarted_at=st.integers(0, 30),
+)
+def test_however_a_journal_advances_its_rate_is_what_was_written_over_the_time_to_the_last_advance(
+    amounts, pause, restarted_at
+):
+    amounts = [*amounts, 8 * MEBIBYTE]
+    counter, rows, last_moved = 1000, [(9.0, "image-1", "replay_bytes", 1000)], 10.0
+    for number, amount in enumerate(amounts):
+        at = 10.0 + (number + 1) * pause
+        # The daemon was stopped: it counts from 0. Here it may also go on counting, as it would after a short stop.
+        counter = amount if number == 0 and restarted_at % 2 and amount < counter else counter + amount
+        rows.append((at, "image-1", "replay_bytes", counter))
+        last_moved = at if amount else last_moved
+    found = parse("journal", outputs("journal", rows)).metrics
+    assert found["seconds_to_catch_up"] == pytest.approx(last_moved - 10.0, abs=1e-5)
+    assert found["bytes_per_second"] == pytest.approx(8 * MEBIBYTE / (last_moved - 10.0), rel=1e-3)
+    assert found["replayed_bytes"] == sum(amounts)

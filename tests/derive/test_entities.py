@@ -1,0 +1,108 @@
+"""Values by OSD: a chart with a dot per OSD and level, and entities.csv where it is asked for."""
+
+from __future__ import annotations
+
+import csv
+from types import SimpleNamespace
+
+import pytest
+
+from replay.derive.designs import Design, DesignCell
+from replay.derive.entities import COLUMNS, entities_csv, entity_charts
+
+METRIC = {
+    "metric": "primaries_deviation", "name": "primaries", "title": "Primaries", "unit": "fraction", "better": "lower",
+    "entity": "osd",
+}  # fmt: skip
+VARIANTS = ({"name": "write", "label": "Writes"}, {"name": "read", "label": "Reads", "reference": True})
+
+
+def design(x_factor="affinity", variants=VARIANTS):
+    factors = {"weights": ("equal",), "affinity": (0, 0.5)}
+    public = {"metrics": [METRIC], "workload_factors": ["weights"], "x_factor": x_factor, "x_unit": "count"}
+    public["x_label"] = "Affinity" if x_factor else None
+    cells = {
+        f"{variant['name']}-{level}": DesignCell(
+            f"equal-{level}", variant["name"], {"weights": "equal", "affinity": level}
+        )
+        for variant in variants
+        for level in factors["affinity"]
+    }
+    return Design(public, cells, variants, factors)
+
+
+def rows(*cells):
+    """Return used rows of (block, cell id, {OSD: value})."""
+    return [
+        (
+            SimpleNamespace(block=block, number=1),
+            SimpleNamespace(
+                cell_id=cell_id,
+                sidecar={"experiment": "placement"},
+                entities=(
+                    *(("osd", str(osd), "primaries_deviation", value) for osd, value in values.items()),
+                    ("placement_group", "2.a", "bytes", 5.0),
+                ),
+            ),
+        )
+        for block, cell_id, values in cells
+    ]
+
+
+def table(chart):
+    return [line.split(",") for line in chart.files[f"{chart.name}.csv"].splitlines()]
+
+
+def test_a_dot_is_the_median_over_blocks_of_what_the_references_cells_say():
+    used = rows((1, "read-0", {0: 0.1, 1: -0.1}), (2, "read-0", {0: 0.3, 1: -0.3}), (1, "write-0", {0: 9.0}))
+    [chart] = entity_charts(used, design())
+    assert table(chart) == [
+        ["series", "x", "y", "low", "high", "n"],
+        ["Affinity 0", "0", "0.2", "0.1", "0.3", "2"],
+        ["Affinity 0", "1", "-0.2", "-0.3", "-0.1", "2"],
+    ]
+    assert (chart.name, chart.unit, chart.x) == ("primaries-equal", "fraction", {"label": "OSD", "unit": "count"})
+
+
+def test_each_level_is_a_series():
+    used = rows((1, "read-0", {0: 0.1}), (1, "read-0.5", {0: 0.2}))
+    [chart] = entity_charts(used, design())
+    assert chart.series == ("Affinity 0", "Affinity 0.5")
+
+
+def test_without_a_reference_the_first_variant_tells():
+    variants = tuple({**one, "reference": False} for one in VARIANTS)
+    [chart] = entity_charts(rows((1, "read-0", {0: 0.1}), (1, "write-0", {0: 0.7})), design(variants=variants))
+    assert table(chart)[1][2] == "0.7"
+
+
+def test_without_an_axis_each_variant_is_a_series():
+    one = design(x_factor=None)
+    used = rows((1, "read-0", {0: 0.1}), (1, "write-0", {0: 0.7}))
+    [chart] = entity_charts(used, one)
+    assert chart.series == ("Writes", "Reads")
+
+
+def test_osds_are_in_the_order_of_their_numbers():
+    [chart] = entity_charts(rows((1, "read-0", {10: 0.1, 9: 0.2, 0: 0.3})), design())
+    assert [row[1] for row in table(chart)[1:]] == ["0", "9", "10"]
+
+
+@pytest.mark.parametrize("used", [[], rows((1, "read-0", {}))])
+def test_where_nothing_is_known_of_osds_there_is_no_chart(used):
+    assert entity_charts(used, design()) == []
+
+
+def test_entities_csv_holds_every_value_of_every_attempt():
+    records = [
+        SimpleNamespace(block=record.block, number=record.number, rows=(row,))
+        for record, row in rows((1, "read-0", {0: 0.25}))
+    ]
+    read = list(csv.reader(entities_csv(records).splitlines()))
+    assert read[0] == list(COLUMNS)
+    assert read[1] == ["placement", "1", "read-0", "1", "osd", "0", "before", "primaries_deviation", "0.25"]
+    assert read[2][4:] == ["placement_group", "2.a", "before", "bytes", "5"]
+
+
+def test_where_no_tool_says_anything_of_entities_there_is_no_file():
+    assert entities_csv([SimpleNamespace(block=1, number=1, rows=(SimpleNamespace(entities=()),))]) == ""

@@ -1,0 +1,167 @@
+"""Values over time: put into bins within a block, then compared over blocks, in a long CSV with seconds as its axis."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.derive.bins import binned, middle_seconds, wanted_series
+from replay.derive.cells import Cache
+from replay.derive.dataset import derive_data_set
+from replay.derive.experiment import derive_experiment
+from support.rawtree import METRICS, RawTree, rbd_bench_output
+
+OVER_TIME = {
+    "metric": "operations_per_second", "name": "rate-over-time", "title": "Rate", "unit": "operations_per_second",
+    "better": "higher", "series": True, "bin_seconds": 2,
+}  # fmt: skip
+LAG = frozenset({("lag_seconds", 1.0)})
+
+
+def bins_of(*samples, wanted=LAG):
+    return binned([(elapsed, "lag_seconds", value) for elapsed, value in samples], wanted)
+
+
+# Bins ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_bin_is_the_mean_of_its_samples_and_one_without_samples_is_not_there():
+    assert bins_of((0.1, 2.0), (0.9, 4.0), (2.5, 7.0)) == {("lag_seconds", 1.0): {0: 3.0, 2: 7.0}}
+
+
+def test_time_before_the_event_that_it_is_counted_from_has_bins_of_its_own():
+    assert bins_of((-0.5, 1.0), (0.5, 2.0)) == {("lag_seconds", 1.0): {-1: 1.0, 0: 2.0}}
+
+
+def test_what_nobody_draws_is_not_kept():
+    assert binned([(0.0, "other", 1.0)], LAG) == {}
+
+
+def test_one_metric_can_be_drawn_in_two_widths():
+    wanted = frozenset({("lag_seconds", 1.0), ("lag_seconds", 10.0)})
+    assert bins_of((1.0, 2.0), (2.0, 4.0), wanted=wanted) == {
+        ("lag_seconds", 1.0): {1: 2.0, 2: 4.0},
+        ("lag_seconds", 10.0): {0: 3.0},
+    }
+
+
+@given(number=st.integers(-1000, 1000), width=st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 5.0]))
+def test_a_sample_on_an_edge_belongs_to_the_bin_that_begins_there(number, width):
+    [found] = binned([(number * width, "m", 1.0)], frozenset({("m", width)}))[("m", width)]
+    assert found == number
+
+
+@given(
+    samples=st.lists(st.tuples(st.floats(-1e5, 1e5), st.floats(-1e9, 1e9)), max_size=200),
+    width=st.floats(0.01, 100),
+)
+def test_every_sample_is_in_one_bin_near_it_and_no_bin_is_out_of_its_samples_range(samples, width):
+    found = binned([(at, "m", value) for at, value in samples], frozenset({("m", width)})).get(("m", width), {})
+    assert len(found) <= len(samples)
+    assert bool(found) == bool(samples)
+    for number, mean in found.items():
+        near = [value for at, value in samples if abs(at - middle_seconds(number, width)) <= width * 0.500001 + 1e-9]
+        slack = 1e-6 * max(1.0, *(abs(value) for value in near))
+        assert min(near) - slack <= mean <= max(near) + slack
+    assert all(
+        min(abs(at - middle_seconds(number, width)) for number in found) <= width * 0.500001 + 1e-9 for at, _ in samples
+    )
+
+
+def test_only_metrics_over_time_are_wanted():
+    designs = [{"metrics": [*METRICS, OVER_TIME]}, {"metrics": [{**OVER_TIME, "bin_seconds": 5}]}]
+    assert wanted_series(designs) == {("operations_per_second", 2.0), ("operations_per_second", 5.0)}
+
+
+# Charts --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return RawTree(tmp_path / "demo" / "over-time", metrics=[*METRICS, OVER_TIME])
+
+
+def measured(tree, rates, seconds=5.0):
+    """Measure a block per rate; every variant at every point does that many operations a second."""
+    for block, rate in enumerate(rates, start=1):
+        for point, levels in tree.points.items():
+            text = rbd_bench_output(levels, rate, seconds=seconds)
+            tree.attempt(block, point, outputs={one["name"]: {"stdout": text} for one in tree.variants})
+        tree.receipt(block)
+    return tree
+
+
+def rows_of(tree, name):
+    with (tree.directory / "aggregate" / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_chart_is_drawn_for_each_workload_and_level_of_the_axis(tree):
+    derive_experiment(measured(tree, [100]).directory)
+    names = sorted(path.stem for path in (tree.directory / "aggregate").glob("rate-over-time*"))
+    assert names == [f"rate-over-time-{kind}-seq-{size}" for kind in ("read", "write") for size in (4096, 65536)]
+
+
+def test_a_line_is_the_median_over_blocks_with_least_greatest_and_how_many(tree):
+    derive_experiment(measured(tree, [100, 300, 200]).directory)
+    rows = [row for row in rows_of(tree, "rate-over-time-write-seq-4096") if row["series"] == "With journal"]
+    # rbd bench prints a row for each of the seconds 1 to 4: bins of two seconds hold 1, then 2 and 3, then 4.
+    assert [row["x"] for row in rows] == ["1", "3", "5"]
+    assert {(row["y"], row["low"], row["high"], row["n"]) for row in rows} == {("200", "100", "300", "3")}
+
+
+def test_a_block_that_ended_earlier_counts_only_as_far_as_it_went(tree):
+    measured(tree, [100])
+    for point, levels in tree.points.items():
+        text = rbd_bench_output(levels, 500, seconds=2.0)
+        tree.attempt(2, point, outputs={one["name"]: {"stdout": text} for one in tree.variants})
+    derive_experiment(tree.directory)
+    rows = [row for row in rows_of(tree, "rate-over-time-read-seq-4096") if row["series"] == "With journal"]
+    assert [(row["x"], row["n"], row["y"]) for row in rows] == [("1", "2", "300"), ("3", "1", "100"), ("5", "1", "100")]
+
+
+def test_a_void_cell_is_not_drawn(tree):
+    text = {one["name"]: {"stdout": rbd_bench_output(tree.points["write-seq-4096"], 100, 5.0)} for one in tree.variants}
+    tree.attempt(1, "write-seq-4096", outputs=text, invalid={"control": "failed"})
+    derive_experiment(tree.directory)
+    assert not list((tree.directory / "aggregate").glob("rate-over-time*"))
+
+
+def test_the_manifest_says_that_the_axis_is_time_and_of_which_level(tree):
+    measured(tree, [100, 200])
+    derive_data_set(tree.directory.parent)
+    manifest = json.loads((tree.directory.parent / "manifest.json").read_text())
+    charts = manifest["experiments"]["over-time"]["charts"]
+    drawn = charts["rate-over-time-write-seq-4096"]
+    assert drawn["x"] == {"label": "Time", "unit": "seconds"}
+    assert drawn["kind"] == "long"
+    assert drawn["workload"] == {"io_type": "write", "io_pattern": "seq", "io_size_bytes": 4096}
+    assert drawn["n"] == {"min": 2, "max": 2}
+    assert charts["iops-write-seq"]["x"] == {"label": "I/O size", "unit": "bytes"}
+
+
+def test_numbers_of_the_experiment_are_what_they_are_without_a_metric_over_time(tree, tmp_path):
+    plain = RawTree(tmp_path / "demo" / "plain").measure(blocks=2)
+    derive_experiment(plain.directory)
+    derive_experiment(tree.measure(blocks=2).directory)
+    for path in sorted((plain.directory / "aggregate").iterdir()):
+        assert (tree.directory / "aggregate" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_process_that_holds_what_it_read_draws_a_series_that_a_new_design_asks_for(tmp_path):
+    tree, cache = RawTree(tmp_path / "demo" / "later"), Cache()
+    measured(tree, [100])
+    derive_experiment(tree.directory, cache)
+    assert not list((tree.directory / "aggregate").glob("rate-over-time*"))
+    tree.public["metrics"] = [*METRICS, OVER_TIME]
+    tree.write_design()
+    measured(tree, [100, 100])
+    derive_experiment(tree.directory, cache)
+    rows = rows_of(tree, "rate-over-time-write-seq-4096")
+    assert rows
+    assert all(math.isfinite(float(row["y"])) for row in rows)

@@ -1,0 +1,80 @@
+"""A placement counts as stable when the manager's answer is what the monitors want, and knows of every object."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.errors import RefusedError
+from replay.placement_state import await_stable, read_placement_files, throttles, unsettled
+
+
+class Cluster:
+    """Two placement groups; the manager's answer lags behind the monitors' map by as many questions as it is told."""
+
+    def __init__(self, *, late=0, objects=(8,), state="active+clean"):
+        self.late, self.objects, self.state = late, list(objects), state
+        self.wanted = {"2.0": [0, 1], "2.1": [1, 2]}
+        self.reported = {"2.0": [2, 1], "2.1": [1, 2]} if late else dict(self.wanted)
+
+    def command(self, command, *, target="mon"):
+        prefix = command["prefix"]
+        if prefix == "pg dump":
+            if self.late == 0:
+                self.reported = dict(self.wanted)
+            self.late -= 1
+            rows = [{"pgid": name, "state": self.state, "up": on, "acting": on} for name, on in self.reported.items()]
+            return {"pg_stats": rows}
+        if prefix == "pg map":
+            return {"up": self.wanted[command["pgid"]], "acting": self.wanted[command["pgid"]]}
+        if prefix == "pg ls-by-pool":
+            known = self.objects.pop(0) if len(self.objects) > 1 else self.objects[0]
+            return {"pg_stats": [{"pgid": "2.0", "stat_sum": {"num_objects": known}}]}
+        if prefix == "perf dump":
+            return {command["logger"]: {"max": {"osd.0": 100, "osd.1": 1}[target]}}
+        return {"nodes": [], "asked": prefix}
+
+
+def stable(cluster, objects=8, **more):
+    now = iter(range(1000))
+    return await_stable(cluster, "pool", objects, clock=lambda: next(now), sleep=lambda seconds: None, **more)
+
+
+def test_a_placement_that_is_as_wanted_needs_no_wait():
+    wait = stable(Cluster())
+    assert (wait.reason, wait.outcome, wait.details) == ("placement_stable", "stable", {"groups_seen_moving": 0})
+
+
+def test_groups_that_the_manager_calls_clean_where_they_were_are_waited_for():
+    cluster = Cluster(late=3)
+    assert unsettled(cluster) == ["2.0 moves from [2, 1] to [0, 1]"]
+    assert stable(cluster).details == {"groups_seen_moving": 1}
+
+
+def test_objects_that_the_manager_does_not_know_of_yet_are_waited_for():
+    cluster = Cluster(objects=(0, 5, 8))
+    stable(cluster)
+    assert cluster.objects == [8]
+
+
+@pytest.mark.parametrize("state", ["active+undersized", "active+clean+remapped", "peering"])
+def test_a_placement_that_stays_unstable_ends_the_run_with_its_reason(state):
+    with pytest.raises(RefusedError, match="did not become stable within 5 s: 2 placement groups, such as: 2.0 is"):
+        stable(Cluster(state=state), timeout_seconds=5)
+
+
+def test_objects_that_never_come_end_the_run_too():
+    with pytest.raises(RefusedError, match="3 of 8 objects known"):
+        stable(Cluster(objects=(3,)), timeout_seconds=5)
+
+
+def test_each_file_is_cephs_answer_to_one_question():
+    files = read_placement_files(Cluster(), "pool")
+    assert {role: name for role, (name, _) in files.items()} == {
+        "groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json",
+    }  # fmt: skip
+    assert files["tree"][1] == b'{"nodes":[],"asked":"osd tree"}\n'
+
+
+def test_throttles_are_read_from_each_osd_itself():
+    assert throttles(Cluster(), 1) == {"bytes": 1, "messages": 1}
+    assert throttles(Cluster(), 0)["bytes"] == 100

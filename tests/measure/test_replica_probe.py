@@ -1,0 +1,88 @@
+"""What the probe makes of a journal's header and of a copy's snapshots; the modules of Ceph are not needed for it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from replay.design import Image
+from replay.errors import ReplayError
+from replay.samplers import replica
+from replay.samplers.replica import ReplicaSampler
+from replay.samplers.replica_probe import data_objects, header_of, little_endian, newest_complete
+from replay.samplers.samples import SampleTable
+
+HEADER = {
+    "order": bytes([24]), "splay_width": bytes([4]), "pool_id": (2**64 - 1).to_bytes(8, "little"),
+    "minimum_set": (3).to_bytes(8, "little"), "active_set": (5).to_bytes(8, "little"),
+}  # fmt: skip
+
+
+def test_a_header_is_read_as_ceph_encodes_it():
+    assert header_of(HEADER) == {"order": 24, "splay_width": 4, "pool_id": -1, "minimum_set": 3, "active_set": 5}
+    assert little_endian(bytes([1, 1])) == 257
+
+
+def test_the_objects_that_there_may_be_are_those_of_the_sets_from_the_oldest_to_the_active():
+    assert list(data_objects(header_of(HEADER))) == list(range(12, 24))
+
+
+def test_the_newest_complete_mirror_snapshot_counts():
+    def mirrored(number, complete):
+        return {"id": 90 + number, "mirror": {"primary_snap_id": number, "complete": complete}}
+
+    assert newest_complete([{"id": 1}, mirrored(4, True), mirrored(6, True), mirrored(7, False)]) == 6
+    assert newest_complete([{"id": 1}, mirrored(4, False)]) == 0
+
+
+def bench():
+    cluster = SimpleNamespace(conf="/c", client="client.x", keyring=None)
+    site = SimpleNamespace(secondary=cluster, second_site=SimpleNamespace(pool="p"))
+    return SimpleNamespace(primary_cluster=cluster, site=site, slot=None)
+
+
+def sampler_of(mirroring, monkeypatch, program):
+    """A sampler whose child is a shell that does what the test says, whatever its arguments."""
+    image = SimpleNamespace(pool="p", name="image", rbd_id="abc", image=Image(1, 1, (), mirroring))
+    made = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5)
+    background = replica.Background
+    monkeypatch.setattr(replica, "Background", lambda argv, slot: background(["sh", "-c", program], slot=slot))
+    return made
+
+
+def test_a_journal_is_looked_at_where_it_is_and_a_copy_where_that_is():
+    image = SimpleNamespace(pool="p", name="image", rbd_id="abc", image=Image(1, 1, (), "journal"))
+    spec = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5).spec
+    assert spec["journal"]["image_id"] == "abc"
+    assert "copy" not in spec
+    image.image = Image(1, 1, (), "snapshot")
+    spec = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5).spec
+    assert (spec["copy"]["image"], spec["copy"]["cluster"]["pool"]) == ("image", "p")
+    assert "journal" not in spec
+
+
+def test_whole_lines_are_taken_over_and_the_latest_value_is_known(monkeypatch):
+    program = "echo 0.5,image-1,copied_snapshot_id,4; echo 1.0,image-1,copied_snapshot_id,5; printf 1.5,ima; cat"
+    sampler = sampler_of("snapshot", monkeypatch, program)
+    sampler.start()
+    assert sampler.latest("journal_bytes") is None
+    table = SampleTable()
+    try:
+        sampler._child.await_that(lambda: sampler.latest("copied_snapshot_id") == 5, "the second line")
+        sampler.finish(table)
+    finally:
+        sampler.close()
+    assert table.content().decode().splitlines()[1:-1] == [
+        "0.5,image-1,copied_snapshot_id,4", "1.0,image-1,copied_snapshot_id,5",
+    ]  # fmt: skip
+
+
+def test_a_probe_that_failed_on_the_way_is_an_error_with_its_words(monkeypatch):
+    sampler = sampler_of(
+        "journal", monkeypatch, "echo 0.5,image-1,journal_bytes,4; echo replica probe: gone >&2; exit 1"
+    )
+    sampler.start()
+    with pytest.raises(ReplayError, match="replica probe: gone"):
+        sampler.finish(SampleTable())
+    sampler.close()

@@ -1,0 +1,217 @@
+"""Catch-up and lag on real clusters: what is stopped is started again, and what is made is removed."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replay.ceph.cluster import Cluster
+from replay.design import expand
+from replay.errors import ConfigurationError
+from replay.plan import design_for, load_experiment
+from replay.protocols import mirror_replay
+from replay.protocols.mirror_lag import MirrorLag
+from replay.protocols.mirror_replay import MirrorReplay
+
+SCALES = ("smoke", "quick", "talk")
+
+
+def bench(**of_site):
+    second = SimpleNamespace(cluster=Cluster("c"), pool="replay", mirror_daemon_admin_socket="/nowhere.asok")
+    site = SimpleNamespace(
+        **{"name": "s", "second_site": second, "pools": SimpleNamespace(data=SimpleNamespace(namespace=""))} | of_site
+    )
+    return SimpleNamespace(site=site, session=SimpleNamespace(cluster=Cluster("c")), primary_cluster=Cluster("c"))
+
+
+def protocol_of(kind, name, **changes):
+    return kind(bench(), expand({**load_experiment(name), **changes}, "talk"))
+
+
+def site(socket="/nowhere.asok", namespace=""):
+    return SimpleNamespace(
+        second_site=SimpleNamespace(mirror_daemon_admin_socket=socket),
+        pools=SimpleNamespace(data=SimpleNamespace(namespace=namespace)),
+    )
+
+
+# What a site must have, what a design may ask --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [MirrorReplay, MirrorLag])
+def test_a_site_without_the_daemons_socket_or_with_a_namespace_skips_the_experiment_and_says_why(kind):
+    assert kind.lacking(site()) == {}
+    assert "admin socket" in kind.lacking(site(socket=None))["second_site"]
+    assert "namespace" in kind.lacking(site(namespace="mine"))["second_site"]
+
+
+@pytest.mark.parametrize("name", ["mirror-replay", "mirror-lag"])
+def test_what_the_protocol_lacks_is_a_skip_of_the_design(name, monkeypatch):
+    configuration = load_experiment(name)
+    design = expand(configuration, "smoke", missing=MirrorReplay.lacking(site(socket=None)))
+    assert design.sets == ()
+    assert [skip.requires for skip in design.skipped] == ["second_site"]
+    monkeypatch.setattr("replay.plan.missing", lambda words, site: [])
+    here = SimpleNamespace(**vars(site(socket=None)), ceilings=SimpleNamespace(client_options=dict))
+    assert "admin socket" in design_for(here, name, "smoke").skipped[0].detail
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "factor"),
+    [(MirrorReplay, "mirror-replay", "images"), (MirrorLag, "mirror-lag", "writes_per_second")],
+)
+def test_a_design_without_its_factor_is_refused(kind, name, factor):
+    assert protocol_of(kind, name).design.sets
+    changes = {"factors": {"io_size_bytes": [4096]}, "workload_factors": [], "x_factor": "io_size_bytes"}
+    scales = {scale: {"blocks": 1, "target_seconds": 1} for scale in SCALES}
+    with pytest.raises(ConfigurationError, match=f"needs the factor `{factor}`"):
+        protocol_of(kind, name, **changes, scales=scales)
+
+
+@pytest.mark.parametrize("levels", [{}, {"mode": "journal"}])
+def test_a_variant_that_is_not_mirrored_as_it_says_is_refused(levels):
+    variants = [{"name": "snapshot", "label": "Snapshot", "mirroring": "snapshot", "levels": levels}]
+    with pytest.raises(ConfigurationError, match=r"levels\.mode is"):
+        protocol_of(MirrorReplay, "mirror-replay", variants=variants)
+
+
+# The order of things when something fails --------------------------------------------------------------------------
+
+
+class Daemon:
+    """A mirror daemon that does at once what it is told, and remembers."""
+
+    def __init__(self):
+        self.states = {}
+        self.told = []
+
+    def state(self, image):
+        return self.states.get(image, "Replaying")
+
+    def stop(self, image):
+        self.told.append(("stop", image))
+        self.states[image] = "Stopped"
+
+    def start(self, image):
+        self.told.append(("start", image))
+        self.states[image] = "Replaying"
+
+
+@pytest.fixture
+def stopping(monkeypatch):
+    made = protocol_of(MirrorReplay, "mirror-replay")
+    made.mirror.daemon = Daemon()
+    made.removed = []
+    monkeypatch.setattr(mirror_replay, "remove_images", lambda bench, images: made.removed.extend(images))
+    return made
+
+
+def test_what_is_stopped_when_the_block_closes_is_started_before_it_is_removed(stopping):
+    image = SimpleNamespace(name="one")
+    stopping.images = {"journal": [image]}
+    stopping.stopped = ["one"]
+    stopping.mirror.daemon.stop("one")
+    stopping.close_block()
+    assert stopping.mirror.daemon.told == [("stop", "one"), ("start", "one")]
+    assert stopping.removed == [image]
+    assert stopping.stopped == []
+
+
+def test_images_are_removed_although_the_daemon_does_not_answer(stopping):
+    image = SimpleNamespace(name="one")
+    stopping.images, stopping.stopped = {"journal": [image]}, ["one"]
+    stopping.mirror.daemon = None
+    with pytest.raises(Exception, match="admin socket is not named"):
+        stopping.close_block()
+    assert stopping.removed == [image]
+
+
+# Real clusters ---------------------------------------------------------------------------------------------------
+
+
+def table(campaign, name):
+    with (campaign.raw(name).parent / "tidy.csv").open(newline="") as file:
+        return [row for row in csv.DictReader(file) if row["used"] == "1"]
+
+
+def words_of(pid):
+    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+
+
+def assert_nothing_names_this_machine(campaign, name):
+    evidence = b"".join(path.read_bytes() for path in campaign.raw(name).rglob("*") if path.is_file())
+    for word in (str(campaign.sandbox_directory), f"<{os.uname().nodename}>", "/tmp/", "replay-fio"):
+        assert word.encode() not in evidence
+
+
+@pytest.mark.sandbox
+def test_a_daemon_that_was_stopped_catches_up_and_the_rate_follows_from_the_evidence(campaign):
+    campaign.configure("mirror-replay", factors={"images": [1, 2]})
+    done = campaign.measure("mirror-replay")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert campaign.images() == {"left": [], "right": []}
+    assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
+    assert campaign.run("derive", "--data", "trial").returncode == 0
+    rows = {(row["variant"], row["images"]): row for row in table(campaign, "mirror-replay")}
+    assert set(rows) == {(mode, count) for mode in ("journal", "snapshot") for count in ("1", "2")}
+    for (mode, count), row in rows.items():
+        assert float(row["bytes"]) == int(count) * 8388608
+        rate = float(row["bytes"]) / float(row["seconds_to_catch_up"])
+        assert float(row["bytes_per_second"]) == pytest.approx(rate, rel=1e-6)
+        if mode == "journal":
+            assert float(row["replayed_bytes"]) >= float(row["bytes"])
+    aggregate = campaign.raw("mirror-replay").parent / "aggregate"
+    lines = (aggregate / "backlog-over-time-randwrite-65536-2.csv").read_text().splitlines()
+    assert {line.split(",")[0] for line in lines[1:]} == {"Journal", "Snapshot"}
+    assert_nothing_names_this_machine(campaign, "mirror-replay")
+
+
+@pytest.mark.sandbox
+def test_the_copy_of_an_image_that_a_killed_run_had_stopped_goes_with_the_next_clean(campaign):
+    campaign.configure("mirror-replay", image_size_bytes=67108864, variants=["journal"])
+    run = campaign.start("mirror-replay")
+    campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)
+    [job] = {word for pid in campaign.processes("fio", "jobs.fio") for word in words_of(pid) if "jobs.fio" in word}
+    os.kill(campaign.runner("mirror-replay"), signal.SIGKILL)
+    run.communicate(timeout=60)
+    # A runner that is killed cannot remove its own temporary files.
+    shutil.rmtree(Path(job).parent)
+    assert campaign.images()["right"], "the copy stays while nobody replays it"
+    cleaned = campaign.run("clean", "--site", "sandbox", "--yes")
+    assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
+    assert campaign.images() == {"left": [], "right": []}
+
+
+@pytest.mark.sandbox
+def test_ctrl_c_while_replay_is_stopped_leaves_nothing_on_either_cluster(campaign):
+    campaign.configure("mirror-replay", image_size_bytes=67108864, variants=["journal"])
+    run = campaign.start("mirror-replay")
+    campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)
+    run.send_signal(signal.SIGINT)
+    said, _ = run.communicate(timeout=200)
+    assert run.returncode == 130, said
+    assert campaign.images() == {"left": [], "right": []}
+
+
+@pytest.mark.sandbox
+def test_the_lag_of_both_modes_is_seen_while_the_writer_writes(campaign):
+    campaign.configure("mirror-lag")
+    done = campaign.measure("mirror-lag")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert campaign.images() == {"left": [], "right": []}
+    assert campaign.run("derive", "--data", "trial").returncode == 0
+    rows = {row["variant"]: row for row in table(campaign, "mirror-lag")}
+    assert set(rows) == {"journal", "snapshot"}
+    for row in rows.values():
+        assert 0 <= float(row["lag_median_seconds"]) <= float(row["lag_max_seconds"]) <= 7.5
+        assert float(row["operations_per_second"]) == pytest.approx(10, rel=0.2)
+    assert float(rows["journal"]["journal_max_bytes"]) >= 10 * 7 * 65536 * 0.9
+    assert float(rows["snapshot"]["lag_max_seconds"]) > 2, "no snapshot is complete before the first was ordered"
+    assert int(float(rows["snapshot"]["snapshots_taken"])) >= 1
+    assert_nothing_names_this_machine(campaign, "mirror-lag")

@@ -1,0 +1,122 @@
+"""An SSH server of a test's own, on loopback, without privileges, with keys that are thrown away."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+#: Whom a server that root starts becomes: nobody's number on the machine, with a line of its own in a private passwd.
+USER, USER_ID = "replay-test", 54321
+
+
+@dataclass(frozen=True)
+class SshServer:
+    """`bin` holds an `ssh` that knows the names of `hosts`, all of which are this server, and its key."""
+
+    bin: Path
+    hosts: tuple[str, ...]
+    log: Path
+
+
+def sshd() -> str:
+    """Return the path of the server's program; skips the test, saying so, where there is none."""
+    found = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if found is None:
+        pytest.skip("no sshd here (Debian: openssh-server): clients on other hosts are not tried end to end")
+    if shutil.which("ssh") is None:
+        pytest.skip("no ssh here (Debian: openssh-client): clients on other hosts are not tried end to end")
+    return found
+
+
+@contextlib.contextmanager
+def ssh_server(hosts: tuple[str, ...]) -> Iterator[SshServer]:
+    """Start a server on a free port of 127.0.0.1 and yield it; end it and remove its files."""
+    program = sshd()
+    folder = Path(tempfile.mkdtemp(prefix="replay-sshd-"))
+    process = None
+    try:
+        for name in ("host_key", "user_key"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        _write_configuration(folder, port, hosts)
+        command = [program, "-D", "-e", "-f", str(folder / "sshd_config")]
+        if os.geteuid() == 0:
+            command = _as_somebody_else(folder, command)
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        server = SshServer(folder / "bin", hosts, folder / "log")
+        _await(process, port, server.log)
+        yield server
+    finally:
+        if process is not None:
+            process.kill()
+            process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_configuration(folder: Path, port: int, hosts: tuple[str, ...]) -> None:
+    (folder / "authorized_keys").write_text((folder / "user_key.pub").read_text())
+    words = {
+        "ListenAddress": f"127.0.0.1:{port}",
+        "HostKey": folder / "host_key",
+        "AuthorizedKeysFile": folder / "authorized_keys",
+        "PidFile": "none",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PasswordAuthentication": "no",
+        "KbdInteractiveAuthentication": "no",
+    }
+    (folder / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in words.items()))
+    key = (folder / "host_key.pub").read_text()
+    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {key}")
+    user = USER if os.geteuid() == 0 else subprocess.check_output(["id", "-un"], text=True).strip()
+    words = {
+        "HostName": "127.0.0.1",
+        "Port": port,
+        "User": user,
+        "IdentityFile": folder / "user_key",
+        "IdentitiesOnly": "yes",
+        "UserKnownHostsFile": folder / "known_hosts",
+    }
+    lines = [f"Host {' '.join(hosts)}", *(f"  {name} {value}" for name, value in words.items())]
+    (folder / "ssh_config").write_text("\n".join(lines) + "\n")
+    (folder / "bin").mkdir()
+    ssh = folder / "bin" / "ssh"
+    ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/ssh_config "$@"\n')
+    ssh.chmod(0o755)
+
+
+def _as_somebody_else(folder: Path, command: list[str]) -> list[str]:
+    """Return the command that gives up root, in a mount namespace whose passwd knows the number it becomes."""
+    passwd = Path("/etc/passwd").read_text()
+    (folder / "passwd").write_text(f"{passwd}{USER}:x:{USER_ID}:{USER_ID}::{folder}:/bin/sh\n")
+    folder.chmod(0o755)
+    os.chown(folder / "host_key", USER_ID, USER_ID)
+    become = f"setpriv --reuid {USER_ID} --regid {USER_ID} --clear-groups"
+    script = f'mount --bind {folder}/passwd /etc/passwd && exec {become} "$@"'
+    return ["unshare", "--mount", "sh", "-c", script, "sh", *command]
+
+
+def _await(process: subprocess.Popen, port: int, log: Path) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        if process.poll() is not None or time.monotonic() > deadline:
+            said = log.read_text(errors="replace").strip()
+            if "unshare" in said or "mount:" in said:
+                pytest.skip(f"no mount namespace here, so that no unprivileged sshd can be started by root: {said}")
+            raise AssertionError(f"sshd did not come up: {said}")
+        time.sleep(0.05)
