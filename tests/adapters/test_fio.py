@@ -132,6 +132,13 @@ def test_a_run_that_did_something_else_than_was_asked_for_is_refused(levels):
         parse(sample("fio-randread.json")[0], levels)
 
 
+def test_an_all_clients_entry_whose_name_is_damaged_is_refused_not_counted_as_a_client():
+    data = report("fio-client-server-2.json")
+    next(entry for entry in data["client_stats"] if entry["jobname"] == "All clients")["jobname"] = "All clinets"
+    with pytest.raises(OutputError, match="0 entries 'All clients' for 3 clients"):
+        parse(json.dumps(data))
+
+
 def test_an_all_clients_entry_that_is_not_the_sum_is_refused():
     data = report("fio-client-server-2.json")
     data["client_stats"] = [entry for entry in data["client_stats"] if entry["jobname"] != "c2"]
