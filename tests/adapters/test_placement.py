@@ -122,9 +122,7 @@ def test_hostile_json_is_an_error_that_names_the_file_or_the_very_same_placement
 def placements(draw):
     weights = draw(st.dictionaries(st.integers(0, 30), st.floats(0.01, 10), min_size=2, max_size=8))
     copies = draw(st.integers(1, min(3, len(weights))))
-    groups = draw(
-        st.lists(st.permutations(sorted(weights)).map(lambda order: order[:copies]), min_size=1, max_size=20)
-    )
+    groups = draw(st.lists(st.permutations(sorted(weights)).map(lambda order: order[:copies]), min_size=1, max_size=20))
     return weights, groups
 
 
