@@ -16,6 +16,7 @@ from replay.experiment_pools import remove_leftover_pools
 from replay.guard import Guard
 from replay.images import remove_owned_leftovers
 from replay.osd_settings import OsdSettings
+from replay.placement_state import await_calm
 from replay.plan import design_for, raw_directory, read_plan
 from replay.pools import ensure_pools
 from replay.progress import Progress
@@ -71,6 +72,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
             progress.line(f"removed {removed} pool(s) that an interrupted run had left")
         if restored := OsdSettings(bench).restore():
             progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
+            await_calm(bench.session)  # whether it came, the guard judges
         runner = BlockRunner(bench, design, plan.block, raw, progress, guard=Guard(bench))
         receipt = runner.run()
         if receipt != plan.receipt:

@@ -59,7 +59,7 @@ class OsdSettings:
         """Set how far an OSD may be primary, from 0 to 1; tell whether it had to be changed."""
         if math.isclose(osd.primary_affinity, affinity, abs_tol=2**-15):
             return False
-        command = {"prefix": "osd primary-affinity", "id": osd.name, "weight": affinity}
+        command = {"prefix": "osd primary-affinity", "id": osd.number, "weight": affinity}
         self._change("crush", "primary_affinity", osd.name, {"before": osd.primary_affinity}, command)
         return True
 

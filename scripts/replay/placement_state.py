@@ -11,16 +11,21 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from replay import health
 from replay.adapters.placement_entities import ROLES
 from replay.ceph.session import MonitorSession
 from replay.context import Wait
 from replay.errors import RefusedError
 
 STABLE_WITHIN_SECONDS = 300.0
+#: The manager goes on reporting a rate of recovery for some seconds after it has ended.
+CALM_WITHIN_SECONDS = 120.0
+#: OSDs report every five seconds (mgr_stats_period): what has moved shows that late.
+QUIET_SECONDS = 6.0
 
 
 def unsettled(session: MonitorSession) -> list[str]:
-    """Return a line for each placement group that is not clean, or not where the monitors want it."""
+    """Return a line for each placement group that is not clean, or not where the monitors want it, and for recovery."""
     answer = session.command({"prefix": "pg dump", "dumpcontents": ["pgs_brief"]})
     found = []
     for group in answer["pg_stats"]:
@@ -31,7 +36,30 @@ def unsettled(session: MonitorSession) -> list[str]:
         wanted = session.command({"prefix": "pg map", "pgid": name})
         if not (group["acting"] == group["up"] == wanted["acting"] == wanted["up"]):
             found.append(f"{name} moves from {group['acting']} to {wanted['up']}")
+    if not found:
+        found += [f"{code}: {message}" for code, message in health.classify(session.status()).refuse]
     return found
+
+
+def await_calm(
+    session: MonitorSession,
+    *,
+    quiet_seconds: float = QUIET_SECONDS,
+    timeout_seconds: float = CALM_WITHIN_SECONDS,
+    poll_seconds: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> str:
+    """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else ""."""
+    started = since = clock()
+    while True:
+        rest, now = unsettled(session), clock()
+        if not rest and now - since >= quiet_seconds:
+            return ""
+        if rest and now - started > timeout_seconds:
+            return rest[0]
+        since = now if rest else since
+        sleep(poll_seconds)
 
 
 def objects_known(session: MonitorSession, pool: str) -> int:
@@ -45,6 +73,7 @@ def await_stable(
     pool: str,
     objects: int,
     *,
+    quiet_seconds: float = 0.0,
     timeout_seconds: float = STABLE_WITHIN_SECONDS,
     poll_seconds: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
@@ -52,22 +81,26 @@ def await_stable(
 ) -> Wait:
     """Wait until every placement group is clean where it should be, and the manager knows all objects of `pool`.
 
-    Raises RefusedError when that does not come: what would be measured is then the moving.
+    Both have to be so for `quiet_seconds`: after a change that moves data take QUIET_SECONDS. Raises RefusedError when
+    that does not come: what would be measured is then the moving.
     """
-    started, moving, known = clock(), 0, 0
+    started = since = clock()
+    most = known = 0
     while True:
         rest = unsettled(session)
-        moving = max(moving, len(rest))
+        most = max(most, len(rest))
         known = objects_known(session, pool) if not rest else known
-        if not rest and known == objects:
-            return Wait("placement_stable", clock() - started, "stable", {"groups_seen_moving": moving})
-        if clock() - started > timeout_seconds:
-            why = f"{len(rest)} placement groups, such as: {rest[0]}" if rest else f"{known} of {objects} objects known"
+        now, stable = clock(), not rest and known == objects
+        if stable and now - since >= quiet_seconds:
+            return Wait("placement_stable", now - started, "stable", {"most_reasons": most})
+        if not stable and now - started > timeout_seconds:
+            why = f"{len(rest)} reasons, such as: {rest[0]}" if rest else f"{known} of {objects} objects known"
             raise RefusedError(
                 f"the placement did not become stable within {timeout_seconds:.0f} s: {why}",
                 where=f"pool {pool}",
                 next_step="finished sets are kept; look at: ceph pg dump_stuck",
             )
+        since = since if stable else now
         sleep(poll_seconds)
 
 

@@ -253,7 +253,7 @@ class Remover:
         return self._of_osd(entry, {"prefix": "osd crush reweight", "name": entry.name})
 
     def _primary_affinity(self, entry: Entry) -> Outcome:
-        return self._of_osd(entry, {"prefix": "osd primary-affinity", "id": entry.name})
+        return self._of_osd(entry, {"prefix": "osd primary-affinity", "id": int(entry.name.removeprefix("osd."))})
 
     def _of_osd(self, entry: Entry, command: dict[str, Any]) -> Outcome:
         """Set an OSD's weight or affinity back to what it was; one that is gone has neither."""

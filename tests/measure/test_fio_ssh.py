@@ -18,14 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay import fio_clients as fio_clients_module
-from replay import preflight_clients
 from replay.capabilities import missing
 from replay.ceph.cluster import Cluster
 from replay.errors import RefusedError, ReplayError
-from replay.findings import Findings
 from replay.fio_clients import fio_clients, is_listening
 from replay.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
-from replay.preflight_clients import check_client_hosts
 from support.ssh_server import ssh_server
 
 SAME = Versions("fio-3.33", "16.2.15")
@@ -276,35 +273,3 @@ def test_a_connection_that_broke_is_told_with_the_folder_to_look_at(ssh, tmp_pat
     assert problem is not None
     assert made.folder in problem
     assert gone(Path(made.folder)), "the host cleans up by itself as soon as it notices"
-
-
-# Preflight -----------------------------------------------------------------------------------------------------------
-
-
-class Hosts:
-    allows = frozenset({"client_hosts"})
-
-    def __init__(self, *hosts):
-        self.client_hosts = hosts
-
-
-def said_of(*hosts):
-    findings = Findings()
-    check_client_hosts(Hosts(*hosts), findings)
-    return findings
-
-
-@needs_tools
-def test_preflight_says_that_hosts_answer_and_takes_the_word_away_where_one_does_not(ssh):
-    assert [item.level for item in said_of("client-one", "client-two").items] == ["ok", "ok"]
-    lacking = said_of("client-one", "no-such-host.invalid").lacking()
-    assert "client host no-such-host.invalid runs no clients" in lacking["client_hosts"]
-
-
-@needs_tools
-def test_preflight_asks_a_host_for_its_versions_and_leaves_this_machine_alone(ssh, monkeypatch):
-    monkeypatch.setattr(preflight_clients, "versions_here", lambda: Versions("fio-0", "0.1"))
-    [finding] = said_of("localhost", "client-one").items
-    assert (finding.level, finding.word) == ("skip", "client_hosts")
-    assert "this machine's is fio-0" in finding.text
-    assert said_of("localhost", "127.0.0.1").items == []

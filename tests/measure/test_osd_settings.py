@@ -45,7 +45,7 @@ class Monitors:
         if prefix == "osd crush reweight":
             self.osds[command["name"]]["crush_weight"] = command["weight"]
         elif prefix == "osd primary-affinity":
-            self.osds[command["id"]]["primary_affinity"] = command["weight"]
+            self.osds[f"osd.{command['id']:d}"]["primary_affinity"] = command["weight"]
         elif prefix == "config set":
             self.config[command["who"], command["name"]] = command["value"]
         elif prefix == "config rm":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.errors import RefusedError
-from replay.placement_state import await_stable, read_placement_files, throttles, unsettled
+from replay.placement_state import await_calm, await_stable, read_placement_files, throttles, unsettled
 
 
 class Cluster:
@@ -14,6 +14,7 @@ class Cluster:
     def __init__(self, *, late=0, objects=(8,), state="active+clean"):
         self.late, self.objects, self.state = late, list(objects), state
         self.wanted = {"2.0": [0, 1], "2.1": [1, 2]}
+        self.recovers = 0
         self.reported = {"2.0": [2, 1], "2.1": [1, 2]} if late else dict(self.wanted)
 
     def command(self, command, *, target="mon"):
@@ -33,6 +34,11 @@ class Cluster:
             return {command["logger"]: {"max": {"osd.0": 100, "osd.1": 1}[target]}}
         return {"nodes": [], "asked": prefix}
 
+    def status(self):
+        self.recovers -= 1
+        rate = {"recovering_objects_per_sec": 8} if self.recovers >= 0 else {}
+        return {"pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 2}], **rate}}
+
 
 def stable(cluster, objects=8, **more):
     now = iter(range(1000))
@@ -41,13 +47,48 @@ def stable(cluster, objects=8, **more):
 
 def test_a_placement_that_is_as_wanted_needs_no_wait():
     wait = stable(Cluster())
-    assert (wait.reason, wait.outcome, wait.details) == ("placement_stable", "stable", {"groups_seen_moving": 0})
+    assert (wait.reason, wait.outcome, wait.details) == ("placement_stable", "stable", {"most_reasons": 0})
 
 
 def test_groups_that_the_manager_calls_clean_where_they_were_are_waited_for():
     cluster = Cluster(late=3)
     assert unsettled(cluster) == ["2.0 moves from [2, 1] to [0, 1]"]
-    assert stable(cluster).details == {"groups_seen_moving": 1}
+    assert stable(cluster).details == {"most_reasons": 1}
+
+
+def test_recovery_that_the_manager_still_reports_is_waited_for():
+    cluster = Cluster()
+    cluster.recovers = 3
+    assert stable(cluster).details == {"most_reasons": 1}
+    assert cluster.recovers == -1
+
+
+def test_after_a_change_that_moves_data_calm_has_to_last_because_reports_come_late():
+    cluster = Cluster(late=4)
+    cluster.reported = dict(cluster.wanted)  # calm as long as nobody has reported the move
+    assert stable(cluster).details["most_reasons"] == 0
+    cluster = Cluster()
+    usual, asked = cluster.status, []
+    cluster.status = lambda: (
+        asked.append(1)
+        or (
+            {"pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 2}], "recovering_objects_per_sec": 3}}
+            if len(asked) == 3
+            else usual()
+        )
+    )
+    assert stable(cluster, quiet_seconds=6).details == {"most_reasons": 1}
+    assert len(asked) >= 3 + 6
+
+
+def test_what_never_gets_calm_is_said():
+    cluster = Cluster()
+    cluster.recovers = 1000
+    now = iter(range(1000))
+    options = {"clock": lambda: next(now), "sleep": lambda seconds: None, "timeout_seconds": 5, "quiet_seconds": 1}
+    assert await_calm(cluster, **options).startswith("RECOVERY: recovery is in progress")
+    cluster.recovers = 2
+    assert await_calm(cluster, **options) == ""
 
 
 def test_objects_that_the_manager_does_not_know_of_yet_are_waited_for():
@@ -58,7 +99,7 @@ def test_objects_that_the_manager_does_not_know_of_yet_are_waited_for():
 
 @pytest.mark.parametrize("state", ["active+undersized", "active+clean+remapped", "peering"])
 def test_a_placement_that_stays_unstable_ends_the_run_with_its_reason(state):
-    with pytest.raises(RefusedError, match="did not become stable within 5 s: 2 placement groups, such as: 2.0 is"):
+    with pytest.raises(RefusedError, match="did not become stable within 5 s: 2 reasons, such as: "):
         stable(Cluster(state=state), timeout_seconds=5)
 
 

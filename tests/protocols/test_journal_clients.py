@@ -175,13 +175,18 @@ def test_journals_lie_in_a_pool_of_their_own_that_the_block_takes_away_again(cam
     run = campaign.start("journal-clients")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
     [pool] = set(pools_of(campaign)) - {*before, "replay"}
-    objects = campaign.cluster("left").run("rados", "--pool", pool, "ls").stdout.split()
-    images = [name for name in campaign.images()["left"] if "journal-pool" in name]
-    info = [campaign.cluster("left").json("rbd", "info", f"replay/{name}")["id"] for name in images]
+    journals = {
+        name: campaign.cluster("left")
+        .json("rbd", "journal", "info", "--image", f"replay/{name}")
+        .get("object_pool", "replay")
+        for name in campaign.images()["left"]
+        if "journal" in name and "without" not in name
+    }
     said, _ = run.communicate(timeout=300)
     assert run.returncode == 0, said
-    assert {f"journal.{one}" for one in info} <= set(objects)
-    assert len(info) == 2
+    assert {name.split("-", 2)[2]: where for name, where in journals.items()} == {
+        "with-journal-1": "replay", "with-journal-2": "replay", "journal-pool-1": pool, "journal-pool-2": pool,
+    }  # fmt: skip
     assert [one["valid"] for one in campaign.sidecars("journal-clients")].count(True) == 3
     assert set(pools_of(campaign)) - {*before, "replay"} == set()
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")

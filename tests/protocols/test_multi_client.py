@@ -216,7 +216,7 @@ def two_hosts(campaign, monkeypatch):
 @pytest.mark.sandbox
 def test_clients_of_two_hosts_behind_ssh_write_to_the_cluster_together_and_leave_their_hosts_clean(campaign, two_hosts):
     before = set(Path("/dev/shm").glob("replay-fio-*"))
-    campaign.configure("client-sweep", factors={"clients": [3]}, target_seconds=4)
+    campaign.configure("client-sweep", factors={"clients": [4]}, target_seconds=4)
     two_hosts()
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
@@ -227,7 +227,7 @@ def test_clients_of_two_hosts_behind_ssh_write_to_the_cluster_together_and_leave
     assert run.returncode == 0, said
     [cell] = campaign.sidecars("client-sweep")
     assert cell["valid"], cell["invalid"]
-    assert (cell["facts"]["clients_seen"], cell["facts"]["client_hosts"]) == (3, 2)
+    assert (cell["facts"]["clients_seen"], cell["facts"]["client_hosts"]) == (4, 2)
     assert set(Path("/dev/shm").glob("replay-fio-*")) == before
     evidence = b"".join(path.read_bytes() for path in campaign.raw("client-sweep").rglob("*") if path.is_file())
     for word in ("client-one", "client-two", f"<{os.uname().nodename}>", "/tmp/", "replay-fio", "127.0.0.1"):

@@ -143,7 +143,7 @@ class _CatchUp:
         return sum(self._rates) / len(self._rates) if self._rates else None
 
     def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
-        """Return the bytes that were not replayed yet, of all images, from the start until all are level."""
+        """Return the bytes that were not replayed yet, of all images, from the start to the last reading."""
         last = dict.fromkeys(self.written, 0.0)
         events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
         rest = {began: float(sum(self.written.values()))}
@@ -151,7 +151,7 @@ class _CatchUp:
             last[image] = share
             # Of the images that one reading tells of, the last one has the sum.
             rest[at] = sum(wanted * (1 - last[name]) for name, wanted in self.written.items())
-        return tuple((at - began, "backlog_bytes", left) for at, left in rest.items() if at <= self.level_seconds)
+        return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
 
 
 def _rate(readings: list[tuple[float, float]]) -> float | None:

@@ -37,7 +37,8 @@ from replay.trial.steps import StepLog
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20
 #: Journal counters move with each entry; a snapshot's only when it is whole on the other side.
 STALL_SECONDS = {"journal": 60.0, "snapshot": 600.0}
-QUIET_SECONDS = {"journal": 1.0, "snapshot": 0.0}
+#: Level is what rests: a journal may have more to come. What is read meanwhile shows that nothing did.
+QUIET_SECONDS = 1.0
 READ_EVERY_SECONDS = {"journal": 0.25, "snapshot": 0.1}
 #: A copy is complete in its header a moment before or after the daemon counts it.
 COMPLETE_WITHIN_SECONDS = 30.0
@@ -186,7 +187,7 @@ class MirrorReplay(Protocol):
             wait = wait_until_level(
                 lambda: _since(at_rest, sampler.read()),
                 is_level,
-                quiet_seconds=QUIET_SECONDS[mode],
+                quiet_seconds=QUIET_SECONDS,
                 stall_seconds=STALL_SECONDS[mode],
                 poll_seconds=READ_EVERY_SECONDS[mode],
             )

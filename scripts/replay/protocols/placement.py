@@ -19,7 +19,7 @@ from replay.design import Cell, CellSet, Design
 from replay.errors import ConfigurationError, ReplayError
 from replay.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.osd_settings import Osd, OsdSettings
-from replay.placement_state import await_stable, read_placement_files, throttles
+from replay.placement_state import QUIET_SECONDS, await_calm, await_stable, read_placement_files, throttles
 from replay.protocols.base import Measured, Protocol
 from replay.rados_objects import RECORDS_PER_RUN_NAME, BenchObjects, Fill
 from replay.rados_rounds import run_rounds
@@ -100,13 +100,19 @@ class Placement(Protocol):
         finally:
             self.pool = None
             remove_leftover_pools(self.bench)
+            with self.bench.costs.measure("wait"):
+                # What follows would meet the moving back of data, and be refused.
+                if moving := await_calm(self.bench.session):
+                    self.bench.say(f"the cluster is not calm yet: {moving}")
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Set the cell's levels, and wait until data lie where these want them."""
         with self.bench.costs.measure("prepare"):
             changed = self._set(cell)
         with self.bench.costs.measure("wait"):
-            wait = await_stable(self.bench.session, self._pool(), self.filled)
+            moves = any(one.startswith("crush_weight") for one in changed)
+            quiet = QUIET_SECONDS if moves else 0.0
+            wait = await_stable(self.bench.session, self._pool(), self.filled, quiet_seconds=quiet)
         wait.details["changed"] = changed
         return [wait]
 
@@ -205,9 +211,7 @@ class Placement(Protocol):
         """Refuse what this protocol cannot do, before anything is created."""
         design, where = self.design, f"config/experiments/{self.design.name}.yaml"
         if self.adapter.name != "placement":
-            raise ConfigurationError(
-                f"placement reads its cells by the tool placement, not {self.adapter.name}", where=where
-            )
+            raise ConfigurationError(f"placement has the tool placement, not {self.adapter.name}", where=where)
         for key in _WHOLE_OPTIONS:
             if not isinstance(design.options.get(key), int):
                 raise ConfigurationError(f"options.{key} is {design.options.get(key)!r}", where=where)
