@@ -120,5 +120,5 @@ def set_pool(session: MonitorSession, pool: str, variable: str, value: str, *, s
 
 
 def failure_domain(session: MonitorSession) -> str:
-    """Return what copies are spread over: copies go to different hosts; only a sandbox, which is one host, spreads them over its OSDs."""
+    """Return what copies are spread over: hosts; only on a sandbox, which is one host, its OSDs."""
     return "osd" if sandbox_state.owns_fsid(session.fsid()) else "host"

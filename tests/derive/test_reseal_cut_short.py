@@ -57,7 +57,7 @@ def test_the_manifest_says_that_data_are_altered_before_the_first_table_changes(
     reseal(copy)
     seen = []
 
-    def look(*_):
+    def look(*_, **__):
         seen.append(manifest_of(copy)["altered"])
         raise EvidenceError("as far as this test goes")
 

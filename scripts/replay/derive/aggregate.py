@@ -23,7 +23,7 @@ class Chart:
 
     `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`. `x` is the label
     and unit of an axis that is not the design's, and `level` the one level of the x factor that the chart is of. Of a
-    ratio chart `estimates` holds what it draws, by variant and x; of trials `summary` holds each variant's over all blocks.
+    ratio chart `estimates` holds what it draws, by variant and x; of trials `summary` holds each variant's, all blocks.
     """
 
     name: str
