@@ -12,6 +12,8 @@ STUCK_SECONDS = 60
 #: In the order of how bad it is: no reads and writes; unknown; not as many copies as asked for.
 WAYS = ("inactive", "stale", "unclean")
 _SHOWN = 3
+#: Ceph counts a group that the manager has not heard of yet, such as a new one, as stuck since 1970.
+_UNHEARD = frozenset({"unknown", "creating"})
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,16 @@ class Stuck:
 
 
 def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> list[Stuck]:
-    """Return what is stuck for so long, one entry a way; a group that is stuck in two ways is in both."""
+    """Return what is stuck for so long, one entry a way; a group that is stuck in two ways is in both.
+
+    A group that the manager has not heard of yet is left out: nobody knows since when. A cluster with one is not fit
+    by its state alone.
+    """
     found = []
     for way in WAYS:
         answer = session.command({"prefix": "pg dump_stuck", "stuckops": [way], "threshold": seconds})
-        names = tuple(sorted(one["pgid"] for one in answer.get("stuck_pg_stats", ())))
+        rows = answer.get("stuck_pg_stats", ())
+        names = tuple(sorted(one["pgid"] for one in rows if one.get("state") not in _UNHEARD))
         if names:
             found.append(Stuck(way, seconds, names))
     return found

@@ -177,11 +177,14 @@ def test_the_copy_of_an_image_that_a_killed_run_had_stopped_goes_with_the_next_c
     campaign.configure("mirror-replay", image_size_bytes=67108864, variants=["journal"])
     run = campaign.start("mirror-replay")
     campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)
-    [job] = {word for pid in campaign.processes("fio", "jobs.fio") for word in words_of(pid) if "jobs.fio" in word}
+    words = {word for pid in campaign.processes("fio", "jobs.fio") for word in words_of(pid)}
+    paths = [Path(word.removeprefix("--output=")) for word in words if word.endswith((".fio", ".json"))]
     os.kill(campaign.runner("mirror-replay"), signal.SIGKILL)
     run.communicate(timeout=60)
     # A runner that is killed cannot remove its own temporary files.
-    shutil.rmtree(Path(job).parent)
+    assert len(paths) == 2
+    for path in paths:
+        shutil.rmtree(path.parent)
     assert campaign.images()["right"], "the copy stays while nobody replays it"
     cleaned = campaign.run("clean", "--site", "sandbox", "--yes")
     assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr

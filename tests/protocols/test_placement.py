@@ -20,7 +20,7 @@ from replay.experiment_pools import ExperimentPool
 from replay.osd_settings import Osd
 from replay.plan import load_experiment
 from replay.protocols import placement
-from replay.protocols.placement import MESSAGE_CAP, SIZE_CAP, Placement
+from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
 from replay.rados_objects import Removal
 from support.placement_output import placement_files
 from support.rados_output import rados_json
@@ -162,15 +162,15 @@ def test_a_cell_waits_for_its_placement_and_for_every_object(make):
 def test_only_the_slow_variant_throttles_the_last_osd_and_the_next_cell_has_it_back(make):
     protocol = make()
     protocol.prepare(cell(protocol, "equal-1", "read-slow"))
-    assert protocol.settings.config == {("osd.2", MESSAGE_CAP): "1"}
+    assert protocol.settings.config == {BALANCER: "false", ("osd.2", MESSAGE_CAP): "1"}
     [wait] = protocol.prepare(cell(protocol, "equal-1", "write"))
-    assert (protocol.settings.config, wait.details["changed"]) == ({}, [f"{MESSAGE_CAP} osd.2"])
+    assert (protocol.settings.config, wait.details["changed"]) == ({BALANCER: "false"}, [f"{MESSAGE_CAP} osd.2"])
 
 
 def test_every_osd_follows_the_size_cap(make):
     protocol = make("osd-throttle")
     protocol.prepare(cell(protocol, "8388608", "write-4m"))
-    assert protocol.settings.config == {("osd", SIZE_CAP): "8388608"}
+    assert protocol.settings.config == {BALANCER: "false", ("osd", SIZE_CAP): "8388608"}
 
 
 def test_an_option_that_an_osd_does_not_follow_is_an_error_and_no_measurement(make, monkeypatch):
@@ -286,7 +286,7 @@ def settings_of(campaign):
         "config": sorted(
             (one["section"], one["name"], one["value"])
             for one in cluster.json("ceph", "config", "dump")
-            if one["name"] in (SIZE_CAP, MESSAGE_CAP)
+            if one["name"] in (SIZE_CAP, MESSAGE_CAP, BALANCER[1])
         ),
     }
 

@@ -98,6 +98,8 @@ def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Step
 
     An entry is larger than the write in it by a constant; the share of all bytes is the share of all writes.
     """
+    if steps.any("snapshot"):
+        steps.refuse("snapshots of an image whose journal is mirrored")
     began = steps.value(steps.one("write"), "started_seconds")
     replayed = progress(moments(rows, IMAGE, "replay_bytes"), started_seconds=began)
     if not replayed or replayed[-1][1] <= 0:

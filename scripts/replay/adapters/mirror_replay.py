@@ -63,6 +63,8 @@ class MirrorReplay:
         starts = steps.all("start")
         if sorted(str(step.get("image")) for step in starts) != sorted(written):
             steps.refuse(f"{len(starts)} starts of {images} images", reason="incomplete")
+        if mode == "journal" and steps.any("snapshot"):
+            steps.refuse("snapshots of an image whose journal is mirrored")
         if mode == "snapshot" and len(steps.all("snapshot")) != images:
             steps.refuse(f"{len(steps.all('snapshot'))} snapshots of {images} images", reason="no_snapshot")
         began = min(steps.value(step, "started_seconds") for step in starts)

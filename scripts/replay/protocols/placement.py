@@ -27,6 +27,8 @@ from replay.rados_rounds import run_rounds
 #: How often as heavy the last OSD is as each other one.
 WEIGHTS = {"equal": 1.0, "unequal": 2.0}
 SIZE_CAP, MESSAGE_CAP = "osd_client_message_size_cap", "osd_client_message_cap"
+#: The manager's balancer moves placement groups by itself, away from where weights and affinity put them.
+BALANCER = ("mgr", "mgr/balancer/active")
 FILL, WRITE = "replay-fill", "replay-write"
 #: An OSD follows a changed option within this time, or does not at all.
 OPTION_WITHIN_SECONDS = 10.0
@@ -75,6 +77,7 @@ class Placement(Protocol):
             )
         self.base_weight, last = osds[0].weight, _last(osds)
         self.usual = throttles(self.bench.session, last.number)
+        self.settings.set_config(*BALANCER, "false")
         self.bench.say(f"pool with {options['replicas']} copies of each object: create and fill")
         spec = PoolSpec(options["replicas"], options["pg_num"])
         self.pool = create_pool(self.bench, "placement", spec, application="rados")
