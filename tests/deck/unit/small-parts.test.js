@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 
 import { create } from "qrcode";
@@ -29,11 +30,18 @@ test("a chart's choice of series is read from its attribute", () => {
   assert.equal(chosenSeries(""), null);
 });
 
-test("no two series of one chart share colour, dash or marker", () => {
-  const together = Object.entries(SERIES_STYLES).filter(([name]) => !["Journal", "Snapshot"].includes(name));
-  for (const property of ["color", "dash", "pointStyle"]) {
-    const values = together.map(([, style]) => JSON.stringify(style[property]));
-    assert.equal(new Set(values).size, values.length, property);
+test("no two series of one experiment share colour, dash or marker", async () => {
+  const folder = new URL("../../../config/experiments/", import.meta.url);
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
+  assert.ok(names.length > 0);
+  for (const name of names) {
+    const text = await readFile(new URL(name, folder), "utf8");
+    const labels = [...text.matchAll(/(?:^|[\s{])label: "?([^",}\n]+[^",}\n\s])/gm)].map(([, label]) => label);
+    const together = labels.filter((label) => Object.hasOwn(SERIES_STYLES, label));
+    for (const property of ["color", "dash", "pointStyle"]) {
+      const values = together.map((label) => JSON.stringify(SERIES_STYLES[label][property]));
+      assert.equal(new Set(values).size, values.length, `${name}: ${property} of ${together.join(" | ")}`);
+    }
   }
 });
 
