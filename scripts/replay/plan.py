@@ -12,9 +12,10 @@ from replay.adapters import tool_names
 from replay.ceilings import media_bytes
 from replay.configuration import load_validated
 from replay.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
-from replay.design import Cell, Design, Image, canonical_json, expand, plan_digest
+from replay.design import Cell, Design, Image, canonical_json, plan_digest
 from replay.errors import ConfigurationError
 from replay.evidence import is_measured, read_json
+from replay.expansion import expand
 from replay.paths import ROOT, benchmarks_directory, config_directory
 from replay.protocols import lacking, protocol_names
 from replay.site import Site, missing

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.design import block_seed, digest_of, expand, order_of_cells, order_of_sets, plan_digest, shuffled
+from replay.design import block_seed, digest_of, order_of_cells, order_of_sets, plan_digest, shuffled
 from replay.errors import ConfigurationError
+from replay.expansion import expand
 from replay.plan import experiment_names, load_experiment
 
 SECOND_SITE = {"second_site": "no second cluster"}

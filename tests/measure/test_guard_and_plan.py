@@ -12,8 +12,8 @@ import pytest
 from replay import evidence
 from replay.ceilings import Ceilings
 from replay.costs import Costs
-from replay.design import expand
 from replay.errors import ConfigurationError, RefusedError
+from replay.expansion import expand
 from replay.guard import Guard
 from replay.plan import estimate, load_experiment, raw_directory, refuse_mixed_scales
 from replay.time_window import TimeWindow

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from replay.adapters import OutputError, adapter
 from replay.ceph.cluster import Cluster
-from replay.design import expand
 from replay.errors import ConfigurationError
+from replay.expansion import expand
 from replay.ledger import Ledger
 from replay.plan import load_experiment
 from replay.process import ToolRun

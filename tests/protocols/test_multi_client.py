@@ -20,8 +20,8 @@ from replay.ceph.cluster import Cluster
 from replay.client_conf import client_conf, write_client_conf
 from replay.context import Bench
 from replay.costs import Costs
-from replay.design import expand
 from replay.errors import ConfigurationError
+from replay.expansion import expand
 from replay.fio_clients import FioClients, is_listening
 from replay.images import BlockImage
 from replay.plan import load_experiment

@@ -1,6 +1,7 @@
 """A real sandbox: real daemons, started, disturbed and removed. One sandbox serves all tests that leave it running."""
 
 import configparser
+import errno
 import hashlib
 import json
 import os
@@ -212,6 +213,17 @@ def test_one_daemon_that_died_is_started_again_and_the_others_go_on(running):
     assert {name for name in before if before[name] != after[name]} == {"osd.1left"}
 
 
+def bound(taker: socket.socket, port: int) -> bool:
+    """Take the port; tell whether it was free."""
+    try:
+        taker.bind(("127.0.0.1", port))
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return False
+    return True
+
+
 def test_after_a_kill_of_everything_and_a_busy_port_the_data_are_there_again(running, tmp_path):
     folder = running[0]
     data = tmp_path / "data"
@@ -224,7 +236,8 @@ def test_after_a_kill_of_everything_and_a_busy_port_the_data_are_there_again(run
     port = load(folder).clusters["left"].monitor_port
     with socket.socket() as squatter:
         squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        squatter.bind(("127.0.0.1", port))
+        # A killed process loses its command line first, and its sockets a moment later.
+        wait_for(lambda: bound(squatter, port), "the end of the monitor's port")
         squatter.listen(1)
         refused = command("up", "--directory", folder)
     assert refused.returncode == 1
