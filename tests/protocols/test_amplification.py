@@ -9,7 +9,7 @@ import pytest
 
 from replay.context import Bench, Wait
 from replay.costs import Costs
-from replay.design import expand
+from replay.expansion import expand
 from replay.errors import ConfigurationError, ReplayError
 from replay.images import BlockImage
 from replay.plan import load_experiment

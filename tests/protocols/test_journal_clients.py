@@ -14,7 +14,7 @@ import pytest
 from replay.ceph.cluster import Cluster
 from replay.context import Bench
 from replay.costs import Costs
-from replay.design import expand
+from replay.expansion import expand
 from replay.errors import ConfigurationError, ReplayError
 from replay.experiment_pools import ExperimentPool, PoolSpec
 from replay.images import BlockImage

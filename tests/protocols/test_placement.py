@@ -14,7 +14,7 @@ from replay.ceilings import Ceilings
 from replay.ceph.cluster import Cluster
 from replay.context import Bench, Wait
 from replay.costs import Costs
-from replay.design import expand
+from replay.expansion import expand
 from replay.errors import ConfigurationError, ReplayError
 from replay.experiment_pools import ExperimentPool
 from replay.osd_settings import Osd

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design import expand
+from replay.expansion import expand
 from replay.plan import load_experiment
 from replay.protocols import single_tool
 from replay.protocols.base import Measured

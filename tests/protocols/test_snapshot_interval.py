@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.ceph.cluster import Cluster
-from replay.design import expand
+from replay.expansion import expand
 from replay.errors import ConfigurationError
 from replay.plan import load_experiment
 from replay.protocols.base import Measured
