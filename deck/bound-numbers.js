@@ -6,6 +6,8 @@
  * show do not know a value, that text stays only if they are the shipped ones: it must never pass for another's figure.
  */
 
+import { unbroken } from "./format.js";
+
 export const BOUND = "bound";
 export const UNBOUND = "unbound";
 /** A text as short as a number with its unit, which stays on one line. */
@@ -77,7 +79,9 @@ export class BoundNumbers {
       const value = element.getAttribute("value");
       // The text on the slide is kept the first time it is met, for data that disappear later.
       if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
-      const { text, known } = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
+      const said = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
+      const text = unbroken(said.text);
+      const { known } = said;
       if (element.textContent !== text) element.textContent = text;
       element.classList.toggle(BOUND, known);
       element.classList.toggle(UNBOUND, !known);

@@ -18,8 +18,8 @@ export const SERIES_STYLES = {
   "Every 60 s": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
   "Every 30 s": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
   "Every 15 s": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Every 6 s": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "Every 3 s": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Every 6 s": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  "Every 3 s": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
   "1 replica": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
   "2 replicas": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
   "3 replicas": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
@@ -35,6 +35,8 @@ const FEWER_SIZES = [
   "Without journal, cached",
   "With journal, cached",
   "Two instances",
+  "2 replicas",
+  "Every 30 s",
 ];
 
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */

@@ -4,10 +4,10 @@
  * row is pointed at or has the focus, else it stands in the figure's place.
  */
 
-import { claimRows } from "./claims.js";
+import { claimRows, estimateText, isCount } from "./claims.js";
 import { partsOf } from "./data-set.js";
 import { drawForestPlot } from "./forest-plot.js";
-import { formatRatio } from "./format.js";
+import { unbroken } from "./format.js";
 import { renewChildren } from "./in-place.js";
 
 /** A verdict is told by its word and its sign; colour only helps. */
@@ -79,8 +79,8 @@ function tableOf(rows, altered, page) {
 function lineOf(row, page) {
   const make = (...given) => element(page, ...given);
   const described = { "aria-describedby": row.detailsId };
-  const sentence =
-    row.slide === null ? row.sentence : make("a", { href: `#/${row.slide}`, ...described }, row.sentence);
+  const text = unbroken(row.sentence);
+  const sentence = row.slide === null ? text : make("a", { href: `#/${row.slide}`, ...described }, text);
   const source = row.sourceTitle ? make("abbr", { title: row.sourceTitle }, row.source) : row.source;
   const verdict = make(
     "td",
@@ -88,19 +88,27 @@ function lineOf(row, page) {
     make("span", { "aria-hidden": "true" }, `${SIGNS[row.verdict] ?? ""} `),
     row.verdict,
   );
-  const details = row.sourceTitle ? `${row.source}: ${row.sourceTitle}. ${row.reason}` : row.reason;
-  const plot = row.condition && drawForestPlot(row.condition, page);
+  const reason = unbroken(row.reason);
+  const details = row.sourceTitle ? `${row.source}: ${row.sourceTitle}. ${reason}` : reason;
+  const plot = row.condition && drawCondition(row.condition, page);
   const line = make("tr", {}, make("td", {}, sentence), make("td", {}, source));
   if (plot) {
     // Without a link the picture takes the focus, so that the reason can be had with the keyboard too.
     if (row.slide === null) plot.setAttribute("tabindex", "0");
-    line.append(make("td", {}, formatRatio(row.condition.estimate)), make("td", {}, plot));
+    line.append(make("td", {}, estimateText(row.condition)), make("td", {}, plot));
     verdict.append(make("span", { class: "details", id: row.detailsId }, details));
   } else {
-    line.append(make("td", { class: "reason", colspan: "2", id: row.detailsId }, row.reason));
+    line.append(make("td", { class: "reason", colspan: "2", id: row.detailsId }, reason));
   }
   line.append(verdict);
   return line;
+}
+
+/** What a condition needs and what was found: a picture of a ratio; of a count in words. Null without an estimate. */
+function drawCondition(condition, page) {
+  if (!isCount(condition)) return drawForestPlot(condition, page);
+  if (!Number.isFinite(condition.estimate)) return null;
+  return element(page, "span", {}, `exactly ${condition.region.low}`);
 }
 
 function element(page, name, attributes = {}, ...children) {

@@ -3,23 +3,35 @@
  * figures were computed when the data were derived.
  */
 
-import { formatPercent, formatRatio } from "./format.js";
+import { formatPercent, formatRatio, formatValue } from "./format.js";
 
 /** What is said of a claim as a whole, by the second word of a bound value. */
 export const CLAIM_FIELDS = ["verdict", "reason", "sentence", "source"];
 
 /** What is said of one condition of a claim, by the third word of a bound value; without one it is the estimate. */
 const PARTS = {
-  estimate: ({ estimate }) => formatRatio(estimate),
-  low: ({ low }) => formatRatio(low),
-  high: ({ high }) => formatRatio(high),
+  estimate: (condition) => figure(condition, condition.estimate),
+  low: (condition) => figure(condition, condition.low),
+  high: (condition) => figure(condition, condition.high),
   interval,
   n: ({ n }) => (Number.isInteger(n) ? String(n) : null),
-  inverse: ({ estimate }) => formatRatio(inverse(estimate)),
-  percent: ({ estimate }) => formatPercent(estimate),
-  "inverse-percent": ({ estimate }) => formatPercent(inverse(estimate)),
+  inverse: (condition) => ofRatio(condition, formatRatio(inverse(condition.estimate))),
+  percent: (condition) => ofRatio(condition, formatPercent(condition.estimate)),
+  "inverse-percent": (condition) => ofRatio(condition, formatPercent(inverse(condition.estimate))),
 };
 export const CONDITION_PARTS = Object.keys(PARTS);
+/** Those that make sense of a count, too. */
+export const COUNT_PARTS = ["estimate", "low", "high", "interval", "n"];
+
+/** Whether a condition is a count, which is compared exactly; data of before counts were known hold ratios only. */
+export function isCount({ kind }) {
+  return kind === "count";
+}
+
+/** The estimate of a condition as text: a ratio, or of a count the plain number; null without one. */
+export function estimateText(condition) {
+  return PARTS.estimate(condition);
+}
 
 /** The address of a data set's claims. */
 export function claimsAddress(dataSet) {
@@ -71,11 +83,20 @@ export function claimRows(document, ids = []) {
     }));
 }
 
-/** "1.90× to 2.26×"; one block gives an estimate, but no interval. */
-function interval({ estimate, low, high }) {
-  const ends = [formatRatio(low), formatRatio(high)];
-  if (!ends.includes(null)) return ends.join(" to ");
-  return Number.isFinite(estimate) ? "no interval" : null;
+/** "1.90× to 2.26×"; one block gives an estimate, but no interval. Of a count: what was counted, "0" or "0 to 2". */
+function interval(condition) {
+  const ends = [figure(condition, condition.low), figure(condition, condition.high)];
+  if (ends.includes(null)) return Number.isFinite(condition.estimate) ? "no interval" : null;
+  return (isCount(condition) ? [...new Set(ends)] : ends).join(" to ");
+}
+
+function figure(condition, value) {
+  return isCount(condition) ? formatValue(value) : formatRatio(value);
+}
+
+/** What makes sense of a ratio alone. */
+function ofRatio(condition, text) {
+  return isCount(condition) ? null : text;
 }
 
 function inverse(value) {

@@ -1,4 +1,4 @@
-/** A claim's estimate as a small picture: the point, its interval, the region that the claim needs, and a line at 1. */
+/** A claim's ratio as a small picture: the point, its interval, the region that the claim needs, and a line at 1. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 160;

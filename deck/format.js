@@ -4,6 +4,8 @@
  * Data files hold base units (bytes, seconds, ISO dates); this is the one place that turns them into words.
  */
 
+import { formatValue as formatMeasured } from "chartjs-plugin-csv";
+
 const MONTHS = [
   "January",
   "February",
@@ -74,6 +76,14 @@ export function formatPercent(share) {
   return `${Math.abs(percent) < 10 ? Number(percent.toPrecision(2)) : Math.round(percent)} %`;
 }
 
+const UNIT = "(?:[kKMGTP]?i?B(?:/s)?|[nµm]?s|min|h|%)";
+const BEFORE_UNIT = new RegExp(`(\\d) (?=${UNIT}(?![\\p{L}\\d]))`, "gu");
+
+/** "a 4 KiB write, 30 s" with no-break spaces before the units, so that a line never ends between number and unit. */
+export function unbroken(text) {
+  return text.replace(BEFORE_UNIT, "$1\u00a0");
+}
+
 /**
  * A value of the manifest as text, by its type and by the unit or the kind that its key names.
  * @param {unknown} value
@@ -90,6 +100,8 @@ export function formatValue(value, key = "") {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") {
     if (!Number.isFinite(value)) return null;
+    const [rate] = /(?:bytes|operations)_per_second$/.exec(key) ?? [];
+    if (rate) return formatMeasured(value, rate);
     if (key.endsWith("_bytes")) return formatBytes(value);
     if (key.endsWith("_seconds")) return formatSeconds(value);
     if (key === "share") return formatPercent(value);

@@ -3,6 +3,7 @@
  * under all charts of the slide.
  */
 
+import { ceilingWords, ceilingsOf } from "./ceilings.js";
 import { partsOf } from "./data-set.js";
 import { provenance } from "./provenance.js";
 
@@ -19,9 +20,13 @@ export function writeLabels(root, { resolve, manifestOf }) {
     if (canvases.length === 0 || slide.querySelector("section")) continue;
     const label = slide.querySelector(`:scope > .${CLASS}`) ?? appended(slide);
     const sources = canvases.map((canvas) => resolve(canvas.dataset.chartSrc));
-    const text = byDataSet(sources)
+    const origin = byDataSet(sources)
       .map((group) => provenance(group, manifestOf(partsOf(group[0])?.dataSet)))
       .join("; ");
+    const lines = canvases.flatMap((canvas, at) =>
+      ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(sources[at])?.dataSet)),
+    );
+    const text = [origin, ceilingWords(lines)].filter(Boolean).join(" · ");
     if (label.textContent !== text) label.textContent = text;
   }
 }

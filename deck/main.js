@@ -1,12 +1,14 @@
 /** Starts the deck: chapters, numbers, charts, and the news of changed data. */
 /* global __REPLAY_HOMEPAGE__ -- the public address of the project, put in when the deck is bundled */
 
+import { Chart } from "chart.js";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 import Reveal from "reveal.js";
 import RevealMarkdown from "reveal.js/plugin/markdown";
 import RevealNotes from "reveal.js/plugin/notes";
 
 import { makeReadable } from "./accessibility.js";
+import { CeilingLines } from "./ceilings.js";
 import { CHART_OPTIONS, SERIES_STYLES, optionsFor } from "./chart-styles.js";
 import { writeClaims } from "./claims-table.js";
 import { loadChapters } from "./chapters.js";
@@ -37,10 +39,14 @@ if (data.problem) {
 }
 
 const numbers = numbersFrom({ manifest: () => data.manifest, claims: () => data.claims });
-/** What the manifest of a chart's data set says of it, or null. */
+/** The manifest of a chart's data set, or null. */
+function manifestOf(src) {
+  return data.manifestOf(partsOf(data.resolve(src))?.dataSet);
+}
+
+/** What that manifest says of the chart, or null. */
 function entryOf(src) {
-  const address = data.resolve(src);
-  return chartEntry(address, data.manifestOf(partsOf(address)?.dataSet));
+  return chartEntry(data.resolve(src), manifestOf(src));
 }
 
 const charts = RevealChartCsv({
@@ -49,6 +55,7 @@ const charts = RevealChartCsv({
   options: CHART_OPTIONS,
   chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
 });
+Chart.register(CeilingLines({ manifestOf, entryOf, colorOf }));
 chooseSeries(root);
 shareAxes(root);
 

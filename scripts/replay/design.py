@@ -129,6 +129,8 @@ class Design:
                 for v in self.variants
             ],
             "metrics": [dict(metric) for metric in raw["metrics"]],
+            # Only where there are any: the digests of other designs stay what they were.
+            **({"ceilings": [dict(one) for one in raw["ceilings"]]} if "ceilings" in raw else {}),
             "ratio_direction": raw.get("ratio_direction", "reference/variant"),
             "cells": {
                 cell.cell_id: {"point": cell.point, "variant": cell.variant.name, "levels": dict(cell.levels)}

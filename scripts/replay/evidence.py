@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gzip
 import hashlib
 import json
 import os
@@ -21,6 +22,8 @@ from replay.errors import EvidenceError
 
 SUMS = "SHA256SUMS"
 SEAL = "attempt.json"
+#: Output of a tool from this size on is stored compressed: a listing of all placement groups is repetition.
+COMPRESSED_FROM_BYTES = 32 << 10
 
 
 def write_new(path: Path, content: bytes) -> None:
@@ -124,6 +127,13 @@ def read_json(path: Path) -> Any:
         raise EvidenceError(f"cannot be read: {error}", where=path, next_step="restore it from a copy") from error
 
 
+def as_stored(name: str, content: bytes) -> tuple[str, bytes]:
+    """Return the name and bytes under which output is kept: compressed, without a date, where it is large."""
+    if len(content) < COMPRESSED_FROM_BYTES:
+        return name, content
+    return f"{name}.gz", gzip.compress(content, mtime=0)
+
+
 class Attempt:
     """One run of a set, while it is being written."""
 
@@ -134,9 +144,10 @@ class Attempt:
         self.directory.mkdir(parents=True, exist_ok=False)
 
     def write_cell(self, variant: str, results: Mapping[str, tuple[str, bytes]], sidecar: Mapping[str, Any]) -> None:
-        """Write a cell's files (`role: (suffix, content)`) and, last, its sidecar."""
+        """Write a cell's files (`role: (suffix, content)`) and, last, its sidecar. Large output is stored as `.gz`."""
         for suffix, content in results.values():
-            write_new(self.directory / f"{variant}.{suffix}", content)
+            name, stored = as_stored(f"{variant}.{suffix}", content)
+            write_new(self.directory / name, stored)
         write_new(self.directory / f"{variant}.json", pretty_json(sidecar))
 
     def seal(self, facts: Mapping[str, Any]) -> None:

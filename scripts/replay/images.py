@@ -40,15 +40,18 @@ def create_image(
     *,
     fill_with: Callable[[Bench, BlockImage], None] | None = None,
     journal_pool: str | None = None,
+    pool: str | None = None,
 ) -> BlockImage:
     """Create an image, fill it, then switch on journaling and mirroring: filling is not part of what they cost.
 
-    `fill_with` writes other contents than `fill_image` does. The journal goes to `journal_pool`, else to the site's
+    `fill_with` writes other contents than `fill_image` does. `pool` is another pool than the site's, for all of the
+    image. The journal goes to `journal_pool`, else to the site's
     journal pool where it names one, else to the image's pool.
     Raises CephCommandError when a command fails; what was created by then stands in the ledger.
     """
     pools = bench.site.pools
-    pool, namespace, cluster = pools.data.name, pools.data.namespace or "", bench.primary_cluster
+    own_pool, cluster = pool is not None, bench.primary_cluster
+    pool, namespace = (pool, "") if pool is not None else (pools.data.name, pools.data.namespace or "")
     name = unique_name(suffix)
     late = [feature for feature in image.features if feature == "journaling"]
     early = [feature for feature in image.features if feature not in late]
@@ -66,7 +69,7 @@ def create_image(
         options = ["--size", f"{image.size_bytes}B", "--object-size", f"{image.object_size_bytes}B"]
         for feature in early or ["layering"]:
             options += ["--image-feature", feature]
-        if pools.data_pool is not None:
+        if pools.data_pool is not None and not own_pool:
             options += ["--data-pool", pools.data_pool.name]
         cluster.run("rbd", "create", *options, made.spec)
         made.rbd_id = cluster.json("rbd", "info", made.spec)["id"]

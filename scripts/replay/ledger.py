@@ -29,7 +29,13 @@ from typing import Any
 from replay.errors import EvidenceError, ReplayError
 from replay.paths import state_directory
 
-KINDS = ("image", "pool", "mirror_snapshot_schedule", "snapshot", "config", "crush_weight", "primary_affinity")
+KINDS = (
+    *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file"),
+    # Settings: removing one sets back what was.
+    *("config", "crush_weight", "primary_affinity", "device_class", "io_cap"),
+    # This machine's, not the cluster's.
+    *("kernel_mapping", "kernel_mount"),
+)
 
 
 def unique_name(suffix: str) -> str:
@@ -81,8 +87,8 @@ class Ledger:
     ) -> str:
         """Record that `pool/namespace/name` is about to be created, and return the entry's id.
 
-        Call it *before* the creation. `kind` is one of KINDS; a pool's `name` is empty (see pools.py); `details` is
-        what removing it may need (`{"size_bytes": …}`, `{"mirrored": true}`, `{"interval": "1m"}`,
+        Call it *before* the creation. `kind` is one of KINDS; a pool's `name` is empty (see pools.py), a file's is its
+        path; `details` is what removing it may need (`{"size_bytes": …}`, `{"mirrored": true}`, `{"interval": "1m"}`,
         `{"who": "osd", "before": null}`, `{"before": 0.5}` of an OSD's weight or affinity).
         """
         if kind not in KINDS:

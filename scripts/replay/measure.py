@@ -12,15 +12,16 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from replay.claims import claims_path
 from replay.design import SCALES, Design
 from replay.errors import ReplayError
-from replay.evidence import read_json
+from replay.evidence import design_file, read_json, record
 from replay.paths import ROOT, benchmarks_directory
-from replay.plan import BlockPlan, design_for, estimate, experiment_names, plans
+from replay.plan import BlockPlan, design_for, estimate, experiment_names, plans, raw_directory, refuse_copies
 from replay.progress import elapsed_text
 from replay.site import Site, load_site
 
@@ -59,11 +60,21 @@ def _campaign(options: argparse.Namespace) -> int:
     _say_plan(designs, data_set, todo)
     if options.dry_run:
         return 0
+    record_skipped(data_set, designs)
     before = {plan.receipt for plan in todo if plan.receipt.exists()}
     status = _snakemake(site, data_set, options)
     _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
+
+
+def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
+    """Keep the design of each experiment that the site cannot run at all: derive reads from it what is missing."""
+    for design in designs:
+        if design.skipped and not design.sets:
+            refuse_copies(data_set)
+            name, content = design_file(design.public(), design.digest)
+            record(raw_directory(data_set, design.name), name, content)
 
 
 def say_claims(data_set: str, names: list[str], status: int) -> int:

@@ -15,7 +15,9 @@ from replay.evidence import seal_leftovers
 from replay.experiment_pools import remove_leftover_pools
 from replay.guard import Guard
 from replay.images import remove_owned_leftovers
+from replay.kernel_leftovers import remove_leftover_mounts
 from replay.osd_settings import OsdSettings
+from replay.owned_files import remove_leftover_files
 from replay.placement_state import await_calm
 from replay.plan import design_for, raw_directory, read_plan
 from replay.pools import ensure_pools
@@ -66,10 +68,14 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
         for folder in seal_leftovers(raw):
             progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")
+        if removed := remove_leftover_mounts(bench):
+            progress.line(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
         if removed := remove_owned_leftovers(bench):
             progress.line(f"removed {removed} image(s) that an interrupted run had left")
         if removed := remove_leftover_pools(bench):
             progress.line(f"removed {removed} pool(s) that an interrupted run had left")
+        if removed := remove_leftover_files(bench):
+            progress.line(f"removed {removed} file(s) that an interrupted run had left")
         if restored := OsdSettings(bench).restore():
             progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
             await_calm(bench.session)  # whether it came, the guard judges

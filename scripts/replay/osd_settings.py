@@ -1,4 +1,4 @@
-"""Weights, primary affinity and configuration of a cluster's own OSDs: in the ledger before the change, set back after.
+"""Weights, affinity, classes, caps and configuration of a cluster's own OSDs: in the ledger before, set back after.
 
 All of it is refused on a cluster that Replay did not start. The ledger holds, once per setting, what stood before the
 first change; so a setting that was changed several times goes back to that.
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from replay.capabilities import require
 from replay.context import Bench
 from replay.errors import ReplayError
-from replay.ledger import Entry
+from replay.io_caps import IoCap, device_of, find_hierarchy
+from replay.ledger import Entry, unique_name
 from replay.removal import Remover
 
 #: The ledger's kinds that are settings: removing such an entry sets the setting back.
-SETTINGS = ("crush_weight", "primary_affinity", "config")
+SETTINGS = ("crush_weight", "primary_affinity", "config", "device_class", "io_cap")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Osd:
     name: str
     weight: float
     primary_affinity: float
+    device_class: str | None = None
 
 
 class OsdSettings:
@@ -40,7 +43,13 @@ class OsdSettings:
         """Return the OSDs that hold data, by number."""
         nodes = self.bench.session.command({"prefix": "osd tree"})["nodes"]
         found = [
-            Osd(int(one["id"]), one["name"], float(one["crush_weight"]), float(one["primary_affinity"]))
+            Osd(
+                int(one["id"]),
+                one["name"],
+                float(one["crush_weight"]),
+                float(one["primary_affinity"]),
+                one.get("device_class") or None,
+            )
             for one in nodes
             if one["type"] == "osd" and float(one["crush_weight"]) > 0
         ]
@@ -71,6 +80,42 @@ class OsdSettings:
         command = {"prefix": "config set", "who": who, "name": name, "value": value}
         self._change("osd_config", "config", name, {"who": who, "before": before}, command)
         return True
+
+    def set_device_class(self, osd: Osd, name: str) -> bool:
+        """Set an OSD's device class; tell whether it had to be changed. Raises RefusedError on a foreign cluster."""
+        if osd.device_class == name:
+            return False
+        details = {"before": osd.device_class}
+        # Ceph sets no class where there is one.
+        self._change(
+            "crush", "device_class", osd.name, details, {"prefix": "osd crush rm-device-class", "ids": [osd.name]}
+        )
+        self._change("crush", "device_class", osd.name, details, class_command(osd.name, name))
+        return True
+
+    def cap_io(self, osd: Osd, pid: int, data: Path, iops: int) -> IoCap:
+        """Cap the reads and the writes a second of an OSD's process on the disk that holds `data`.
+
+        Raises RefusedError on a foreign cluster and without root, ReplayError where the kernel cannot do it.
+        """
+        bench, hierarchy, device = self.bench, find_hierarchy(), device_of(data)
+        for word in ("crush", "host_root"):
+            require(bench.site, word, bench.session.fsid())
+        if hierarchy is None or device is None:
+            raise ReplayError(f"the disk I/O of {osd.name} cannot be capped here", where=data)
+        cap = IoCap(hierarchy, unique_name(osd.name.replace(".", "-")), device)
+        details = {"root": str(hierarchy.root), "group": cap.group, "home": hierarchy.home_of(pid)}
+        entry = bench.ledger.intend(
+            "io_cap", "", "", osd.name, site=bench.site.name, data_set=bench.data_set, details=details
+        )
+        cap.make(iops)
+        cap.take(pid)
+        bench.ledger.confirm(entry)
+        return cap
+
+    def lift_caps(self) -> int:
+        """Let the OSDs' processes go from their caps; return how many caps there were."""
+        return self._restore(lambda one: one.kind == "io_cap")
 
     def restore_config(self, who: str, name: str) -> bool:
         """Set an option back to what it was before this run; tell whether there was anything to set back."""
@@ -118,3 +163,8 @@ class OsdSettings:
                 next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
             )
         return len(outcomes)
+
+
+def class_command(osd: str, name: str) -> dict[str, Any]:
+    """Return the monitors' command that gives an OSD without a device class that one."""
+    return {"prefix": "osd crush set-device-class", "class": name, "ids": [osd]}

@@ -141,8 +141,10 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
     A quick cell and a talk cell of one point last differently: a median over both would mean nothing.
     """
     for path in sorted(raw_directory(data_set, design.name).glob("design-*.json")):
-        scale = read_json(path)["scale"]
-        if scale != design.scale:
+        recorded = read_json(path)
+        scale = recorded["scale"]
+        # A design without cells says only that all of it was skipped.
+        if scale != design.scale and recorded["cells"]:
             raise ConfigurationError(
                 f"this data set holds {design.name} at scale {scale}, not {design.scale}",
                 where=path.parent.parent,

@@ -15,7 +15,10 @@ from replay.capabilities import missing, require
 from replay.ceph.cluster import CephCommandError, Cluster
 from replay.ceph.session import MonitorSession
 from replay.errors import ReplayError
+from replay.io_caps import release
+from replay.kernel_client import unmap, unmount
 from replay.ledger import Entry, Ledger
+from replay.owned_files import remove_file
 from replay.site import Site
 
 NOT_FOUND = 2
@@ -62,6 +65,11 @@ class Remover:
             "config": self._config,
             "crush_weight": self._crush_weight,
             "primary_affinity": self._primary_affinity,
+            "device_class": self._device_class,
+            "io_cap": lambda one: Outcome(one, _gone(release(**one.details))),
+            "kernel_mapping": lambda one: Outcome(one, _gone(unmap(self.cluster, one.spec))),
+            "kernel_mount": lambda one: Outcome(one, _gone(unmount(one.details["folder"]))),
+            "file": lambda one: Outcome(one, *remove_file(one)),
         }
         try:
             outcome = by_kind[entry.kind](entry)
@@ -263,3 +271,18 @@ class Remover:
             return Outcome(entry, "absent")
         self.session.command({**command, "weight": float(entry.details["before"])})
         return Outcome(entry, "removed")
+
+    def _device_class(self, entry: Entry) -> Outcome:
+        """Give an OSD the class back that it had, or none; one that is gone has none."""
+        require(self.site, "crush", self.session.fsid())
+        nodes = self.session.command({"prefix": "osd tree"})["nodes"]
+        if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
+            return Outcome(entry, "absent")
+        self.session.command({"prefix": "osd crush rm-device-class", "ids": [entry.name]})
+        if before := entry.details.get("before"):
+            self.session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
+        return Outcome(entry, "removed")
+
+
+def _gone(there: bool) -> str:
+    return "removed" if there else "absent"

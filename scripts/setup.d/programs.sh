@@ -2,14 +2,15 @@
 # The programs that measuring needs, and the Debian packages that hold them.
 
 # What a client of a cluster runs, what a cluster itself is made of, and what only the tests use.
-client_programs="ceph rbd rados fio"
-sandbox_programs="$client_programs ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool iperf3"
+client_programs="ceph rbd rados fio iperf3"
+sandbox_programs="$client_programs ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool"
 
 # Prints the Debian package of a program.
 package_of() {
   case $1 in
     ceph | rbd | rados | ceph-authtool) echo ceph-common ;;
     monmaptool) echo ceph-base ;;
+    sshd) echo openssh-server ;;
     # Ubuntu's browser has another package name.
     chromium) if has_candidate chromium; then echo chromium; else echo chromium-browser; fi ;;
     *) echo "$1" ;;
@@ -19,6 +20,8 @@ package_of() {
 has_program() {
   case $1 in
     chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    # Where those who are not root do not look.
+    sshd) command -v sshd || [[ -x $system/usr/sbin/sshd ]] ;;
     *) command -v "$1" ;;
   esac >/dev/null
 }
@@ -39,7 +42,8 @@ plan_programs() {
   local programs program missing="" reason
   case $level in
     client) programs=$client_programs ;;
-    test) programs="$sandbox_programs chromium" ;;
+    # Tests start an sshd of their own, for clients on other hosts.
+    test) programs="$sandbox_programs chromium sshd" ;;
     *) programs=$sandbox_programs ;;
   esac
   for program in $programs; do
@@ -126,6 +130,7 @@ disable_services() {
       ceph-osd | ceph-mgr) units+=("$package.target") ;;
       rbd-mirror) units+=(ceph-rbd-mirror.target) ;;
       iperf3) units+=(iperf3.service) ;;
+      openssh-server) units+=(ssh.service ssh.socket) ;;
     esac
   done
   # A unit that this release does not have is no failure.

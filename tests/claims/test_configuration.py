@@ -2,33 +2,112 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 
+from replay.claims.charts import charts_of
 from replay.claims.load import load_book
+from replay.claims.model import Count
 from replay.errors import ConfigurationError
+from replay.expansion import expand
 from replay.paths import ROOT
+from replay.plan import experiment_names, load_experiment
+
+#: Claims whose cells a quick run leaves out, and why. All others can be measured at either scale.
+NOT_IN_QUICK = {
+    "journal-large-writes-halve": "the source's own sentence is about six sizes",
+    "journal-reads-unaffected": "the source's own sentence is about eleven sizes",
+    "mirroring-adds-nothing-to-journaling": "five sizes, as the mirrored variants have",
+    "snapshot-leaves-writes-alone": "five sizes, as the mirrored variants have",
+    "clients-scale": "the source's knee is looked for at eight clients",
+    "rare-snapshots-cost-little": "a snapshot a minute needs cells of a minute",
+}
 
 
 def test_all_claims_of_the_sources_are_there():
     claims = {one.id: one for one in load_book().claims}
-    assert len(claims) == 16
-    assert {one.source for one in claims.values()} == {"S0", "S1", "S2", "S3"}
+    assert {one.source for one in claims.values()} == {"S0", "S1", "S2", "S3", "S4"}
+    assert {one.experiment for one in claims.values()} <= set(experiment_names())
     contradicting = (claims["journal-4k-seq-write"], claims["journal-4k-write-little"])
     assert all(one.conditions for one in contradicting), "the two that contradict each other"
 
 
-def test_each_claim_that_can_be_measured_names_the_chart_that_draws_it():
-    assert [one.id for one in load_book().claims if one.conditions and not one.chart] == []
+def test_each_claim_has_conditions_and_names_the_chart_that_draws_it():
+    assert [one.id for one in load_book().claims if not one.conditions] == []
+    # No slide draws what the data set that ships cannot hold.
+    assert [one.id for one in load_book().claims if not one.chart] == ["kernel-client-keeps-up"]
 
 
-def test_a_shared_cpu_may_refute_what_mirroring_costs_and_decides_whether_clients_scale():
-    decides = {one.id: (one.limiter, one.limiter_decides) for one in load_book().claims if one.limiter}
-    assert decides == {
-        "mirroring-adds-nothing-to-journaling": (("cpu",), "refutation"),
-        "snapshot-leaves-writes-alone": (("cpu",), "refutation"),
-        "clients-scale": (("cpu",), "any"),
+def cells_of(claim, scale):
+    """Each cell that a claim needs, as (variant, levels), and those that its experiment has at a scale."""
+    needed = set()
+    for condition in claim.conditions:
+        selectors = [condition.cells] if isinstance(condition, Count) else [one for _, one in condition.terms]
+        needed |= {(one.variant, *point.items()) for one in selectors for point in one.points()}
+    design = expand(load_experiment(claim.experiment), scale)
+    there = {(cell.variant.name, *one.levels.items()) for one in design.sets for cell in one.cells}
+    return needed, there
+
+
+@pytest.mark.parametrize("claim", load_book().claims, ids=lambda claim: claim.id)
+def test_the_cells_of_a_claim_are_measured_at_scale_talk_and_unless_said_at_scale_quick(claim):
+    needed, there = cells_of(claim, "talk")
+    assert needed <= there
+    assert claim.chart in (None, *charts_of(load_experiment(claim.experiment), "talk"))
+    needed, there = cells_of(claim, "quick")
+    assert (needed <= there) == (claim.id not in NOT_IN_QUICK)
+
+
+def test_what_a_quick_run_leaves_out_is_said_of_claims_that_there_are():
+    assert set(NOT_IN_QUICK) <= {one.id for one in load_book().claims}
+
+
+def test_charts_are_named_as_derive_names_them():
+    manifest = json.loads((ROOT / "benchmarks" / "reference" / "manifest.json").read_text())
+    for name, entry in manifest["experiments"].items():
+        drawn = {f"{name}/{chart}" for chart in entry["charts"]}
+        named = set(charts_of(load_experiment(name), entry["scale"]))
+        assert drawn <= named, name
+        if name == "rbd-journaling":
+            assert drawn == named
+
+
+def test_a_chart_over_time_ends_in_the_level_of_its_axis_and_one_by_entity_does_not():
+    metrics = [
+        {"metric": "a", "name": "rate", "ratio": True},
+        {"metric": "b", "name": "over-time", "series": True, "ratio": True},
+        {"metric": "c", "name": "by-osd", "entity": "osd", "ratio": True},
+    ]
+    one = {
+        "name": "e",
+        "factors": {"kind": ["x"], "size": [1, 2, 3]},
+        "workload_factors": ["kind"],
+        "metrics": metrics,
+        "scales": {"talk": {"factors": {"size": [1, 2]}}},
     }
+    assert charts_of(one | {"x_factor": "size"}, "talk") == [
+        "e/rate-x",
+        "e/ratio-rate-x",
+        "e/over-time-x-1",
+        "e/over-time-x-2",
+        "e/by-osd-x",
+    ]
+    assert "e/over-time-x-3" in charts_of(one | {"x_factor": "size"})
+    assert charts_of(one) == ["e/rate-x", "e/over-time-x", "e/by-osd-x"]
+
+
+def test_what_a_shared_cpu_decides():
+    decides = {one.id: one.limiter_decides for one in load_book().claims if one.limiter}
+    assert {name for name, what in decides.items() if what == "any"} == {
+        "clients-scale",
+        "clients-4k-journal-little",
+        "clients-4m-journal-half",
+        "kernel-client-keeps-up",
+    }
+    assert {"mirroring-adds-nothing-to-journaling", "snapshot-leaves-writes-alone"} < decides.keys()
+    assert {one.limiter for one in load_book().claims} == {(), ("cpu",)}
 
 
 @pytest.fixture
@@ -65,6 +144,10 @@ def changed(tmp_path, monkeypatch):
         (lambda c: c.update(limiter=["cpu"], limiter_decides="all"), "'all' is not one of any, refutation"),
         (lambda c: c["conditions"][0].update(between=[2, 1]), "not less than"),
         (lambda c: c["conditions"][0].update(above=1), "conditions"),
+        (lambda c: c.update(conditions=[]), "conditions"),
+        (lambda c: c["conditions"][0].pop("under"), "conditions"),
+        (lambda c: c["conditions"][0].update(equals=0), "'cells' is a dependency of 'equals'"),
+        (lambda c: c["conditions"][0].update(cells=c["conditions"][0]["over"]), "conditions"),
     ],
 )
 def test_a_claim_that_makes_no_sense_is_refused_with_its_place(changed, edit, said):
@@ -86,3 +169,44 @@ def test_sources_that_make_no_sense_are_refused(changed, edit, said):
     changed(edit, whole=True)
     with pytest.raises(ConfigurationError, match=said):
         load_book()
+
+
+COUNTED = {"variant": "read", "weights": "unequal", "primary_affinity": 0}
+
+
+def count_of(metric="last_osd_primaries", equals=0, **more):
+    return {"name": "n", "says": "a count", "metric": metric, "cells": {**COUNTED, **more}, "equals": equals}
+
+
+def counting(condition):
+    def edit(claim):
+        claim.update(experiment="placement", chart="placement/latency-mean-unequal", conditions=[condition])
+
+    return edit
+
+
+def test_a_count_is_a_condition_of_its_own(changed):
+    changed(counting(count_of()))
+    (condition,) = load_book().claims[0].conditions
+    assert isinstance(condition, Count)
+    assert (condition.metric, condition.equals, condition.region.text()) == ("last_osd_primaries", 0, "exactly 0")
+    assert list(condition.cells.points()) == [{"weights": "unequal", "primary_affinity": 0}]
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        (count_of(metric="latency_mean_seconds"), "only counts compare exactly"),
+        (count_of(variant="reed"), "reed"),
+        (count_of(primary_affinity=0.1), "0.1"),
+        (count_of(equals=0.5), "expected a whole number"),
+        (count_of(equals=-1), "minimum"),
+        ({key: value for key, value in count_of().items() if key != "equals"}, "dependency of 'cells'"),
+        ({**count_of(), "over": COUNTED}, "conditions"),
+    ],
+)
+def test_a_count_that_makes_no_sense_is_refused_with_its_place(changed, condition, said):
+    changed(counting(condition))
+    with pytest.raises(ConfigurationError, match=said) as error:
+        load_book()
+    assert "claims.yaml:" in str(error.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import subprocess
 
@@ -29,6 +30,24 @@ def test_a_sealed_attempt_is_listed_file_by_file(tmp_path):
     assert checks(tmp_path).returncode == 0
     (attempt.directory / "plain.stdout").write_text("better\n")
     assert checks(tmp_path).returncode == 1
+
+
+def test_large_output_is_stored_compressed_and_read_as_it_was(tmp_path):
+    content = b'{"pgs": []}\n' * 10_000
+    attempt = Attempt(tmp_path, 1, "read-0", 1)
+    attempt.write_cell("plain", {"before": ("before.json", content), "after": ("after.json", b"{}\n")}, {})
+    attempt.seal({"valid": True})
+    stored = attempt.directory / "plain.before.json.gz"
+    assert {path.name for path in attempt.directory.iterdir()} == {
+        stored.name,
+        "plain.after.json",
+        "plain.json",
+        SEAL,
+    }
+    assert stored.stat().st_size < len(content) / 10
+    assert gzip.decompress(stored.read_bytes()) == content
+    assert evidence.as_stored("again", content)[1] == stored.read_bytes(), "the same output, the same bytes"
+    assert checks(tmp_path).returncode == 0
 
 
 def test_evidence_is_never_overwritten(tmp_path):

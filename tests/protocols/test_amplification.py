@@ -9,8 +9,8 @@ import pytest
 
 from replay.context import Bench, Wait
 from replay.costs import Costs
-from replay.expansion import expand
 from replay.errors import ConfigurationError, ReplayError
+from replay.expansion import expand
 from replay.images import BlockImage
 from replay.plan import load_experiment
 from replay.protocols import amplification

@@ -331,7 +331,7 @@ def test_planned_trials_lose_nothing_forced_ones_say_what_and_both_leave_nothing
         if row["kind"] == "planned":
             assert (lost, float(row["lost_seconds"])) == (0, 0)
             assert present == int(row["operations"])
-    evidence = b"".join(path.read_bytes() for path in campaign.raw("failover").rglob("*") if path.is_file())
+    evidence = campaign.evidence("failover")
     for word in (str(campaign.sandbox_directory), os.uname().nodename + ":", "/tmp/"):
         assert word.encode() not in evidence
 

@@ -14,8 +14,8 @@ import pytest
 from replay.ceph.cluster import Cluster
 from replay.context import Bench
 from replay.costs import Costs
-from replay.expansion import expand
 from replay.errors import ConfigurationError, ReplayError
+from replay.expansion import expand
 from replay.experiment_pools import ExperimentPool, PoolSpec
 from replay.images import BlockImage
 from replay.plan import load_experiment
@@ -155,7 +155,7 @@ def test_a_design_that_contradicts_itself_is_refused_before_anything_is_made(tmp
     changed = design(
         "talk",
         variants=[*plain, {"name": "wrong", "label": "Wrong", **variant}],
-        scales={"talk": raw["scales"]["talk"]},
+        scales={"talk": {key: value for key, value in raw["scales"]["talk"].items() if key != "only"}},
     )
     with pytest.raises(ConfigurationError, match=said):
         JournalClients(bench(tmp_path), changed)

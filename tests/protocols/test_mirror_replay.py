@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay.ceph.cluster import Cluster
-from replay.expansion import expand
 from replay.errors import ConfigurationError
+from replay.expansion import expand
 from replay.plan import design_for, load_experiment
 from replay.protocols import mirror_replay
 from replay.protocols.mirror_lag import MirrorLag
@@ -145,7 +145,7 @@ def words_of(pid):
 
 
 def assert_nothing_names_this_machine(campaign, name):
-    evidence = b"".join(path.read_bytes() for path in campaign.raw(name).rglob("*") if path.is_file())
+    evidence = campaign.evidence(name)
     for word in (str(campaign.sandbox_directory), f"<{os.uname().nodename}>", "/tmp/", "replay-fio"):
         assert word.encode() not in evidence
 

@@ -191,7 +191,7 @@ def test_a_sweep_is_measured_with_as_many_clients_as_each_point_says(campaign):
     seen = sorted((one["levels"]["clients"], one["variant"], one["facts"]["clients_seen"]) for one in sidecars)
     assert seen == [(n, variant, n) for n in (1, 2) for variant in ("with-journal", "without-journal")]
     assert all(one["valid"] for one in sidecars)
-    evidence = b"".join(path.read_bytes() for path in campaign.raw("client-sweep").rglob("*") if path.is_file())
+    evidence = campaign.evidence("client-sweep")
     for word in (str(campaign.sandbox_directory), f"<{os.uname().nodename}>", "/tmp/", "replay-fio"):
         assert word.encode() not in evidence
     assert campaign.run("derive", "--data", "trial").returncode == 0
@@ -229,7 +229,7 @@ def test_clients_of_two_hosts_behind_ssh_write_to_the_cluster_together_and_leave
     assert cell["valid"], cell["invalid"]
     assert (cell["facts"]["clients_seen"], cell["facts"]["client_hosts"]) == (4, 2)
     assert set(Path("/dev/shm").glob("replay-fio-*")) == before
-    evidence = b"".join(path.read_bytes() for path in campaign.raw("client-sweep").rglob("*") if path.is_file())
+    evidence = campaign.evidence("client-sweep")
     for word in ("client-one", "client-two", f"<{os.uname().nodename}>", "/tmp/", "replay-fio", "127.0.0.1"):
         assert word.encode() not in evidence
 

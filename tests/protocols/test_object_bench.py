@@ -16,8 +16,8 @@ from replay.ceilings import Ceilings
 from replay.ceph.cluster import Cluster
 from replay.context import Bench, Wait
 from replay.costs import Costs
-from replay.expansion import expand
 from replay.errors import ConfigurationError, ReplayError
+from replay.expansion import expand
 from replay.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.plan import load_experiment
 from replay.process import ToolRun
@@ -426,7 +426,7 @@ def test_a_block_reads_and_writes_with_every_number_of_copies_and_leaves_nothing
     assert next(one for one in good if one["variant"] == "two-instances")["facts"]["start_spread_seconds"] < 0.5
     assert sorted(pools_of(campaign)) == pools
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
-    evidence = b"".join(path.read_bytes() for path in campaign.raw("rados-bench").rglob("*") if path.is_file())
+    evidence = campaign.evidence("rados-bench")
     for word in (str(campaign.sandbox_directory), f"benchmark_data_{os.uname().nodename}", "/tmp/"):
         assert word.encode() not in evidence
     assert campaign.run("derive", "--data", "trial").returncode == 0

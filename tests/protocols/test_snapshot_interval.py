@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay.ceph.cluster import Cluster
-from replay.expansion import expand
 from replay.errors import ConfigurationError
+from replay.expansion import expand
 from replay.plan import load_experiment
 from replay.protocols.base import Measured
 from replay.protocols.snapshot_interval import SnapshotInterval
@@ -82,7 +82,7 @@ def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(
     around = charts["latency-around-snapshot-randwrite-4096"]
     assert (around["series"], around["x"]["unit"]) == (["Every 3 s"], "seconds")
     assert charts["latency-over-time-randwrite-4096"]["series"] == ["No snapshots", "Every 3 s"]
-    evidence = b"".join(path.read_bytes() for path in campaign.raw("snapshot-interval").rglob("*") if path.is_file())
+    evidence = campaign.evidence("snapshot-interval")
     for word in (str(campaign.sandbox_directory), os.uname().nodename + ":", "/tmp/", "replay-fio"):
         assert word.encode() not in evidence
 

@@ -41,9 +41,17 @@ describe("a fresh Debian", () => {
     assert.ok(changes.some((call) => call.startsWith("uv sync --locked")));
   });
 
-  it("gets a browser only for the tests", (t) => {
+  it("gets a browser and sshd only for the tests", (t) => {
     const { changes } = new FakeSystem(t).setup("--for", "test");
-    assert.ok(changes.some((call) => call.includes("chromium")));
+    assert.ok(changes.some((call) => call.includes("chromium") && call.includes(" openssh-server")));
+    assert.ok(new FakeSystem(t).setup().changes.every((call) => !/chromium|openssh/.test(call)));
+  });
+
+  it("keeps the sshd that is there, outside of a user's path", (t) => {
+    const system = new FakeSystem(t);
+    writeFileSync(path.join(system.root, "usr/sbin/sshd"), "", { mode: 0o755 });
+    const { changes } = system.setup("--for", "test");
+    assert.ok(changes.every((call) => !call.includes("openssh-server")));
   });
 
   it("updates its package lists first when they do not know the packages", (t) => {

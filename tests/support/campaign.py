@@ -16,6 +16,7 @@ import yaml
 
 from replay.ceph.cluster import Cluster
 from replay.paths import ROOT
+from replay.rawfiles import plain
 from replay.sandbox import load
 
 
@@ -84,6 +85,11 @@ class Campaign:
 
     def raw(self, experiment: str) -> Path:
         return self.folder / "benchmarks" / "trial" / experiment / "raw"
+
+    def evidence(self, experiment: str) -> bytes:
+        """All raw output of an experiment, as it was before large files were compressed."""
+        files = sorted(path for path in self.raw(experiment).rglob("*") if path.is_file())
+        return b"".join(plain(path.name, path.read_bytes()) for path in files)
 
     def sidecars(self, experiment: str) -> list[dict]:
         paths = sorted(self.raw(experiment).glob("block-*/*/attempt-*/*.json"))

@@ -1,7 +1,7 @@
 /**
  * Text for values in base units. Pure.
  *
- * Units: `bytes`, `bytes_per_second`, `operations_per_second`, `seconds`, `ratio`, `count`; anything else
+ * Units: `bytes`, `bytes_per_second`, `operations_per_second`, `seconds`, `ratio`, `fraction`, `count`; anything else
  * (or null) is a plain number. `prefix` chooses SI (`MB/s`, steps of 1000) or IEC (`MiB/s`, steps of 1024)
  * for bytes per second; bytes are always binary, operations always SI.
  */
@@ -51,7 +51,7 @@ function formatRate(value, prefix) {
 }
 
 /**
- * A value with its unit, for tooltips, tables and sentences: `30.7 MB/s`, `4 KiB`, `1.2k ops/s`, `850 µs`, `15.6×`.
+ * A value with its unit, for tooltips, tables and sentences: `30.7 MB/s`, `4 KiB`, `1.2k ops/s`, `850 µs`, `15.6×`, `25 %`.
  * @param {number|null} value base units; null (not measured) gives an en dash
  */
 export function formatValue(value, unit = null, { prefix = "si" } = {}) {
@@ -70,6 +70,8 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
       return formatSeconds(value);
     case "ratio":
       return `${round(value)}×`;
+    case "fraction":
+      return `${round(value * 100)} %`;
     default:
       return plain(value);
   }

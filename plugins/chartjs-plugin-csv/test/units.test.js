@@ -39,6 +39,11 @@ for (const [value, unit, prefix, text] of [
   [2e-8, "seconds", "si", "20 ns"],
   [15.61, "ratio", "si", "15.6×"],
   [1, "ratio", "si", "1×"],
+  [0.25, "fraction", "si", "25 %"],
+  [0.1234567, "fraction", "si", "12.3 %"],
+  [-1, "fraction", "si", "-100 %"],
+  [1.5, "fraction", "si", "150 %"],
+  [0, "fraction", "si", "0 %"],
   [12345, "count", "si", "12345"],
   [0.123456, null, "si", "0.1235"],
   [-1500, "operations_per_second", "si", "-1.5k ops/s"],
@@ -55,6 +60,12 @@ test("a missing value reads as a dash, not as zero", () => {
 
 test("zero is a bare 0 on an axis", () => {
   assert.equal(formatTick(0, "bytes_per_second"), "0");
+});
+
+test("a fraction stands on an axis per cent", () => {
+  assert.equal(formatTick(0.07, "fraction"), "7 %");
+  assert.equal(formatTick(0, "fraction"), "0");
+  assert.equal(niceStep(0.23, "fraction"), 0.05);
 });
 
 test("operations per second carry no unit on an axis", () => {

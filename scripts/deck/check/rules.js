@@ -3,7 +3,10 @@
  * to problems; a new rule is added to RULES.
  */
 
+import { namesIn } from "../../../deck/ceilings.js";
 import { partsOf } from "../../../deck/data-set.js";
+import { chartEntry } from "../../../deck/provenance.js";
+import { elementsWith } from "../text/segments.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { chartFindings, chartSources, claimsDrawn, claimsSpoken } from "./coverage.js";
 import { numerals, sourceIds } from "./numerals.js";
@@ -107,9 +110,31 @@ export function charts({ slides, experiments, files, dataSets }) {
   );
 }
 
+/** A reference line is a ceiling that the shipped data have, in the unit of its chart. */
+export function ceilings({ slides, shipped: { name, manifest } }) {
+  if (manifest === null) return [];
+  const known = Object.keys(manifest.ceilings ?? {});
+  return slides.flatMap((slide) =>
+    [...elementsWith(slide, "data-chart-ceiling")].flatMap((element) => {
+      const problem = (message) => ({ file: slide.file, line: lineIn(slide, element.start), message });
+      const { "data-chart-ceiling": names, "data-chart-src": src = "" } = element.attributes;
+      if (namesIn(names).length === 0) return [problem("data-chart-ceiling without a name")];
+      const unit = chartEntry(src, manifest)?.y?.unit;
+      return namesIn(names).flatMap((one) => {
+        if (!known.includes(one))
+          return problem(`"${name}" has no ceiling "${one}"; there are: ${known.join(", ") || "none"}`);
+        const its = manifest.ceilings[one].unit;
+        return unit === undefined || its === unit
+          ? []
+          : problem(`the ceiling "${one}" is in ${its}, its chart in ${unit}`);
+      });
+    }),
+  );
+}
+
 /** In the order in which they are applied. */
 export const RULES = [
-  ...[lineEnds, timing, oneNote, ids, links, charts],
+  ...[lineEnds, timing, oneNote, ids, links, charts, ceilings],
   ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],
   ...[claimsSpoken, claimsDrawn, chartFindings, chartSources],
 ];

@@ -4,7 +4,7 @@
  */
 
 import { follow } from "../../../deck/bound-numbers.js";
-import { CLAIM_FIELDS, CONDITION_PARTS } from "../../../deck/claims.js";
+import { CLAIM_FIELDS, CONDITION_PARTS, COUNT_PARTS, isCount } from "../../../deck/claims.js";
 import { boundElements, dataElements } from "../text/segments.js";
 import { textOf } from "../text/tree.js";
 import { escapeText } from "../text/escape.js";
@@ -118,7 +118,8 @@ function notInClaims({ claims = {} }, id, [name, part, ...more]) {
   if (!names.includes(name)) return `claim "${id}" has no condition "${name}"${listed(names)}`;
   if (part === undefined) return null;
   if (!Object.hasOwn(conditions, name) || more.length > 0) return `"${name}" has no part "${part}"`;
-  return CONDITION_PARTS.includes(part) ? null : `a condition has no "${part}"${listed(CONDITION_PARTS)}`;
+  const [what, parts] = isCount(conditions[name]) ? ["count", COUNT_PARTS] : ["condition", CONDITION_PARTS];
+  return parts.includes(part) ? null : `a ${what} has no "${part}"${listed(parts)}`;
 }
 
 function listed(names) {

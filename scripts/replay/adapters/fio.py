@@ -1,4 +1,6 @@
-"""fio with its rbd engine: its argv, its job file for client/server mode, and the choice of what its JSON must say.
+"""fio: its argv, its job file for client/server mode, and the choice of what its JSON must say.
+
+Its engine is rbd, or one that reads and writes a file (`options["engine"]`: libaio, psync).
 
 fio gives the rbd engine no Ceph option: librbd reads `{conf}` (environment CEPH_CONF), so options such as
 `rbd cache = false` and the keyring stand there. fio 3.33's rbd engine knows no RADOS namespace.
@@ -29,7 +31,8 @@ class Fio:
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv of one job on one image; `job_options` says which levels and options there are."""
         job = [f"--{name}={value}" for name, value in job_options(levels, options).items()]
-        return ["fio", "--output-format=json+", "--output={output}", "--name=cell", *job, "--rbdname={image}"]
+        image = [] if "engine" in options else ["--rbdname={image}"]
+        return ["fio", "--output-format=json+", "--output={output}", "--name=cell", *job, *image]
 
     def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
         """Return CEPH_CONF: librbd inside fio takes no `--conf`. A *server* needs it, not the controlling client."""
@@ -69,7 +72,7 @@ ADAPTER = Fio()
 
 
 def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-    """Return fio's options of a job, without the image.
+    """Return fio's options of a job, without the image, or with `{file}` where `options["engine"]` names an engine.
 
     `levels`: `rw` or `io_type` as fio's word, or `io_type` (read, write, rw) and `io_pattern`; `io_size_bytes`;
     `rw_mix_read` for mixed ones; `io_depth`. `options`: `io_depth` (16), `ramp_seconds` (1), `fio_options` (any more).
@@ -77,17 +80,11 @@ def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
     fio 3.33 repeats the same offsets.
     """
     job = {
-        "ioengine": "rbd",
-        # A cluster name makes fio take the client's full name (`client.x`) instead of its id.
-        "clustername": "ceph",
-        "clientname": "{client}",
-        "pool": "{pool}",
+        **_target(options),
         "rw": rw_of(levels),
         "bs": str(levels["io_size_bytes"]),
         "iodepth": str(levels.get("io_depth", options.get("io_depth", 16))),
-        "time_based": "1",
-        "runtime": "{runtime_seconds}",
-        "ramp_time": str(options.get("ramp_seconds", 1)),
+        **_length(options),
         "randrepeat": "0",
         "randseed": "{seed}",
     }
@@ -95,6 +92,26 @@ def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
         job["rwmixread"] = str(levels["rw_mix_read"])
     more = options.get("fio_options") or {}
     return job | {name: option_text(value) for name, value in more.items()}
+
+
+def _target(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the I/O goes to: an image, or the file `{file}` of `options["file_size_bytes"]`, past all caches."""
+    if "engine" in options:
+        size = str(options["file_size_bytes"])
+        return {"ioengine": str(options["engine"]), "filename": "{file}", "direct": "1", "size": size}
+    # A cluster name makes fio take the client's full name (`client.x`) instead of its id.
+    return {"ioengine": "rbd", "clustername": "ceph", "clientname": "{client}", "pool": "{pool}"}
+
+
+def _length(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return how long a job lasts. With `options["most_bytes"]` it ends earlier when it has moved so many.
+
+    fio looks at `io_size` only where the job is not `time_based`, and counts a ramp's bytes in it.
+    """
+    runtime = {"runtime": "{runtime_seconds}", "ramp_time": str(options.get("ramp_seconds", 1))}
+    if "most_bytes" in options:
+        return {**runtime, "io_size": str(options["most_bytes"])}
+    return {"time_based": "1", **runtime}
 
 
 def rw_of(levels: Mapping[str, Any]) -> str:

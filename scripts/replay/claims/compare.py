@@ -2,7 +2,8 @@
 
 The unit is a block's own estimate, on the logarithm. The blocks of two data sets have nothing in common: they are two
 independent samples, which may differ in number and in spread, and have Welch's t-interval. All conditions of all claims
-are asked at once; "more than noise" is what stands after Holm's correction over them. Pure.
+are asked at once; "more than noise" is what stands after Holm's correction over them. Counts are compared as they are.
+Pure.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from replay import statistics
-from replay.claims.evaluate import BLOCKS_FOR_VERDICT
-from replay.claims.model import Assessment, Claim, Condition, Finding, Judgement
+from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class ConditionComparison:
 
     A finding is None where its data set has no data of the experiment. `ratio` is the first estimate ÷ the second,
     `low` and `high` its 95 % interval, `p_value` two-sided; `more_than_noise` is None, and `missing` says why, where
-    there is no interval.
+    there is no interval. A count has no ratio either: `missing` says whether both are alike.
     """
 
-    condition: Condition
+    condition: Condition | Count
     findings: tuple[Finding | None, Finding | None]
     ratio: float | None = None
     low: float | None = None
@@ -67,12 +67,15 @@ def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
 
 
 def _condition(
-    condition: Condition, first: Judgement, second: Judgement, names: tuple[str, str]
+    condition: Condition | Count, first: Judgement, second: Judgement, names: tuple[str, str]
 ) -> ConditionComparison:
     findings = (_finding(first, condition), _finding(second, condition))
     absent = [name for name, one in zip(names, findings, strict=True) if one is None or one.n == 0]
     if absent:
         return ConditionComparison(condition, findings, missing=f"not measured in {' and '.join(absent)}")
+    if isinstance(condition, Count):
+        alike = {*findings[0].blocks.values()} == {*findings[1].blocks.values()}
+        return ConditionComparison(condition, findings, missing=f"counts: {'alike' if alike else 'they differ'}")
     ratio = findings[0].estimate / findings[1].estimate
     few = [name for name, one in zip(names, findings, strict=True) if one.n < BLOCKS_FOR_VERDICT]
     if few:
@@ -90,7 +93,7 @@ def _condition(
     )
 
 
-def _finding(judgement: Judgement, condition: Condition) -> Finding | None:
+def _finding(judgement: Judgement, condition: Condition | Count) -> Finding | None:
     return next((one for one in judgement.findings if one.condition.name == condition.name), None)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from replay import statistics
 from replay.claims.compare import ClaimComparison, ConditionComparison
 from replay.claims.evaluate import three_digits
-from replay.claims.model import Assessment, Finding
-from replay.claims.output import altered_line, six_digits
+from replay.claims.model import Assessment, Count, Finding
+from replay.claims.output import altered_line, kind_of, six_digits
 
 _SIDES = ("data_set", "against")
 
@@ -38,6 +38,7 @@ def _claim(one: ClaimComparison) -> dict[str, Any]:
 
 def _condition(one: ConditionComparison) -> dict[str, Any]:
     return {
+        "kind": kind_of(one.condition),
         **{side: _finding(found) for side, found in zip(_SIDES, one.findings, strict=True)},
         "ratio": six_digits(one.ratio),
         "low": six_digits(one.low),
@@ -90,6 +91,9 @@ def _row(one: ConditionComparison) -> list[str]:
 
 
 def _side(found: Finding) -> str:
+    if isinstance(found.condition, Count):
+        counted = f"{found.low:g}" if found.low == found.high else f"{found.low:g} to {found.high:g}"
+        return f"{counted} n = {found.n} {found.verdict}"
     return f"{_figure(found.estimate, found.low, found.high)} n = {found.n} {found.verdict}"
 
 

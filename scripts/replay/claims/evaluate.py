@@ -7,13 +7,13 @@ tests (Schuirmann 1987) for "no difference"; Holm 1979 over the conditions of a 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from replay import statistics
+from replay.claims.counts import examine_count
 from replay.claims.model import (
+    BLOCKS_FOR_VERDICT,
     DECIDES_REFUTATION,
     HELD,
     INCONCLUSIVE,
@@ -22,56 +22,22 @@ from replay.claims.model import (
     REFUTED,
     Claim,
     Condition,
+    Count,
     Finding,
     Judgement,
-    Selector,
 )
+from replay.claims.table import Row, Table, filled
 
-#: A verdict needs an interval, and an interval needs two blocks.
-BLOCKS_FOR_VERDICT = 2
 #: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
 EQUIVALENCE_BLOCKS = 10
 EQUIVALENCE_CONFIDENCE = 0.90
 #: A claim is not testable where a limiter that it names limited at least this share of the cells that count.
 LIMITED_SHARE = 0.5
-#: A column of tidy.csv within what a condition says.
-PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
-
-Row = Mapping[str, Any]
-
-
-class Table:
-    """The used rows of one experiment's tidy.csv, found by block, variant and levels."""
-
-    def __init__(self, rows: Iterable[Row], factors: Sequence[str]) -> None:
-        self.factors = tuple(factors)
-        self.rows: dict[tuple, Row] = {}
-        for row in rows:
-            if str(row["used"]) == "1":
-                self.rows[self._key(row["block"], row["variant"], row)] = row
-
-    def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
-        return (int(block), variant, *(_text(levels[factor]) for factor in self.factors))
-
-    @property
-    def blocks(self) -> list[int]:
-        """The blocks that have rows, in order."""
-        return sorted({key[0] for key in self.rows})
-
-    def find(self, block: int, selector: Selector) -> list[Row] | None:
-        """Return a block's rows of the selector, one a point, or None when one is missing."""
-        found = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
-        return None if any(row is None for row in found) else found
-
-
-def _text(level: Any) -> str:
-    """A level as tidy.csv writes it, so that 4096 and "4096" are one."""
-    return f"{level:g}" if isinstance(level, float) else str(level)
 
 
 def judge(claim: Claim, table: Table | None) -> Judgement:
     """Return a claim's verdict. `table` is None where the experiment has no data."""
-    if table is None or not claim.conditions:
+    if table is None:
         return Judgement(claim, NOT_MEASURED, f"{claim.experiment} is not part of this data set", ())
     findings = tuple(_holm([examine(condition, table) for condition in claim.conditions]))
     verdict, reason = _together(findings)
@@ -80,8 +46,12 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
     return Judgement(claim, verdict, reason, findings)
 
 
-def examine(condition: Condition, table: Table) -> Finding:
+def examine(condition: Condition | Count, table: Table) -> Finding:
     """Return what the data say of one condition."""
+    return examine_count(condition, table) if isinstance(condition, Count) else _examine_ratio(condition, table)
+
+
+def _examine_ratio(condition: Condition, table: Table) -> Finding:
     blocks: dict[int, float] = {}
     used: list[Row] = []
     for block in table.blocks:
@@ -93,7 +63,7 @@ def examine(condition: Condition, table: Table) -> Finding:
             continue
         blocks[block] = math.fsum(weight * math.fsum(several) / len(several) for weight, several in logs)
         used += [row for _, rows in terms for row in rows]
-    says = _filled(condition.says, used)
+    says = filled(condition.says, used)
     if not blocks:
         return Finding(condition, NOT_MEASURED, "no block holds all of its cells", says)
     values = list(blocks.values())
@@ -115,16 +85,6 @@ def _log(row: Row, metric: str) -> float | None:
     text = row.get(metric)
     value = float(text) if text not in (None, "") else 0.0
     return math.log(value) if value > 0 else None
-
-
-def _filled(says: str, rows: Sequence[Row]) -> str:
-    """Put what the rows state in place of the columns that `says` names; a question mark where they state nothing."""
-
-    def stated(match: re.Match[str]) -> str:
-        values = dict.fromkeys(str(row[match[1]]) for row in rows if row.get(match[1]) not in (None, ""))
-        return " or ".join(values) or "?"
-
-    return PLACEHOLDER.sub(stated, says)
 
 
 def _verdict(found: Finding, values: Sequence[float]) -> dict[str, str]:
@@ -162,17 +122,20 @@ def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str
 def _holm(findings: list[Finding]) -> list[Finding]:
     """Keep a refutation among several conditions only where it stands after Holm's correction.
 
-    Any one refuted condition refutes the claim, so that each more would be one more chance to do so by accident.
+    Any one refuted condition refutes the claim, so that each more would be one more chance to do so by accident. Counts
+    have no part in it: they leave nothing to chance.
     """
-    if len(findings) < 2:
+    ratios = [one for one in findings if not isinstance(one.condition, Count)]
+    if len(ratios) < 2:
         return findings
-    tails = [_tail(one) if one.verdict == REFUTED else 1.0 for one in findings]
+    tails = [_tail(one) if one.verdict == REFUTED else 1.0 for one in ratios]
     kept = statistics.holm(tails, (1 - statistics.CONFIDENCE) / 2)
+    fallen = [one for one, stands in zip(ratios, kept, strict=True) if one.verdict == REFUTED and not stands]
     return [
-        one
-        if one.verdict != REFUTED or stands
-        else replace(one, verdict=INCONCLUSIVE, reason=f"{one.reason}; not after correction for {len(findings)}")
-        for one, stands in zip(findings, kept, strict=True)
+        replace(one, verdict=INCONCLUSIVE, reason=f"{one.reason}; not after correction for {len(ratios)}")
+        if one in fallen
+        else one
+        for one in findings
     ]
 
 
@@ -189,17 +152,20 @@ def _limited(claim: Claim, table: Table, findings: Sequence[Finding], verdict: s
     """Say that a limiter which the claim names decides in its stead; "" where none does.
 
     Where it decides a refutation alone, what counts are the slower cells of what was refuted: an exhausted resource
-    explains why these are slow, and one that they left idle does not, however busy it was in the faster ones.
+    explains why these are slow, and one that they left idle does not, however busy it was in the faster ones. No
+    limiter decides a count, so that one that is not as claimed refutes whatever limited the cells.
     """
-    if not claim.limiter or all(one.verdict == NOT_MEASURED for one in findings):
+    ratios = [one for one in findings if not isinstance(one.condition, Count)]
+    counted_otherwise = any(one.verdict == REFUTED for one in findings if one not in ratios)
+    if not claim.limiter or counted_otherwise or all(one.verdict == NOT_MEASURED for one in ratios):
         return ""
     which = "its"
-    cells = {cell for one in findings for cell in one.cells}
+    cells = {cell for one in ratios for cell in one.cells}
     if claim.limiter_decides == DECIDES_REFUTATION:
         if verdict != REFUTED:
             return ""
         which = "its slower"
-        cells = {cell for one in findings if one.verdict == REFUTED for cell in _slower_cells(one, table)}
+        cells = {cell for one in ratios if one.verdict == REFUTED for cell in _slower_cells(one, table)}
     limiters = [row["limiter"] for row in table.rows.values() if row["cell"] in cells]
     share = sum(limiter in claim.limiter for limiter in limiters) / len(limiters)
     if share < LIMITED_SHARE:

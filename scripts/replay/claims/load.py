@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
 from replay.claims import claims_path
-from replay.claims.evaluate import PLACEHOLDER
-from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Region, Selector
+from replay.claims.charts import charts_of
+from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Count, Region, Selector
+from replay.claims.table import PLACEHOLDER
 from replay.configuration import Document, load_validated_document
 from replay.errors import ConfigurationError
 from replay.paths import ROOT
@@ -35,11 +35,11 @@ def load_book() -> Book:
 
 
 def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, document: Document, number: int) -> Claim:
-    if experiment is None and raw["conditions"]:
+    if experiment is None:
         raise ConfigurationError(
             f"there is no experiment {raw['experiment']!r}",
             where=document.where("claims", number, "experiment"),
-            next_step="without one a claim has no conditions, and is not measured",
+            next_step=f"experiments: {', '.join(experiment_names())}",
         )
     conditions = []
     for index, condition in enumerate(raw["conditions"]):
@@ -59,35 +59,31 @@ def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, documen
     )
 
 
-def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, where: str) -> None:
-    charts = _charts(raw["experiment"], experiment) if experiment else []
+def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> None:
+    charts = charts_of(experiment)
     if raw["chart"] not in charts:
         raise ConfigurationError(
             f"{raw['experiment']} draws no chart {raw['chart']!r}",
             where=where,
-            next_step=f"charts: {', '.join(charts) or 'none'}",
+            next_step=f"charts: {', '.join(charts)}",
         )
 
 
-def _charts(name: str, experiment: Mapping[str, Any]) -> list[str]:
-    """Return `<experiment>/<aggregate>` of every chart that derive makes of an experiment."""
-    workloads = itertools.product(*(experiment["factors"][factor] for factor in experiment["workload_factors"]))
-    with_ratio = experiment.get("x_factor") is not None
-    return [
-        f"{name}/{'-'.join(str(part) for part in (kind + metric['name'], *workload))}"
-        for workload in workloads
-        for metric in experiment["metrics"]
-        for kind in (("", "ratio-") if metric.get("ratio") and with_ratio else ("",))
-    ]
-
-
-def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any], where: str) -> Condition:
+def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any], where: str) -> Condition | Count:
     metrics = {one["metric"]: one for one in experiment["metrics"]}
     if metric not in metrics:
         raise ConfigurationError(f"metric {metric!r} is none of {list(metrics)}", where=where)
     for name in PLACEHOLDER.findall(raw["says"]):
         if name not in experiment:
             raise ConfigurationError(f"says: {{{name}}} is nothing that the experiment states", where=where)
+    if "cells" in raw:
+        if (unit := metrics[metric]["unit"]) != "count":
+            raise ConfigurationError(
+                f"equals: {metric} is in {unit}, and only counts compare exactly",
+                where=where,
+                next_step="write a region: above, below, between or within",
+            )
+        return Count(raw["name"], raw["says"], metric, _selector(raw["cells"], experiment, where), raw["equals"])
     pairs = [(1, raw["over"], raw["under"])]
     if "per" in raw:
         pairs.append((-1, raw["per"]["over"], raw["per"]["under"]))

@@ -11,6 +11,9 @@ HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
 NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"
 VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
 
+#: A verdict needs this many blocks: an interval needs two, and what one block alone counted is not repeated yet.
+BLOCKS_FOR_VERDICT = 2
+
 #: What a limiter that a claim names decides: any verdict, or a refutation alone (it can only make things slower).
 DECIDES_ANY, DECIDES_REFUTATION = "any", "refutation"
 
@@ -46,6 +49,8 @@ class Region:
 
     def text(self) -> str:
         """Return the region as a person writes it."""
+        if self.low is not None and self.low == self.high:
+            return f"exactly {self.low:g}"
         if self.low is None:
             return f"below {self.high:g}"
         if self.high is None:
@@ -70,8 +75,28 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Count:
+    """Cells of which each has to count exactly `equals`, in every block.
+
+    A count is no sample of noise: it is compared as it is, without an interval. And one of 0 has no logarithm, so that
+    no ratio could say it.
+    """
+
+    name: str
+    says: str
+    metric: str
+    cells: Selector
+    equals: int
+
+    @property
+    def region(self) -> Region:
+        """The one number that it may be."""
+        return Region(self.equals, self.equals)
+
+
+@dataclass(frozen=True)
 class Claim:
-    """A sentence with its conditions; all of them have to be held. Without conditions it is not measured yet.
+    """A sentence with its conditions; all of them have to be held.
 
     `chart` is `<experiment>/<aggregate>`, the chart that draws it, or None.
     """
@@ -81,7 +106,7 @@ class Claim:
     source: str
     experiment: str
     limiter: tuple[str, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[Condition | Count, ...]
     limiter_decides: str = DECIDES_ANY
     chart: str | None = None
 
@@ -99,10 +124,11 @@ class Finding:
     """What a data set says of one condition.
 
     `low` and `high` bound the 95 % interval; None where there is none. `blocks` holds each block's own estimate, by the
-    block's number; `estimate` is their geometric mean.
+    block's number; `estimate` is their geometric mean. Of a count, `low` and `high` are the least and the greatest that
+    was counted; `estimate`, and each block's own, is the count that is furthest from the one that is claimed.
     """
 
-    condition: Condition
+    condition: Condition | Count
     verdict: str
     reason: str
     says: str

@@ -9,8 +9,8 @@ import textwrap
 from typing import Any
 
 from replay import statistics
-from replay.claims.evaluate import BLOCKS_FOR_VERDICT, EQUIVALENCE_BLOCKS
-from replay.claims.model import Assessment, Finding, Judgement
+from replay.claims.evaluate import EQUIVALENCE_BLOCKS
+from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Condition, Count, Finding, Judgement
 
 COLUMNS = ("id", "condition", "estimate", "low", "high", "n", "region", "condition_verdict", "verdict", "reason")
 
@@ -47,6 +47,7 @@ def _claim(one: Judgement) -> dict[str, Any]:
 
 def _finding(found: Finding) -> dict[str, Any]:
     return {
+        "kind": kind_of(found.condition),
         "says": found.says,
         "metric": found.condition.metric,
         "estimate": six_digits(found.estimate),
@@ -59,6 +60,11 @@ def _finding(found: Finding) -> dict[str, Any]:
         "cells": list(found.cells),
         "blocks": {str(block): six_digits(value) for block, value in found.blocks.items()},
     }
+
+
+def kind_of(condition: Condition | Count) -> str:
+    """Return what a condition compares: `ratio`, or `count` for what is compared exactly."""
+    return "count" if isinstance(condition, Count) else "ratio"
 
 
 def six_digits(value: float | None) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from replay.derive.aggregate import Chart, charts, used_frame
 from replay.derive.bins import wanted_series
+from replay.derive.ceilings import ceilings
 from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
 from replay.derive.designs import Design, combine, load_designs, load_receipts
 from replay.derive.entities import entities_csv, entity_charts
@@ -99,6 +100,7 @@ def _entry(
         "parameters": parameters(design, (row.sidecar for _, row in used)),
         "limiters": _limiters(row for _, row in used),
         "control": control(design, drawn),
+        **({"ceilings": found} if (found := ceilings(design, used)) else {}),
         "charts": {chart.name: _chart_entry(name, chart, design, used) for chart in drawn},
     }  # fmt: skip
 

@@ -77,6 +77,7 @@ def manifest(
         "limitation": campaign.get("limitation"),
         "altered": altered,
         "setup": campaign.get("setup") or {},
+        **_ceilings(entries),
         "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
         "measured_to": max((one["measured_to"] for one in provenance if one["measured_to"]), default=None),
         "machines": gathered("machines"),
@@ -84,6 +85,16 @@ def manifest(
         "git_dirty": any(one["git_dirty"] for one in provenance),
         "experiments": {key: entries[key] for key in sorted(entries)},
     }
+
+
+def _ceilings(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the ceilings that experiments found, as `ceilings`; nothing in a data set without any."""
+    found = {
+        key: {"experiment": name, **one}
+        for name, entry in sorted(entries.items())
+        for key, one in entry.get("ceilings", {}).items()
+    }
+    return {"ceilings": found} if found else {}
 
 
 def _previous(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from replay.derive.designs import Design
 from replay.derive.files import number_text
 
 #: Facts of sidecars that are part of the set-up, where the design does not record them.
-RECORDED_FACTS = ("snapshot_interval_seconds",)
+RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
 #: Units that a key does not end with: what they measure, the chart says.
 _UNITLESS = {"ratio", "count"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from replay.adapters import OutputError, Result, adapter, judge
 from replay.context import Wait
-from replay.design import Cell, CellSet, digest_of
+from replay.design import Cell, CellSet, Variant, digest_of
 from replay.evidence import pretty_json, read_json, record
 from replay.images import BlockImage, create_image, remove_images
 from replay.mirror_cells import MirrorCells
@@ -37,9 +37,10 @@ class SingleTool(Protocol):
             variant = cell.variant
             if variant.image_name not in self.images:
                 self.bench.say(f"image for {variant.image_name}: create and fill")
-                self.images[variant.image_name] = create_image(self.bench, variant.image_name, variant.image)
+                self.images[variant.image_name] = self._create_image(variant)
         for made in self.images.values():
             self.mirror.await_first_copy(made)
+        self._images_made()
         for one in sets:
             by_variant = {cell.variant.name: cell for cell in one.cells}
             for cell in one.cells:
@@ -79,6 +80,13 @@ class SingleTool(Protocol):
         if measured.invalid and measured.invalid[0] == "too_short":
             self._pilot(raw, self.sized_by[cell.cell_id])
 
+    def _create_image(self, variant: Variant) -> BlockImage:
+        """Create and fill the image of the variants that share its `image_name`."""
+        return create_image(self.bench, variant.image_name, variant.image)
+
+    def _images_made(self) -> None:
+        """Do what has to come between filling the images and the first pilot; a protocol built on this one may."""
+
     def _size(self, cell: Cell) -> int:
         return self.io_total_bytes[self.sized_by[cell.cell_id].cell_id]
 
@@ -93,13 +101,17 @@ class SingleTool(Protocol):
         return "write" in str(cell.levels.get("io_type", "")) or cell.levels.get("io_type") == "rw"
 
     def _run_tool(self, cell: Cell, io_total_bytes: int, seed: int, component: str, while_running=None) -> Measured:
+        made = self.images[cell.variant.image_name]
         options = tool_options(self.bench, self.design.options, cell.variant.client_options)
+        options["namespace"] = bool(made.namespace)
         return run_observed(
             self.bench,
             self.adapter.argv_template(cell.levels, options),
             {
                 **client_values(self.bench),
-                "image": self.images[cell.variant.image_name].name,
+                "pool": made.pool,
+                "namespace": made.namespace or None,
+                "image": made.name,
                 "io_total_bytes": str(io_total_bytes),
                 "seed": str(seed),
             },

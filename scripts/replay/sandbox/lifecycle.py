@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from replay.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox import create, daemons, health, mirror, ports, requirements, state
 from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
 from replay.sandbox.layout import STATE_FILE, Layout, choose_run_directory, default_directory
@@ -61,6 +62,8 @@ def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = 
             remove_run_files(folder)
         else:
             remove(folder)
+    # The ledger of a cluster that is gone cannot be cleaned: an interrupted run's caps on its OSDs go with these.
+    remove_empty_groups(find_hierarchy())
     prune(folder.parent)
     say("stopped, data kept" if keep else "stopped and removed")
     return True

@@ -162,7 +162,7 @@ test("a data set that knows nothing never shows a figure of the shipped one", as
   const talk = await deck.openDeck("?data=bare");
   const shown = await talk.$$eval("data[value]", (all) =>
     all
-      .filter((one) => one.dataset.fallback === one.textContent)
+      .filter((one) => one.dataset.fallback === one.textContent.replaceAll("\u00a0", " "))
       .map((one) => `${one.value}: ${one.textContent}`),
   );
   assert.deepEqual(
@@ -176,6 +176,20 @@ test("without data of its own the shipped talk shows the figures that are writte
   const page = await open("");
   const text = await page.evaluate(() => document.getElementById("verdicts").innerText.replace(/\s+/g, " "));
   assert.match(text, /Between 4710× to 4712×, on 4713 OSDs with 4714 threads, at 4715 %\./);
+  await page.close();
+});
+
+test("a count stands in the table as a plain number, beside the one that it has to be", async () => {
+  const condition = { says: "what is left", kind: "count", metric: "left", region: { low: 0, high: 0 } };
+  const document = saying("refuted");
+  const counted = { ...document.claims[CLAIM], conditions: { ratio: condition } };
+  document.claims[CLAIM] = judged(counted, "refuted");
+  const page = await open(`?data=${await addDataSet("counted", document)}`);
+  const cells = page.locator("#verdicts table.claims tbody tr:first-child td");
+  assert.deepEqual((await cells.allInnerTexts()).slice(2, 4), ["2", "exactly 0"]);
+  const { title, between } = await seen(page);
+  assert.deepEqual([title, between], ["It does not: 2", "0 to 2"]);
+  assert.deepEqual(page.complaints, []);
   await page.close();
 });
 

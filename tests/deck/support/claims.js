@@ -70,6 +70,7 @@ function found(condition, verdict, n) {
       n: 0,
       reason: "no block holds all of its cells",
     };
+  if (condition.kind === "count") return { ...made, ...counted(region.low, verdict), n };
   const inside =
     region.low === null
       ? region.high / 1.3
@@ -81,6 +82,12 @@ function found(condition, verdict, n) {
   const interval =
     n > 1 ? { low: digits(estimate * 0.98), high: digits(estimate * 1.02) } : { low: null, high: null };
   return { ...made, estimate, ...interval, n, reason: `${estimate}, n = ${n}: made up to be ${verdict}` };
+}
+
+/** Counts compare exactly: any other number refutes, and with one block there is no verdict yet. */
+function counted(claimed, verdict) {
+  const estimate = verdict === "refuted" ? claimed + 2 : claimed;
+  return { estimate, low: claimed, high: estimate, reason: `${estimate}: made up to be ${verdict}` };
 }
 
 function digits(value) {

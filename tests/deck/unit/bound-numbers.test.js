@@ -89,3 +89,11 @@ test("a value that the data lose goes back to the slide's own text, or to what s
   assert.equal(element.textContent, "5");
   assert.deepEqual([...element.classes].sort(), ["bound", "figure-text"]);
 });
+
+test("what is written on a slide does not break between a number and its unit", () => {
+  const numbers = new BoundNumbers().setDefaultSource(() => "a 4 KiB write");
+  const element = dataElement("price.sentence", "a 4 KiB write");
+  numbers.bind({ querySelectorAll: () => [element] });
+  assert.equal(element.textContent, "a 4\u00a0KiB write");
+  assert.equal(element.getAttribute("data-fallback"), "a 4 KiB write");
+});

@@ -65,6 +65,17 @@ test("a value that the data leave empty is written as absent, never as a figure"
   );
 });
 
+test("a count is written as a plain number, and has no part that only a ratio has", async () => {
+  const left = { kind: "count", estimate: 2, low: 0, high: 2, n: 6, verdict: "refuted" };
+  await talk.saveData({ claims: claimsWith({ small: { conditions: { left } } }) });
+  assert.match(await told('<data value="small.left">2.00×</data>'), /says "2\.00×", but .* say "2"$/);
+  assert.match(await told('<data value="small.left.interval">0</data>'), /say "0 to 2"$/);
+  assert.match(
+    await told('<data value="small.left.percent">200 %</data>'),
+    /a count has no "percent"; there are estimate, low, high, interval, n/,
+  );
+});
+
 test("a value that names nothing is a problem that lists what there is", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   const about = (value) => told(`<data value="${value}">x</data> <data value="small.verdict">held</data>`);

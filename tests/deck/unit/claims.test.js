@@ -14,6 +14,7 @@ const half = {
   n: 6,
   region: { low: 0.4, high: 0.6 },
 };
+const left = { kind: "count", says: "left", estimate: 0, low: 0, high: 0, n: 6, region: { low: 0, high: 0 } };
 const claims = {
   sources: { S0: { title: "a talk" } },
   claims: {
@@ -31,6 +32,18 @@ const claims = {
       verdict: "inconclusive",
       reason: "one block gives no interval",
       conditions: { ratio: { ...ratio, low: null, high: null, n: 1 } },
+    },
+    counted: {
+      sentence: "None are left.",
+      source: "S1",
+      verdict: "held",
+      reason: "every condition is held",
+      conditions: {
+        left,
+        some: { ...left, estimate: 2, high: 2 },
+        many: { ...left, estimate: 12000, low: 12000, high: 12000 },
+        unknown: { ...left, estimate: null, low: null, high: null, n: 0 },
+      },
     },
     later: {
       sentence: "Later.",
@@ -61,6 +74,14 @@ for (const [value, text] of [
   ["single.ratio", "15.6×"],
   ["single.ratio.interval", "no interval"],
   ["later.ratio.n", "0"],
+  ["counted.left", "0"],
+  ["counted.left.estimate", "0"],
+  ["counted.left.interval", "0"],
+  ["counted.left.n", "6"],
+  ["counted.some", "2"],
+  ["counted.some.low", "0"],
+  ["counted.some.interval", "0 to 2"],
+  ["counted.many", "12\u202f000"],
 ]) {
   test(`${value} is spoken as ${text}`, () => assert.equal(look(value), text));
 }
@@ -80,6 +101,11 @@ test("what no claim knows is null, never a guess", () => {
     "later.ratio.interval",
     "later.ratio.inverse",
     "later.ratio.percent",
+    "counted.left.inverse",
+    "counted.some.percent",
+    "counted.some.inverse-percent",
+    "counted.unknown",
+    "counted.unknown.interval",
     "constructor.name",
     "small.constructor",
     "small.ratio.constructor",
@@ -99,7 +125,7 @@ test("a claim is shown by the condition that decided its verdict, else by its fi
 test("rows come in the order asked for, and all when none is asked for", () => {
   const ids = (rows) => rows.map(({ id }) => id);
   assert.deepEqual(ids(claimRows(claims, ["later", "small", "nobody"])), ["later", "small"]);
-  assert.deepEqual(ids(claimRows(claims)), ["small", "single", "later"]);
+  assert.deepEqual(ids(claimRows(claims)), ["small", "single", "counted", "later"]);
   assert.deepEqual(claimRows(null), []);
 });
 

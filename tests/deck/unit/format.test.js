@@ -9,6 +9,7 @@ import {
   formatRatio,
   formatSeconds,
   formatValue,
+  unbroken,
 } from "../../../deck/format.js";
 
 test("bytes are written with binary prefixes and at most one decimal", () => {
@@ -82,4 +83,17 @@ test("a share is a whole percentage, below ten per cent with two digits", () => 
 test("a share and a mean of ratios are told by their key", () => {
   assert.equal(formatValue(0.05, "share"), "5 %");
   assert.equal(formatValue(0.9943, "geometric_mean"), "0.994×");
+});
+
+test("a line never ends between a number and its unit", () => {
+  for (const [text, shown] of [
+    ["a 4 KiB write, 30 s", "a 4_KiB write, 30_s"],
+    ["64 KiB, 4 MiB and 1 GiB", "64_KiB, 4_MiB and 1_GiB"],
+    ["at 30.7 MB/s, 850 µs, 12 ms, 5 min", "at 30.7_MB/s, 850_µs, 12_ms, 5_min"],
+    ["limited 100 % of 6 cells (95 %)", "limited 100_% of 6 cells (95_%)"],
+    ["2 sources and 3 bytes, 4 minutes, 5 Bs", "2 sources and 3 bytes, 4 minutes, 5 Bs"],
+    ["n = 6: inside 1.6 to 2.5", "n = 6: inside 1.6 to 2.5"],
+    ["", ""],
+  ])
+    assert.equal(unbroken(text), shown.replaceAll("_", "\u00a0"));
 });

@@ -36,7 +36,9 @@ test("no two series of one experiment share colour, dash or marker", async () =>
   assert.ok(names.length > 0);
   for (const name of names) {
     const text = await readFile(new URL(name, folder), "utf8");
-    const labels = [...text.matchAll(/(?:^|[\s{])label: "?([^",}\n]+[^",}\n\s])/gm)].map(([, label]) => label);
+    // No label stands in braces, so that it ends with its line and a comma belongs to it.
+    const labels = [...text.matchAll(/^ +label: "?([^"\n]+)"?$/gm)].map(([, label]) => label);
+    assert.equal(labels.length, [...text.matchAll(/\blabel:/g)].length, `${name}: every label was found`);
     const together = labels.filter((label) => Object.hasOwn(SERIES_STYLES, label));
     for (const property of ["color", "dash", "pointStyle"]) {
       const values = together.map((label) => JSON.stringify(SERIES_STYLES[label][property]));

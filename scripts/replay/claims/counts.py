@@ -1,0 +1,67 @@
+"""Counts: cells of which each has to count exactly as many as claimed. Pure: rows in, findings out.
+
+There is no interval and nothing to correct for, because a count is no sample of noise: 0 primaries are 0 primaries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from replay.claims.model import BLOCKS_FOR_VERDICT, HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Count, Finding
+from replay.claims.table import Row, Table, filled
+
+
+def examine_count(condition: Count, table: Table) -> Finding:
+    """Return what was counted: refuted by any block that differs, held where enough blocks have the same as claimed.
+
+    A block without all of its cells, or with one that states no count, does not count.
+    """
+    counted: dict[int, list[float]] = {}
+    used: list[Row] = []
+    for block in table.blocks:
+        rows = table.find(block, condition.cells)
+        values = [_counted(row, condition.metric) for row in rows or ()]
+        if rows is None or None in values:
+            continue
+        counted[block] = values
+        used += rows
+    says = filled(condition.says, used)
+    if not counted:
+        return Finding(condition, NOT_MEASURED, "no block holds all of its cells", says)
+    blocks = {block: _furthest(values, condition.equals) for block, values in counted.items()}
+    verdict, reason = _verdict(condition, blocks)
+    return Finding(
+        condition,
+        verdict,
+        reason,
+        says,
+        estimate=_furthest(list(blocks.values()), condition.equals),
+        low=min(min(values) for values in counted.values()),
+        high=max(max(values) for values in counted.values()),
+        n=len(blocks),
+        cells=tuple(dict.fromkeys(row["cell"] for row in used)),
+        blocks=blocks,
+    )
+
+
+def _counted(row: Row, metric: str) -> float | None:
+    text = row.get(metric)
+    value = math.nan if text in (None, "") else float(text)
+    return value if math.isfinite(value) else None
+
+
+def _furthest(values: Sequence[float], claimed: int) -> float:
+    return max(values, key=lambda value: (abs(value - claimed), value))
+
+
+def _verdict(condition: Count, blocks: Mapping[int, float]) -> tuple[str, str]:
+    needed = condition.region.text()
+    differing = {block: value for block, value in blocks.items() if value != condition.equals}
+    if differing:
+        block, value = next(iter(differing.items()))
+        alike = f"{len(blocks) - len(differing)} of {len(blocks)} blocks are"
+        return REFUTED, f"{value:g} in block {block}: the claim needs {needed}, and {alike}"
+    if len(blocks) < BLOCKS_FOR_VERDICT:
+        return INCONCLUSIVE, f"{needed} in one block, and a verdict needs {BLOCKS_FOR_VERDICT}"
+    return HELD, f"{needed} in each of {len(blocks)} blocks"

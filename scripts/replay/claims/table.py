@@ -1,0 +1,53 @@
+"""What claims read: the used rows of one experiment's tidy.csv, and what these state. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from replay.claims.model import Selector
+
+#: A column of tidy.csv within what a condition says.
+PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
+
+Row = Mapping[str, Any]
+
+
+class Table:
+    """The used rows of one experiment's tidy.csv, found by block, variant and levels."""
+
+    def __init__(self, rows: Iterable[Row], factors: Sequence[str]) -> None:
+        self.factors = tuple(factors)
+        self.rows: dict[tuple, Row] = {}
+        for row in rows:
+            if str(row["used"]) == "1":
+                self.rows[self._key(row["block"], row["variant"], row)] = row
+
+    def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
+        return (int(block), variant, *(_text(levels[factor]) for factor in self.factors))
+
+    @property
+    def blocks(self) -> list[int]:
+        """The blocks that have rows, in order."""
+        return sorted({key[0] for key in self.rows})
+
+    def find(self, block: int, selector: Selector) -> list[Row] | None:
+        """Return a block's rows of the selector, one a point, or None when one is missing."""
+        found = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
+        return None if any(row is None for row in found) else found
+
+
+def _text(level: Any) -> str:
+    """A level as tidy.csv writes it, so that 4096 and "4096" are one."""
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def filled(says: str, rows: Sequence[Row]) -> str:
+    """Put what the rows state in place of the columns that `says` names; a question mark where they state nothing."""
+
+    def stated(match: re.Match[str]) -> str:
+        values = dict.fromkeys(str(row[match[1]]) for row in rows if row.get(match[1]) not in (None, ""))
+        return " or ".join(values) or "?"
+
+    return PLACEHOLDER.sub(stated, says)

@@ -1,0 +1,120 @@
+"""docs/rows.md: every row of the five sources, and that what the table names is there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from replay.claims.charts import charts_of
+from replay.claims.load import load_book
+from replay.paths import ROOT
+from replay.plan import experiment_names, load_experiment
+
+#: How many rows each source has, S0.1 to S0.14 and so on.
+ROWS = {"S0": 14, "S1": 9, "S2": 8, "S3": 17, "S4": 7}
+COLUMNS = ("row", "what it is", "experiment", "data", "slide", "claim")
+#: A cell that names nothing begins with a dash and says why.
+DASH = "\N{EN DASH}"
+REASON = re.compile(rf"{DASH} \S+( \S+){{2,}}")
+TOKEN = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: what it is, and the names in its cells; none where a cell says why."""
+
+    id: str
+    what: str
+    experiments: tuple[str, ...]
+    data: tuple[str, ...]
+    slides: tuple[str, ...]
+    claims: tuple[str, ...]
+
+
+def names_in(cell):
+    """The names of a cell, each in backticks, parted by commas. A cell without any says why."""
+    if cell.startswith(DASH):
+        assert REASON.fullmatch(cell), f"not a reason in words: {cell!r}"
+        return ()
+    names = tuple(TOKEN.findall(cell))
+    assert names and cell == ", ".join(f"`{name}`" for name in names), cell
+    assert len(set(names)) == len(names), cell
+    return names
+
+
+def read_rows(text):
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    header, rule, *body = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    assert tuple(header) == COLUMNS
+    assert set("".join(rule)) <= set("-:")
+    return [Row(cells[0], cells[1], *(names_in(cell) for cell in cells[2:])) for cells in body]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return read_rows((ROOT / "docs" / "rows.md").read_text())
+
+
+@pytest.fixture(scope="module")
+def experiments():
+    return {name: load_experiment(name) for name in experiment_names()}
+
+
+def unknown(rows, known, names_of):
+    """The names that do not exist, each with its row."""
+    return [f"{row.id}: {name}" for row in rows for name in names_of(row) if name not in known]
+
+
+def test_every_row_of_every_source_is_there_once_and_in_order(rows):
+    assert [row.id for row in rows] == [
+        f"{source}.{number}" for source, count in ROWS.items() for number in range(1, count + 1)
+    ]
+    assert all(len(row.what) > 10 for row in rows)
+
+
+def test_the_experiments_exist_and_their_files_name_the_same_rows(rows, experiments):
+    assert unknown(rows, experiments, lambda row: row.experiments) == []
+    for name, one in experiments.items():
+        assert [row.id for row in rows if name in row.experiments] == sorted(
+            one["sources"], key=lambda row: [int(part) for part in row[1:].split(".")]
+        ), name
+
+
+def test_the_data_exist_by_the_names_that_derive_gives_them(rows, experiments):
+    known = {chart for one in experiments.values() for chart in charts_of(one, "talk")}
+    known |= {f"{name}/tidy.csv" for name in experiments}
+    assert unknown(rows, known, lambda row: row.data) == []
+    for row in rows:
+        assert {name.split("/")[0] for name in row.data} <= set(row.experiments), row.id
+
+
+def test_the_slides_exist(rows):
+    text = "\n".join(path.read_text() for path in sorted((ROOT / "slides").glob("*.md")))
+    known = re.findall(r'^<!-- \.slide: id="([^"]+)"', text, re.MULTILINE)
+    assert len(known) == len(set(known))
+    assert unknown(rows, known, lambda row: row.slides) == []
+
+
+def test_the_claims_exist_and_each_of_them_answers_a_row(rows):
+    claims = {one.id: one for one in load_book().claims}
+    assert unknown(rows, claims, lambda row: row.claims) == []
+    assert set(claims) - {name for row in rows for name in row.claims} == set()
+
+
+def test_the_page_is_found_from_the_index_of_the_documentation():
+    assert "(rows.md)" in (ROOT / "docs" / "README.md").read_text()
+
+
+def table(*lines):
+    return "\n".join(["| " + " | ".join(COLUMNS) + " |", "|---|---|---|---|---|---|", *lines])
+
+
+def test_a_cell_holds_names_or_a_reason():
+    why = f"{DASH} a fact of method"
+    (row,) = read_rows(table(f"| S0.1 | what it is about | `a`, `b` | `a/c` | {why} | {why} |"))
+    assert row == Row("S0.1", "what it is about", ("a", "b"), ("a/c",), (), ())
+    for bad in (DASH, "", "`a` `b`", "a", f"{DASH} none", "`a`, `a`"):
+        with pytest.raises(AssertionError):
+            read_rows(table(f"| S0.1 | what it is about | {bad} | `a/c` | `s` | `c` |"))

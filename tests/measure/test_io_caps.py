@@ -1,0 +1,128 @@
+"""The kernel's throttle of block I/O, in folders that look like its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay import io_caps
+from replay.errors import ReplayError
+from replay.io_caps import Hierarchy, IoCap, device_of, find_hierarchy, parse_counts, release, remove_empty_groups
+
+GROUP = "replay-0a1b2c3d-osd-2"
+
+
+def test_version_1_is_found_by_its_controller_and_version_2_by_what_it_hands_down(tmp_path):
+    for name in ("memory", "blkio", "unified"):
+        (tmp_path / name).mkdir()
+    mounts = tmp_path / "mounts"
+    lines = [
+        f"cgroup {tmp_path}/memory cgroup rw,memory 0 0",
+        f"cgroup2 {tmp_path}/unified cgroup2 rw,relatime 0 0",
+    ]
+    mounts.write_text("\n".join(lines) + "\n")
+    assert find_hierarchy(mounts) is None, "no throttle anywhere"
+    (tmp_path / "unified" / "cgroup.subtree_control").write_text("cpu io memory\n")
+    assert find_hierarchy(mounts) == Hierarchy(tmp_path / "unified", 2)
+    mounts.write_text("\n".join([f"cgroup {tmp_path}/blkio cgroup rw,relatime,blkio 0 0", *lines]) + "\n")
+    assert find_hierarchy(mounts) == Hierarchy(tmp_path / "blkio", 1)
+
+
+def test_the_caps_are_written_as_each_version_wants_them(tmp_path):
+    one = IoCap(Hierarchy(tmp_path, 1), GROUP, "254:0")
+    one.make(120)
+    written = {path.name: path.read_text() for path in one.folder.iterdir()}
+    assert written == {
+        "blkio.throttle.read_iops_device": "254:0 120",
+        "blkio.throttle.write_iops_device": "254:0 120",
+    }
+    two = IoCap(Hierarchy(tmp_path, 2), "replay-0a1b2c3d-osd-3", "254:0")
+    two.make(120)
+    assert (two.folder / "io.max").read_text() == "254:0 riops=120 wiops=120"
+
+
+def test_a_process_that_was_taken_is_held(tmp_path):
+    cap = IoCap(Hierarchy(tmp_path, 1), GROUP, "254:0")
+    cap.make(1)
+    assert not cap.holds(7)
+    cap.take(7)
+    assert cap.holds(7) and not cap.holds(77)
+
+
+def test_both_versions_counts_are_read():
+    v1 = "253:0 Read 9\n253:0 Write 9\n254:0 Read 2\n254:0 Write 1104\n254:0 Sync 1106\n254:0 Total 1106\nTotal 1124\n"
+    v2 = "253:0 rbytes=1 wbytes=2 rios=9 wios=9 dbytes=0 dios=0\n254:0 rbytes=8192 wbytes=1 rios=2 wios=1104\n"
+    assert parse_counts(v1, "254:0") == parse_counts(v2, "254:0") == (2, 1104)
+    assert parse_counts("", "254:0") == (0, 0)
+
+
+@given(reads=st.integers(0, 2**63), writes=st.integers(0, 2**63), others=st.integers(0, 2**63))
+def test_another_disks_counts_never_mix_in(reads, writes, others):
+    rows = [f"8:0 Read {others}", f"254:0 Read {reads}", f"8:0 Write {others}", f"254:0 Write {writes}"]
+    assert parse_counts("\n".join(rows), "254:0") == (reads, writes)
+
+
+def test_a_group_is_removed_after_its_processes_went_home(tmp_path, monkeypatch):
+    folder, home = tmp_path / GROUP, tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    moved = []
+
+    def write(path, text, *, gone_is_fine=False):
+        moved.append((path.parent.name, text))
+        (folder / "cgroup.procs").unlink()  # the kernel's file empties, and goes with the folder
+
+    (folder / "cgroup.procs").write_text("41\n")
+    monkeypatch.setattr(io_caps, "_write", write)
+    assert release(str(tmp_path), GROUP, "/home")
+    assert (moved, folder.exists()) == ([("home", "41")], False)
+    assert not release(str(tmp_path), GROUP, "/home"), "a second time there is nothing"
+
+
+@pytest.mark.parametrize("name", ["", "/", "..", "system.slice", "replay-0a1b2c3d-osd-2/../../x"])
+def test_no_other_group_is_ever_emptied(tmp_path, name):
+    with pytest.raises(ReplayError, match="is no group that Replay makes"):
+        release(str(tmp_path), name, "/")
+
+
+def test_only_empty_groups_of_replay_are_swept_and_no_new_one(tmp_path):
+    hierarchy, other = Hierarchy(tmp_path, 1), "replay-0a1b2c3d-osd-3"
+    for name in (GROUP, other, "system.slice"):
+        (tmp_path / name).mkdir()
+    (tmp_path / other / "cgroup.procs").write_text("41\n")
+    assert remove_empty_groups(hierarchy) == 0, "just made"
+    assert remove_empty_groups(hierarchy, now=lambda: time.time() + 60) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == [other, "system.slice"]
+    assert remove_empty_groups(None) == 0
+
+
+def test_a_file_on_no_disk_has_no_device(tmp_path, monkeypatch):
+    class NoDisk:
+        def stat(self):
+            return os.stat_result((0, 0, os.makedev(0, 99999 & 0xFF), 0, 0, 0, 0, 0, 0, 0))
+
+    assert device_of(NoDisk()) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or find_hierarchy() is None, reason="needs root and the kernel's throttle")
+def test_the_kernel_takes_a_process_in_and_gives_it_back():
+    hierarchy = find_hierarchy()
+    sleeper = subprocess.Popen(["sleep", "60"])
+    cap = IoCap(hierarchy, f"replay-{os.getpid() % 16**8:08x}-osd-0", device_of(io_caps.Path("/")) or "0:0")
+    home = hierarchy.home_of(sleeper.pid)
+    try:
+        cap.folder.mkdir()
+        cap.take(sleeper.pid)
+        assert cap.holds(sleeper.pid)
+        assert hierarchy.home_of(sleeper.pid) == f"/{cap.group}"
+        assert release(str(hierarchy.root), cap.group, home)
+        assert (hierarchy.home_of(sleeper.pid), cap.folder.exists()) == (home, False)
+    finally:
+        release(str(hierarchy.root), cap.group, home)
+        sleeper.kill()
+        sleeper.wait()
