@@ -37,6 +37,7 @@ const FEWER_SIZES = [
   "Two instances",
   "2 replicas",
   "Every 30 s",
+  "Every 15 s",
 ];
 
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
