@@ -34,7 +34,7 @@ class SandboxOptions:
 
     left_osds: int = 3
     right_osds: int = 1
-    left_osd_bytes: int = 10 * GIB
+    left_osd_bytes: int = 16 * GIB
     right_osd_bytes: int = 8 * GIB
     osd_memory_target_bytes: int = SMALLEST_OSD_MEMORY_BYTES
 
