@@ -45,8 +45,10 @@ function nodeTests(files, args = []) {
   ];
 }
 
-const pytest = (marks) => (report) => [
-  ...[path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks],
+const pytest =
+  (marks, ...args) =>
+  (report) => [
+  ...[path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks, ...args],
   ...["--durations=5", `--junitxml=${report}`],
 ];
 
@@ -86,7 +88,8 @@ export function testSteps({ quick = false } = {}) {
     },
     {
       name: "Tests on a sandbox, with a smoke run of every experiment",
-      argv: pytest("sandbox"),
+      // Two at a time, each on a sandbox of its own: a test mostly waits for Ceph. A module's tests stay together.
+      argv: pytest("sandbox", "-n", "2", "--dist", "loadscope"),
       report: "junit",
       bound: 30 * MINUTE,
     },
