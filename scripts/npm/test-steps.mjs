@@ -48,9 +48,9 @@ function nodeTests(files, args = []) {
 const pytest =
   (marks, ...args) =>
   (report) => [
-  ...[path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks, ...args],
-  ...["--durations=5", `--junitxml=${report}`],
-];
+    ...[path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks, ...args],
+    ...["--durations=5", `--junitxml=${report}`],
+  ];
 
 /** Returns the steps of the whole run, or of the fast subset. @returns {Step[]} */
 export function testSteps({ quick = false } = {}) {

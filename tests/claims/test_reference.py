@@ -22,14 +22,17 @@ def manifest():
 
 
 def drawn(path, label, x):
-    """Return what a ratio chart draws of a variant at x: the field of a wide table, or of a long one's column `y`."""
+    """Return what a ratio chart draws of a variant at x, None where it draws nothing.
+
+    That is the field of a wide table, or of a long one's column `y`.
+    """
     with path.open(newline="") as file:
         header, *rows = csv.reader(file)
     if header[:3] == ["series", "x", "y"]:
         (value,) = (row[2] for row in rows if (row[0], row[1]) == (label, str(x)))
     else:
         (value,) = (row[header.index(str(x))] for row in rows if row[0] == label)
-    return float(value)
+    return float(value) if value else None
 
 
 def pairs_with_the_reference(condition, reference):
@@ -56,7 +59,9 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(manifest):
             levels, other, on_top = pair
             metric = next(one["name"] for one in experiment["metrics"] if one["metric"] == found.condition.metric)
             workload = "-".join(str(levels[factor]) for factor in experiment["workload_factors"])
-            chart = manifest["experiments"][name]["charts"][f"ratio-{metric}-{workload}"]
+            name_of_chart = "-".join(filter(None, ["ratio", metric, workload]))
+            if (chart := manifest["experiments"][name]["charts"].get(name_of_chart)) is None:
+                continue
             label = next(one["label"] for one in manifest["experiments"][name]["variants"] if one["name"] == other)
             x = levels[experiment["x_factor"]]
             drawn_here = {"": drawn(REFERENCE / chart["path"], label, x)}
@@ -64,13 +69,14 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(manifest):
                 part: drawn(REFERENCE / path, label, x) for part, path in chart["companions"].items() if part != "n"
             }
             spoken = {"": found.estimate, "low": found.low, "high": found.high}
-            if not on_top:
-                spoken = {"": 1 / found.estimate, "low": 1 / found.high, "high": 1 / found.low}
-            assert {part: six_digits(value) for part, value in drawn_here.items()} == {
-                part: six_digits(spoken[part]) for part in drawn_here
+            if on_top != (experiment.get("ratio_direction", "reference/variant") == "reference/variant"):
+                turned = {"": found.estimate, "low": found.high, "high": found.low}
+                spoken = {part: None if value is None else 1 / value for part, value in turned.items()}
+            assert {part: value if value is None else six_digits(value) for part, value in drawn_here.items()} == {
+                part: spoken[part] if spoken[part] is None else six_digits(spoken[part]) for part in drawn_here
             }, judgement.claim.id
             compared.add(judgement.claim.id)
-    assert compared == {"journal-4k-seq-write", "journal-4k-write-little", "journal-4m-write-half"}
+    assert compared >= {"journal-4k-seq-write", "journal-4k-write-little", "journal-4m-write-half"}
 
 
 @pytest.fixture(scope="module")
