@@ -37,7 +37,8 @@ def drawn(path, label, x):
 
 def pairs_with_the_reference(condition, reference):
     """Return (levels, the other variant, whether the reference is on top), or None for any other kind of condition."""
-    if len(condition.terms) != 2:
+    # A count has no terms: nothing is divided.
+    if len(getattr(condition, "terms", ())) != 2:
         return None
     (_, over), (_, under) = condition.terms
     points = [list(one.points()) for one in (over, under)]
@@ -53,7 +54,7 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(manifest):
         name = judgement.claim.experiment
         for found in judgement.findings:
             experiment = load_experiment(name)
-            reference = next(one["name"] for one in experiment["variants"] if one.get("reference"))
+            reference = next((one["name"] for one in experiment["variants"] if one.get("reference")), None)
             if not (pair := pairs_with_the_reference(found.condition, reference)):
                 continue
             levels, other, on_top = pair
