@@ -126,13 +126,17 @@ inDeck(
       { body: "x,1\na,3\n", delay: 10 },
     ];
     routes.set("/d/a.csv", () => answers.shift());
+    await page.evaluate(() => {
+      const [slot] = window.plugin.charts.values();
+      window.slow = slot.refresh();
+    });
+    // Requests that are sent together may arrive in either order.
+    while (answers.length > 1) await new Promise((resolve) => setTimeout(resolve, 5));
     const values = await page.evaluate(async () => {
       const [slot] = window.plugin.charts.values();
-      const slow = slot.refresh();
-      const fast = slot.refresh();
-      await fast;
+      await slot.refresh();
       const soon = slot.chart.data.datasets[0].data[0];
-      await slow;
+      await window.slow;
       await new Promise((resolve) => setTimeout(resolve, 500));
       return [soon, slot.chart.data.datasets[0].data[0]];
     });

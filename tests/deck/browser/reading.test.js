@@ -72,7 +72,8 @@ test("the speaker view opens under the page's policy, with notes, clock, pace an
 });
 
 test("the print view has a page for each slide, each chart drawn, in light colours", async () => {
-  const page = await deck.openDeck("?data=fixture&view=print", { colorScheme: "dark" });
+  const takeAway = await deck.lendShipped();
+  const page = await deck.openDeck("?data=shipped&view=print", { colorScheme: "dark" });
   await page.waitForSelector("html[data-charts-ready]", { timeout: 20000 });
   const facts = await page.evaluate(() => ({
     pages: document.querySelectorAll(".pdf-page").length,
@@ -92,6 +93,7 @@ test("the print view has a page for each slide, each chart drawn, in light colou
   const count = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g).length;
   assert.equal(count, facts.pages);
   await page.close();
+  await takeAway();
 });
 
 test("with less motion asked for, nothing moves for longer than a blink", async () => {

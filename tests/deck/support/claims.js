@@ -44,10 +44,11 @@ export function findings({ sources = {}, claims }, { dataSet, experiments, block
     if (!experiments.includes(experiment) || Object.keys(conditions).length === 0) return "not measured";
     return blocks === 1 ? "inconclusive" : (FOUND[id] ?? "held");
   };
-  const found = Object.entries(claims).map(([id, claim]) => [
-    id,
-    judged({ chart: null, ...claim }, verdictOf(id, claim), { n: blocks }),
-  ]);
+  const found = Object.entries(claims).map(([id, claim]) => {
+    // As derive writes it: of an experiment that is not there, no condition was looked at.
+    const conditions = experiments.includes(claim.experiment) ? claim.conditions : {};
+    return [id, judged({ chart: null, ...claim, conditions }, verdictOf(id, claim), { n: blocks })];
+  });
   return {
     schema_version: 2,
     data_set: dataSet,

@@ -8,6 +8,7 @@ import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
 
 export const FIXTURE = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
+export const SHIPPED = path.resolve(import.meta.dirname, "../../../benchmarks/reference");
 
 /**
  * A browser and a present server with the fixture's data.
@@ -54,6 +55,13 @@ export async function startDeck() {
       const file = path.join(benchmarks, name);
       await writeFile(`${file}.tmp`, text);
       await rename(`${file}.tmp`, file);
+    },
+
+    /** Lends the data that ship, under the name `shipped`, without raw output. Returns what takes them away again. */
+    async lendShipped() {
+      const folder = path.join(benchmarks, "shipped");
+      await cp(SHIPPED, folder, { recursive: true, filter: (name) => !/\/raw(?:\/|$)/.test(name) });
+      return () => rm(folder, { recursive: true });
     },
 
     async close() {
