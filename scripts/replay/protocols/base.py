@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from replay.adapters import Adapter, OutputError, Result, judge
 from replay.context import Bench, Wait
 from replay.design import Cell, CellSet, Design, Skip
 
@@ -34,6 +35,18 @@ class Measured:
     waits: list[Wait] = field(default_factory=list)
     invalid: tuple[str, str] | None = None
     headline: str = ""
+
+
+def parse_and_judge(adapter: Adapter, cell: Cell, measured: Measured, minimum_seconds: float) -> Result | None:
+    """Return what a cell's output says, None where it says nothing; `measured.invalid` tells whether it can stand."""
+    outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
+    try:
+        result = adapter.parse(outputs, measured.exit_status, cell.levels)
+    except OutputError as error:
+        measured.invalid = (error.reason, str(error).splitlines()[0])
+        return None
+    measured.invalid = judge(result, minimum_seconds)
+    return result
 
 
 class Protocol:

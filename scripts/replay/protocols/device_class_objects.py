@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.adapters import OutputError, adapter, judge
+from replay.adapters import adapter
 from replay.context import Wait
 from replay.design import Cell, CellSet
 from replay.device_classes import DeviceClasses, check_options, lacking
 from replay.errors import ConfigurationError
-from replay.protocols.base import Measured, Protocol
+from replay.protocols.base import Measured, Protocol, parse_and_judge
 from replay.rados_objects import BenchObjects
 from replay.rados_rounds import run_rounds
 from replay.site import Site
@@ -103,13 +103,9 @@ class DeviceClassObjects(Protocol):
         """Set `measured.invalid` where the output cannot stand; charge what was written to the account."""
         if measured.invalid:
             return
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
+        result = parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
+        if result is None:
             return
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
         if result.complete:
             measured.headline = f"{result.metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
             self.bench.account(result.metrics["bytes"])

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.adapters import OutputError, Result, adapter, judge
+from replay.adapters import Result, adapter
 from replay.client_conf import write_client_conf
 from replay.design import Cell, CellSet, Variant
 from replay.errors import ConfigurationError
 from replay.images import BlockImage, create_image, remove_images
 from replay.kernel_client import MKFS_OPTIONS, map_image, mount
 from replay.kernel_leftovers import remove_leftover_mounts
-from replay.protocols.base import Measured, Protocol
+from replay.protocols.base import Measured, Protocol, parse_and_judge
 from replay.tool_run import client_values, run_observed
 
 #: Values of a variant's level `client`.
@@ -119,14 +119,7 @@ class KernelClient(Protocol):
         """Set `measured.invalid` where the output cannot stand; return the result where it can."""
         if measured.invalid:
             return None
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
-            return None
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
-        return result
+        return parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
 
     def _check(self) -> None:
         """Refuse what this protocol cannot do, before anything is created."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.adapters import OutputError, adapter, judge
+from replay.adapters import adapter
 from replay.catch_up import REPLAYING, await_state, journal_level, wait_until_level
 from replay.context import Bench, Wait
 from replay.design import Cell, CellSet, Design
@@ -17,7 +17,7 @@ from replay.images import BlockImage, create_image, remove_images
 from replay.logged_writer import LoggedWriter
 from replay.mirror_cells import MirrorCells
 from replay.mirror_design import check_modes, lacking_mirror_daemon, positive_option
-from replay.protocols.base import Measured, Protocol
+from replay.protocols.base import Measured, Protocol, parse_and_judge
 from replay.samplers.mirror import MirrorSampler
 from replay.samplers.replica import ReplicaSampler
 from replay.site import Site
@@ -150,13 +150,9 @@ class MirrorLag(Protocol):
             measured.invalid = ("replay_did_not_advance", "the replica did not get level after the writer had ended")
         if measured.invalid is not None:
             return
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
+        result = parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
+        if result is None:
             return
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
         if measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the writer wrote")
         lag, most = result.metrics["lag_median_seconds"], result.metrics["lag_max_seconds"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.adapters import OutputError, Result, adapter, judge, render
+from replay.adapters import Result, adapter, render
 from replay.adapters.fio import client_argv, job_file
 from replay.capabilities import LOCAL_HOSTS, missing
 from replay.context import Wait
@@ -18,7 +18,7 @@ from replay.errors import ConfigurationError
 from replay.fio_clients import fio_clients
 from replay.image_sets import create_images
 from replay.images import BlockImage, create_image, remove_images
-from replay.protocols.base import Measured, Protocol
+from replay.protocols.base import Measured, Protocol, parse_and_judge
 from replay.tool_run import client_values, run_observed
 
 ALL_CLIENTS = "All clients"
@@ -141,14 +141,7 @@ class MultiClient(Protocol):
             measured.invalid = ("client_lost", f"{seen} of {expected} clients took part{besides}")
         if measured.invalid:
             return None
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
-            return None
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
-        return result
+        return parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
 
     def _account(self, cell: Cell, result: Result, ramp_seconds: float) -> None:
         """Charge what was written to the account; the ramp, which fio leaves out, at the rate of what it reports."""

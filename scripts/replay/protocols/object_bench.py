@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.adapters import OutputError, adapter, judge
+from replay.adapters import adapter
 from replay.adapters.rados_bench import RadosBench, mode_of
 from replay.caches import Caches
 from replay.context import Wait
@@ -25,7 +25,7 @@ from replay.experiment_pools import (
     create_pool,
     remove_leftover_pools,
 )
-from replay.protocols.base import Measured, Protocol
+from replay.protocols.base import Measured, Protocol, parse_and_judge
 from replay.rados_objects import BenchObjects, Fill
 from replay.rados_rounds import run_rounds
 
@@ -207,13 +207,9 @@ class ObjectBench(Protocol):
         """Set `measured.invalid` where the output cannot stand; charge what was written to the account."""
         if measured.invalid:
             return
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
+        result = parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
+        if result is None:
             return
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
         if result.complete:
             measured.headline = f"{result.metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
             if _is_write(cell):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.adapters import OutputError, adapter, judge
+from replay.adapters import adapter
 from replay.adapters.placement_entities import last_osd
 from replay.adapters.rados_bench import mode_of
 from replay.context import Bench, Wait
@@ -20,7 +20,7 @@ from replay.errors import ConfigurationError, ReplayError
 from replay.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.osd_settings import Osd, OsdSettings
 from replay.placement_state import QUIET_SECONDS, await_calm, await_stable, read_placement_files, throttles
-from replay.protocols.base import Measured, Protocol
+from replay.protocols.base import Measured, Protocol, parse_and_judge
 from replay.rados_objects import RECORDS_PER_RUN_NAME, BenchObjects, Fill
 from replay.rados_rounds import run_rounds
 
@@ -235,13 +235,9 @@ class Placement(Protocol):
         """Set `measured.invalid` where the output cannot stand; charge what was written to the account."""
         if measured.invalid:
             return
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
+        result = parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
+        if result is None:
             return
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
         if measured.invalid is None:
             known = sum(
                 value for kind, _, name, value in result.entities if (kind, name) == ("placement_group", "objects")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.adapters import OutputError, adapter, judge
+from replay.adapters import adapter
 from replay.context import Bench, Wait
 from replay.design import Cell, CellSet, Design
 from replay.errors import ConfigurationError, ReplayError
@@ -17,7 +17,7 @@ from replay.logged_writer import LoggedWriter
 from replay.mirror_cells import MirrorCells
 from replay.mirror_design import lacking_flat_pool, positive_option
 from replay.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
-from replay.protocols.base import Measured, Protocol
+from replay.protocols.base import Measured, Protocol, parse_and_judge
 from replay.samplers.trims import TrimSampler, wait_until_trimmed
 from replay.site import Site
 from replay.trial.snapshots import Snapshots
@@ -126,13 +126,9 @@ class SnapshotInterval(Protocol):
     def _judge(self, cell: Cell, measured: Measured) -> None:
         if measured.invalid is not None:
             return
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
+        result = parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
+        if result is None:
             return
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
         rate, tail = result.metrics["operations_per_second"], result.metrics["latency_p99_seconds"]
         measured.headline = f"{rate:,.0f} operations/s, 99 % within {1000 * tail:.1f} ms"
 
