@@ -14,6 +14,7 @@ from replay.statistics import (
     modified_z,
     paired_log_ratio,
     summarise,
+    t_quantile,
     welch_difference,
 )
 from simulate_claims import coverage, paired_runs
@@ -49,6 +50,16 @@ def test_the_interval_is_student_s():
     estimate = mean_with_interval([1.0, 2.0, 3.0, 4.0])
     assert estimate.high - estimate.value == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-6)
     assert estimate.value - estimate.low == pytest.approx(estimate.high - estimate.value)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_the_interval_reaches_as_many_standard_errors_as_student_s_table_says(n):
+    assert t_quantile(n) == pytest.approx(stats.t.ppf(0.975, n - 1))
+
+
+def test_one_value_reaches_nowhere():
+    with pytest.raises(ValueError, match="no interval"):
+        t_quantile(1)
 
 
 def test_one_block_gives_an_estimate_without_an_interval():

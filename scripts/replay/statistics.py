@@ -74,8 +74,18 @@ def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) 
     mean = math.fsum(values) / n
     if n == 1:
         return Estimate(mean, None, None, 1)
-    half = float(stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(_variance(values) / n)
+    half = t_quantile(n, confidence) * math.sqrt(_variance(values) / n)
     return Estimate(mean, mean - half, mean + half, n)
+
+
+def t_quantile(n: int, confidence: float = CONFIDENCE) -> float:
+    """Return how many standard errors of a mean of `n` values the t-interval reaches to either side.
+
+    Raises ValueError for fewer than two values.
+    """
+    if n < 2:
+        raise ValueError("one value has no interval")
+    return float(stdtrit(n - 1, 0.5 + confidence / 2))
 
 
 def _variance(values: Sequence[float]) -> float:

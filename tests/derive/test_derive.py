@@ -52,9 +52,9 @@ def test_raw_output_becomes_one_row_a_cell_and_a_table_a_metric_and_workload(dir
         "experiment", "block", "cell", "attempt", "point", "variant", "label", "io_type", "io_pattern", "io_size_bytes",
     ]  # fmt: skip
     assert sorted(path.name for path in (directory / "aggregate").iterdir() if "write" in path.name) == [
-        *(f"iops-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
-        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low", ".n")),
-        *(f"throughput-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
+        *(f"iops-write-seq{part}.csv" for part in ("", ".max", ".min", ".n", ".runs")),
+        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low", ".n", ".runs")),
+        *(f"throughput-write-seq{part}.csv" for part in ("", ".max", ".min", ".n", ".runs")),
     ]
 
 
@@ -258,7 +258,7 @@ def test_another_axis_than_sizes_gives_a_long_table(directory):
     assert list(rows[0]) == ["series", "x", "y", "low", "high", "n"]
     assert list(rows[1].values()) == ["Without journal", "2", "2002", "2001", "2003", "3"]
     chart = entry["charts"]["iops-write-rand-4096"]
-    assert (chart["kind"], chart["x"]) == ("long", {"label": "Clients", "unit": "count"})
+    assert (chart["kind"], chart["x"]) == ("long", {"label": "Clients", "unit": "count", "factor": "clients"})
     ratios = rows_of(directory / "aggregate" / "ratio-throughput-write-rand-4096.csv")
     assert float(ratios[0]["low"]) <= float(ratios[0]["y"]) <= float(ratios[0]["high"])
 

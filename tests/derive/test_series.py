@@ -142,7 +142,7 @@ def test_the_manifest_says_that_the_axis_is_time_and_of_which_level(tree):
     assert drawn["kind"] == "long"
     assert drawn["workload"] == {"io_type": "write", "io_pattern": "seq", "io_size_bytes": 4096}
     assert drawn["n"] == {"min": 2, "max": 2}
-    assert charts["iops-write-seq"]["x"] == {"label": "I/O size", "unit": "bytes"}
+    assert charts["iops-write-seq"]["x"] == {"label": "I/O size", "unit": "bytes", "factor": "io_size_bytes"}
 
 
 def test_numbers_of_the_experiment_are_what_they_are_without_a_metric_over_time(tree, tmp_path):

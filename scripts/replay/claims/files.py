@@ -8,7 +8,7 @@ from pathlib import Path
 from replay.claims import claims_path
 from replay.claims.evaluate import Table, judge
 from replay.claims.load import load_book
-from replay.claims.model import Assessment
+from replay.claims.model import Assessment, Book
 from replay.claims.output import as_csv, as_json
 from replay.copies import read_stamp
 from replay.derive.files import write_if_changed
@@ -16,13 +16,16 @@ from replay.errors import EvidenceError
 from replay.plan import experiment_names, load_experiment
 
 
-def judge_data_set(data_set: Path) -> Assessment:
-    """Return what a data set says of every claim. Raises ConfigurationError for claims that make no sense."""
+def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
+    """Return what a data set says of every claim, of `book` where it was read already.
+
+    Raises ConfigurationError for claims that make no sense.
+    """
     if not data_set.is_dir():
         raise EvidenceError("there is no such data set", where=data_set, next_step="npm run measure -- --help")
     factors = {name: list(load_experiment(name)["factors"]) for name in experiment_names()}
     tables = {name: read_table(data_set / name / "tidy.csv", factors[name]) for name in factors}
-    book, stamp = load_book(), read_stamp(data_set)
+    book, stamp = book or load_book(), read_stamp(data_set)
     return Assessment(
         data_set=data_set.name,
         altered=stamp.sentence() if stamp else "",
@@ -39,14 +42,14 @@ def read_table(path: Path, factors: list[str]) -> Table | None:
         return Table(csv.DictReader(file), factors)
 
 
-def write_claims(data_set: Path) -> Assessment | None:
+def write_claims(data_set: Path, book: Book | None = None) -> Assessment | None:
     """Judge a data set and write its claims.json and claims.csv; return what was found.
 
     A talk that makes no claims gets no files, and None is returned.
     """
     if not claims_path().exists():
         return None
-    assessment = judge_data_set(data_set)
+    assessment = judge_data_set(data_set, book)
     write_if_changed(data_set / "claims.json", as_json(assessment))
     write_if_changed(data_set / "claims.csv", as_csv(assessment))
     return assessment

@@ -1,18 +1,19 @@
-"""The CSVs that charts read: medians with their spread, and paired ratios with their intervals."""
+"""The CSVs that charts read: medians with their spread, paired ratios with their intervals, the runs behind both."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from replay import statistics
 from replay.derive.cells import AttemptRecord, CellRow
-from replay.derive.designs import Design
+from replay.derive.designs import VARIANT_ON_TOP, Design
 from replay.derive.files import csv_text, number_text
+from replay.derive.runs import Run, runs_csv, runs_file
 
 LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 
@@ -21,9 +22,11 @@ LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 class Chart:
     """One aggregate: its files by name, and what the manifest says of it.
 
-    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`. `x` is the label
-    and unit of an axis that is not the design's, and `level` the one level of the x factor that the chart is of. Of a
-    ratio chart `estimates` holds what it draws, by variant and x; of trials `summary` holds each variant's, all blocks.
+    `companions` names the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`. `runs` tells
+    whether `<name>.runs.csv` is among the files. `column` is the column of tidy.csv whose values it draws, or divides.
+    `x` is the label and unit of an axis that is not the design's, and `level` the one level of the x factor that the
+    chart is of. Of a ratio chart `estimates` holds what it draws, by variant and x; of trials `summary` holds each
+    variant's, all blocks.
     """
 
     name: str
@@ -38,10 +41,18 @@ class Chart:
     n: tuple[int, int]
     files: Mapping[str, str]
     companions: Mapping[str, str] = field(default_factory=dict)
+    runs: bool = False
+    column: str | None = None
     estimates: Mapping[tuple[str, Any], statistics.Estimate] = field(default_factory=dict)
     summary: Mapping[str, statistics.Point] = field(default_factory=dict)
     x: Mapping[str, str] | None = None
     level: Any = None
+
+    def with_runs(self, runs: Sequence[Run]) -> Chart:
+        """Return the chart with the file of its runs; without one where there is no run."""
+        if not runs:
+            return self
+        return replace(self, files={**self.files, runs_file(self.name): runs_csv(runs)}, runs=True)
 
 
 @dataclass(frozen=True)
@@ -54,17 +65,31 @@ class Workload:
     designed: frozenset[tuple[str, Any]]
 
 
+@dataclass(frozen=True)
+class _Values:
+    """A metric's values, by (workload, variant, x) and block; and the attempt of a set, by (workload, x, block)."""
+
+    by_place: Mapping[tuple[Any, ...], Mapping[int, float]]
+    attempts: Mapping[tuple[Any, ...], int]
+
+    def at(self, workload: Workload, variant: str, x: Any) -> Mapping[int, float]:
+        return self.by_place.get((workload.levels, variant, x), {})
+
+    def attempt(self, workload: Workload, x: Any, block: int) -> int:
+        return self.attempts[workload.levels, x, block]
+
+
 def used_frame(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> pd.DataFrame:
-    """Return one row per used cell: workload, x, variant, block and the design's metrics (NaN where not said)."""
+    """Return a row per used cell: workload, x, variant, block, attempt, the design's metrics (NaN where not said)."""
     metrics = [metric["metric"] for metric in _scalars(design)]
     rows = []
     for record, row in used:
         cell = design.cells[row.cell_id]
         block, values = record.block, row.metrics
         x = block if design.x_factor is None else design.x(cell.levels)
-        place = (design.workload(cell.levels), x, cell.variant, block)
+        place = (design.workload(cell.levels), x, cell.variant, block, record.number)
         rows.append((*place, *(values.get(metric, math.nan) for metric in metrics)))
-    return pd.DataFrame(rows, columns=["workload", "x", "variant", "block", *dict.fromkeys(metrics)])
+    return pd.DataFrame(rows, columns=["workload", "x", "variant", "block", "attempt", *dict.fromkeys(metrics)])
 
 
 def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
@@ -86,7 +111,7 @@ def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
                 for x in workload.xs
                 if (workload.levels, variant, x) in statistics_by_place
             }
-            result.append(_median_chart(metric, workload, cells, design))
+            result.append(_median_chart(metric, workload, cells, values[metric["metric"]], design))
             if metric.get("ratio") and design.reference is not None and design.kind != "trials":
                 chart = _ratio_chart(metric, workload, values[metric["metric"]], design)
                 result += [chart] if chart else []
@@ -120,15 +145,21 @@ def workloads_of(design: Design, blocks: Iterable[int]) -> list[Workload]:
     return result
 
 
-def _values(frame: pd.DataFrame, names: list[str]) -> dict[str, dict[tuple, dict[int, float]]]:
-    """Return metric to (workload, variant, x) to block to value; a missing value is left out."""
-    result: dict[str, dict[tuple, dict[int, float]]] = {name: {} for name in names}
+def _values(frame: pd.DataFrame, names: list[str]) -> dict[str, _Values]:
+    """Return each metric's values; a missing value is left out."""
     places = list(zip(frame["workload"], frame["variant"], frame["x"], strict=True))
     blocks = frame["block"].tolist()
+    attempts = {
+        (workload, x, block): number
+        for (workload, _, x), block, number in zip(places, blocks, frame["attempt"].tolist(), strict=True)
+    }
+    result = {}
     for name in names:
+        by_place: dict[tuple, dict[int, float]] = {}
         for place, block, value in zip(places, blocks, frame[name].tolist(), strict=True):
             if not math.isnan(value):
-                result[name].setdefault(place, {})[block] = value
+                by_place.setdefault(place, {})[block] = value
+        result[name] = _Values(by_place, attempts)
     return result
 
 
@@ -143,10 +174,13 @@ def chart_title(metric: Mapping[str, Any], levels: Iterable[Any]) -> str:
     return f"{metric['title']}, {words}" if words else metric["title"]
 
 
-def _median_chart(metric: Mapping[str, Any], workload: Workload, cells: Mapping, design: Design) -> Chart:
+def _median_chart(
+    metric: Mapping[str, Any], workload: Workload, cells: Mapping, values: _Values, design: Design
+) -> Chart:
     name = chart_name(metric, workload.levels)
     counts = [int(point[3]) for point in cells.values() if point[3]]
     known = {place: point for place, point in cells.items() if point[3]}
+    trials = design.kind == "trials"
     if design.kind == "wide":
         tables = {"": 0, "min": 1, "max": 2, "n": 3}
         files = {
@@ -155,7 +189,6 @@ def _median_chart(metric: Mapping[str, Any], workload: Workload, cells: Mapping,
         }
         companions = {part: _file(name, part) for part in tables if part}
     else:
-        trials = design.kind == "trials"
         rows = [
             (label, x, point[0], None if trials else point[1], None if trials else point[2], int(point[3]))
             for variant, label in workload.variants
@@ -164,13 +197,13 @@ def _median_chart(metric: Mapping[str, Any], workload: Workload, cells: Mapping,
         ]
         files, companions = {_file(name, ""): long_csv(rows)}, {}
     summary = {}
-    if design.kind == "trials":
+    if trials:
         trials_of = {
             name: [point[0] for (one, _), point in known.items() if one == name] for name, _ in workload.variants
         }
         counts = [len(values) for values in trials_of.values()]
         summary = {name: statistics.summarise(values) for name, values in trials_of.items() if values}
-    return Chart(
+    chart = Chart(
         name=name,
         metric=metric["name"],
         title=chart_title(metric, workload.levels),
@@ -183,27 +216,44 @@ def _median_chart(metric: Mapping[str, Any], workload: Workload, cells: Mapping,
         n=(min(counts), max(counts)) if counts else (0, 0),
         files=files,
         companions=companions,
+        column=metric["metric"],
         summary=summary,
     )
+    # Of trials each point is a run already.
+    return chart if trials else chart.with_runs(_runs_of_medians(workload, values))
 
 
-def _ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Mapping, design: Design) -> Chart | None:
+def _runs_of_medians(workload: Workload, values: _Values) -> list[Run]:
+    return [
+        Run(label, x, value, block, values.attempt(workload, x, block))
+        for variant, label in workload.variants
+        for x in workload.xs
+        for block, value in sorted(values.at(workload, variant, x).items())
+    ]
+
+
+def _ratio_chart(metric: Mapping[str, Any], workload: Workload, values: _Values, design: Design) -> Chart | None:
     compared = [(name, label) for name, label in workload.variants if name != design.reference]
     if not compared or design.reference not in dict(workload.variants):
         return None
-    estimates = {}
-    for name, _ in compared:
+    turned = design.ratio_direction == VARIANT_ON_TOP
+    estimates, runs = {}, []
+    for name, label in compared:
         for x in workload.xs:
-            reference = values.get((workload.levels, design.reference, x), {})
-            variant = values.get((workload.levels, name, x), {})
+            reference = values.at(workload, design.reference, x)
+            variant = values.at(workload, name, x)
             blocks = sorted(
                 block for block in reference.keys() & variant.keys() if reference[block] > 0 < variant[block]
             )
             if blocks:
                 pairs = [[side[block] for block in blocks] for side in (reference, variant)]
-                if design.public.get("ratio_direction") == "variant/reference":
+                if turned:
                     pairs.reverse()
                 estimates[name, x] = statistics.paired_log_ratio(*pairs)
+                runs += [
+                    Run(label, x, over / under, block, values.attempt(workload, x, block))
+                    for block, over, under in zip(blocks, *pairs, strict=True)
+                ]
     name = f"ratio-{chart_name(metric, workload.levels)}"
     shown = Workload(workload.levels, workload.xs, tuple(compared), workload.designed)
     if design.kind == "wide":
@@ -235,8 +285,9 @@ def _ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Mapping,
         n=(min(counts), max(counts)) if counts else (0, 0),
         files=files,
         companions=companions,
+        column=metric["metric"],
         estimates=estimates,
-    )
+    ).with_runs(runs)
 
 
 def _file(name: str, part: str) -> str:

@@ -11,10 +11,11 @@ from typing import Any
 from replay.copies import read_stamp
 from replay.derive.aggregate import LONG_HEADER
 from replay.derive.files import json_text, write_if_changed
+from replay.derive.runs import RUNS_HEADER
 from replay.derive.tidy import KEYS
 
 DATAPACKAGE = "datapackage.json"
-_WORDS = {*KEYS, "invalid_reason", "limiter", "started_at"} - {"block", "attempt"}
+_WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
 _INTEGERS = {"block", "attempt", "used", "valid"}
 
 
@@ -62,6 +63,10 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
     if name == "claims.csv":
         types = {"estimate": "number", "low": "number", "high": "number", "n": "integer", "altered": "boolean"}
         fields = [{"name": column, "type": types.get(column, "string")} for column in header]
+        return {"fields": fields, "missingValues": [""]}
+    if tuple(header) == RUNS_HEADER:
+        types = {"series": "string", "block": "integer", "attempt": "integer"}
+        fields = [{"name": column, "type": types.get(column, "number")} for column in header]
         return {"fields": fields, "missingValues": [""]}
     first = "series" if tuple(header) == LONG_HEADER else header[0]
     fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]

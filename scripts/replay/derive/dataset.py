@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from replay.claims import claims_path
 from replay.claims.files import write_claims
+from replay.claims.load import load_book
+from replay.claims.model import Book
 from replay.copies import ALTERED, read_stamp
 from replay.derive.cells import Cache
 from replay.derive.datapackage import write_datapackage
 from replay.derive.experiment import Derived, derive_experiment
 from replay.derive.manifest import exclusive, experiments_in, missing_entries, write_manifest
-from replay.errors import EvidenceError, ReplayError
+from replay.derive.recording import write_recording
+from replay.errors import ConfigurationError, EvidenceError, ReplayError
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,19 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = (), *, entities
 def finish(data_set: Path, derived: Sequence[Derived]) -> None:
     """Write what speaks of the whole data set, from these experiments' parts and what is there of the others."""
     with exclusive(data_set):
-        write_manifest(data_set, derived)
-        write_claims(data_set)
+        book = _book()
+        write_manifest(data_set, derived, book.claims if book else ())
+        write_claims(data_set, book)
+        write_recording(data_set)
         write_datapackage(data_set)
+
+
+def _book() -> Book | None:
+    """Return the talk's claims. None where it makes none, or where they make no sense: writing verdicts says so."""
+    try:
+        return load_book() if claims_path().exists() else None
+    except ConfigurationError:
+        return None
 
 
 @contextmanager

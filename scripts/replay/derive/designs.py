@@ -11,6 +11,8 @@ from replay.rawfiles import Listing, read_object
 
 DESIGN = r"design-[0-9a-f]+\.json"
 RECEIPT = r"block-\d{2,}/receipt-[0-9a-f]+\.json"
+#: What a ratio divides: the usual way, and the way of designs whose question is how much a variant gains.
+REFERENCE_ON_TOP, VARIANT_ON_TOP = "reference/variant", "variant/reference"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Design:
     def reference(self) -> str | None:
         """Name of the variant that the others are compared with, or None."""
         return next((one["name"] for one in self.variants if one.get("reference")), None)
+
+    @property
+    def ratio_direction(self) -> str:
+        """What divides what in a ratio; unless the design says otherwise the reference is on top."""
+        return self.public.get("ratio_direction") or REFERENCE_ON_TOP
 
     @property
     def workload_factors(self) -> tuple[str, ...]:

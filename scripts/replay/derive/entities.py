@@ -10,6 +10,7 @@ from replay.derive.aggregate import Chart, chart_name, chart_title, long_csv, wo
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
 from replay.derive.files import csv_text, number_text
+from replay.derive.runs import Run
 
 COLUMNS = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")
 #: Entities are read right before the tool runs.
@@ -27,12 +28,14 @@ def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> 
     metrics = [metric for metric in design.public["metrics"] if metric.get("entity")]
     if not metrics:
         return []
-    values: dict[tuple[Any, ...], dict[int, list[float]]] = {}
-    for _, row in used:
+    #: By place and number of the entity: (value, block, attempt).
+    values: dict[tuple[Any, ...], dict[int, list[tuple[float, int, int]]]] = {}
+    for record, row in used:
         cell = design.cells[row.cell_id]
         for kind, name, metric, value in row.entities:
             place = (design.workload(cell.levels), design.x(cell.levels), cell.variant, kind, metric)
-            values.setdefault(place, {}).setdefault(int(name) if kind == "osd" else 0, []).append(value)
+            number = int(name) if kind == "osd" else 0
+            values.setdefault(place, {}).setdefault(number, []).append((value, record.block, record.number))
     found = []
     for workload in workloads_of(design, ()):
         names = [name for name, _ in workload.variants]
@@ -44,15 +47,16 @@ def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> 
             else [(f"{axis} {number_text(x) if isinstance(x, int | float) else x}", x, teller) for x in workload.xs]
         )
         for metric in metrics:
-            rows, counts = [], []
+            rows, counts, runs = [], [], []
             for label, x, variant in series:
                 here = values.get((workload.levels, x, variant, metric["entity"], metric["metric"]), {})
                 for number, several in sorted(here.items()):
-                    low, high, n = min(several), max(several), len(several)
-                    rows.append((label, number, statistics.median(several), low, high, n))
-                    counts.append(n)
+                    ys = [value for value, _, _ in several]
+                    rows.append((label, number, statistics.median(ys), min(ys), max(ys), len(ys)))
+                    counts.append(len(ys))
+                    runs += [Run(label, number, value, block, attempt) for value, block, attempt in several]
             if rows:
-                found.append(_chart(metric, workload.levels, rows, counts))
+                found.append(_chart(metric, workload.levels, rows, counts).with_runs(runs))
     return found
 
 

@@ -97,38 +97,69 @@ def _entry(
              "control": bool(one.get("control"))}
             for one in design.variants
         ],
+        "ratio_direction": design.ratio_direction if design.reference else None,
         "parameters": parameters(design, (row.sidecar for _, row in used)),
         "limiters": _limiters(row for _, row in used),
         "control": control(design, drawn),
         **({"ceilings": found} if (found := ceilings(design, used)) else {}),
-        "charts": {chart.name: _chart_entry(name, chart, design, used) for chart in drawn},
+        "raw": {"path": f"{name}/raw", "blocks": sorted({record.block for record in records})},
+        "charts": {chart.name: _chart_entry(name, chart, design, used, records) for chart in drawn},
     }  # fmt: skip
 
 
 def _chart_entry(
-    experiment: str, chart: Chart, design: Design, used: list[tuple[AttemptRecord, CellRow]]
+    experiment: str,
+    chart: Chart,
+    design: Design,
+    used: list[tuple[AttemptRecord, CellRow]],
+    records: list[AttemptRecord],
 ) -> dict[str, Any]:
-    here = [row for _, row in used if design.workload(design.cells[row.cell_id].levels) == chart.workload]
     workload = dict(zip(design.workload_factors, chart.workload, strict=True))
     if chart.level is not None:
-        here = [row for row in here if design.x(design.cells[row.cell_id].levels) == chart.level]
         workload[design.x_factor] = chart.level
+    taken = [(record, row) for record, row in used if workload.items() <= design.cells[row.cell_id].levels.items()]
+    here = [row for _, row in taken]
     limiters = list(_limiters(here))
-    axis = {"label": design.public.get("x_label") or design.x_factor, "unit": design.public.get("x_unit") or "count"}
     return {
         "title": chart.title,
         "path": f"{experiment}/aggregate/{chart.name}.csv",
         "companions": {part: f"{experiment}/aggregate/{file}" for part, file in chart.companions.items()},
+        "runs": chart.runs,
         "kind": chart.kind,
         "metric": chart.metric,
+        **({"column": chart.column} if chart.column else {}),
         "workload": workload,
-        "x": chart.x or ({"label": "Trial", "unit": "count"} if design.x_factor is None else axis),
+        "x": chart.x or _axis(design),
         "y": {"label": chart.y_label, "unit": chart.unit, "better": chart.better},
         "series": list(chart.series),
         "n": {"min": chart.n[0], "max": chart.n[1]},
+        "attempts": _attempts(workload, taken, records),
         "limiter": (limiters[0] if len(limiters) == 1 else "mixed") if limiters else None,
         "measured_to": max((_day(row.sidecar.get("ended_at")) for row in here), default=None),
         **({"summary": trials_entry(chart)} if chart.summary else {}),
+    }
+
+
+def _axis(design: Design) -> dict[str, str]:
+    """Return label, unit and factor of the design's axis. `factor` is the column of tidy.csv that runs along it."""
+    if design.x_factor is None:
+        return {"label": "Trial", "unit": "count", "factor": "block"}
+    return {
+        "label": design.public.get("x_label") or design.x_factor,
+        "unit": design.public.get("x_unit") or "count",
+        "factor": design.x_factor,
+    }
+
+
+def _attempts(
+    workload: Mapping[str, Any], taken: list[tuple[AttemptRecord, CellRow]], records: list[AttemptRecord]
+) -> dict[str, int]:
+    """Return how many attempts at a chart's sets there are, how many of them it draws, and how many are not valid."""
+    at = [record for record in records if any(workload.items() <= row.levels.items() for row in record.rows)]
+    return {
+        "all": len(at),
+        "used": len({(record.block, record.point, record.number) for record, _ in taken}),
+        "invalid": sum(not record.good for record in at),
     }
 
 

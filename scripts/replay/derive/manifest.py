@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from replay.claims.margins import with_margins
+from replay.claims.model import Claim
 from replay.copies import read_campaign, read_stamp
 from replay.derive.experiment import Derived
 from replay.derive.files import json_text, write_if_changed
@@ -33,15 +35,17 @@ def experiments_in(data_set: Path) -> list[str]:
     return sorted(path.parent.name for path in data_set.glob("*/raw") if path.is_dir() and any(path.iterdir()))
 
 
-def write_manifest(data_set: Path, derived: Iterable[Derived]) -> bool:
+def write_manifest(data_set: Path, derived: Iterable[Derived], claims: Iterable[Claim] = ()) -> bool:
     """Write manifest.json with these experiments' entries, keeping the entries of others; tell whether it changed.
 
-    Hold `exclusive(data_set)`. An entry of an experiment that has no raw output any more is dropped.
+    Hold `exclusive(data_set)`. An entry of an experiment that has no raw output any more is dropped. The margins of
+    ratio charts are those that `claims` state.
     """
     path = data_set / MANIFEST
     present = experiments_in(data_set)
     entries = {name: entry for name, entry in _previous(path).items() if name in present}
     entries |= {one.name: {**one.entry, "provenance": one.facts} for one in derived}
+    entries = with_margins(entries, claims)
     stamp = read_stamp(data_set)
     altered = stamp.summary() if stamp else False
     return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries, altered)))

@@ -11,7 +11,7 @@ from replay.derive.files import csv_text, number_text
 
 KEYS = ("experiment", "block", "cell", "attempt", "point", "variant", "label")
 _FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")
-_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "started_at")
+_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "started_at", "ended_at")
 
 
 def used_attempts(records: Iterable[AttemptRecord], design: Design) -> dict[tuple[int, str], AttemptRecord]:
@@ -67,7 +67,7 @@ def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: li
         record.point,
         row.variant,
         row.label,
-        *(_level(row.levels.get(name)) for name in factors),
+        *(level_text(row.levels.get(name)) for name in factors),
         str(int(used)),
         str(int(row.valid)),
         row.invalid_reason,
@@ -76,8 +76,10 @@ def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: li
         numbers(load.get("disk_busy_fraction")),
         str(row.sidecar.get("limiter") or "unknown"),
         str(row.sidecar.get("started_at") or ""),
+        str(row.sidecar.get("ended_at") or ""),
     ]
 
 
-def _level(value: Any) -> str:
+def level_text(value: Any) -> str:
+    """Return a level as tidy.csv writes it."""
     return number_text(value) if isinstance(value, int | float) else str("" if value is None else value)

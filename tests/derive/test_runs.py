@@ -1,0 +1,205 @@
+"""`X.runs.csv`: what charts draw is computed from exactly these runs, and the manifest says where they come from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.derive.dataset import derive_data_set
+from replay.derive.experiment import derive_experiment
+from replay.derive.runs import RUNS_HEADER, Run, runs_csv
+from replay.paths import ROOT
+from replay.statistics import paired_log_ratio
+from support.rawtree import RawTree, rbd_bench_output
+
+REFERENCE = ROOT / "benchmarks" / "reference"
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tmp_path / "demo" / "rbd-journaling"
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def runs_of(directory, name):
+    """Return the runs behind each point of a chart: (series, x) to block to value."""
+    found = defaultdict(dict)
+    for row in rows_of(directory / "aggregate" / f"{name}.runs.csv"):
+        place = (row["series"], float(row["x"]))
+        assert row["block"] not in found[place], "a block gives a point one run"
+        found[place][row["block"]] = float(row["y"])
+    return dict(found)
+
+
+def wide(path):
+    """Return the fields of a wide table that are not empty, by (series, x)."""
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    return {
+        (row[0], float(x)): float(value)
+        for row in rows
+        for x, value in zip(header[1:], row[1:], strict=True)
+        if value != ""
+    }
+
+
+def test_a_chart_of_medians_has_every_valid_run_with_its_block_and_attempt(directory):
+    tree = RawTree(directory)
+    for point in tree.points:
+        tree.attempt(1, point, invalid={"with-journal": "too_short"} if point == "write-seq-4096" else None)
+    tree.attempt(1, "write-seq-4096")
+    tree.attempt(2, "write-seq-4096")
+    derive_experiment(directory)
+    rows = rows_of(directory / "aggregate" / "iops-write-seq.runs.csv")
+    assert tuple(rows[0]) == RUNS_HEADER
+    small = [(row["block"], row["attempt"]) for row in rows if (row["series"], row["x"]) == ("With journal", "4096")]
+    assert small == [("1", "2"), ("2", "1")]
+    tidy = {
+        (row["label"], row["block"], row["attempt"]): row["operations_per_second"]
+        for row in rows_of(directory / "tidy.csv")
+        if row["point"] == "write-seq-4096" and row["used"] == "1"
+    }
+    assert {(row["series"], row["block"], row["attempt"]): row["y"] for row in rows if row["x"] == "4096"} == tidy
+
+
+def test_a_point_is_the_median_of_its_runs_and_its_band_their_least_and_greatest(directory):
+    RawTree(directory).measure(blocks=3)
+    derive_experiment(directory)
+    runs = runs_of(directory, "throughput-write-seq")
+    for part, of in (("", median), (".min", min), (".max", max), (".n", len)):
+        drawn = wide(directory / "aggregate" / f"throughput-write-seq{part}.csv")
+        assert drawn == {place: pytest.approx(of(list(ys.values())), rel=1e-8) for place, ys in runs.items()}
+
+
+@pytest.mark.parametrize("direction", ["reference/variant", "variant/reference"])
+def test_a_ratio_is_the_paired_estimate_of_its_runs(directory, direction):
+    RawTree(directory, ratio_direction=direction).measure(blocks=4)
+    derive_experiment(directory)
+    runs = runs_of(directory, "ratio-throughput-write-seq")
+    drawn = {part: wide(directory / "aggregate" / f"ratio-throughput-write-seq{part}.csv") for part in ("", ".low")}
+    assert drawn[""].keys() == runs.keys()
+    for place, ys in runs.items():
+        expected = paired_log_ratio(list(ys.values()), [1.0] * len(ys))
+        assert drawn[""][place] == pytest.approx(expected.value, rel=1e-7)
+        assert drawn[".low"][place] == pytest.approx(expected.low, rel=1e-6)
+
+
+def test_a_void_attempt_has_no_run(directory):
+    tree = RawTree(directory)
+    tree.attempt(1, "write-seq-4096")
+    tree.attempt(2, "write-seq-4096", invalid={"with-journal": "failed"})
+    derive_experiment(directory)
+    assert {row["block"] for row in rows_of(directory / "aggregate" / "iops-write-seq.runs.csv")} == {"1"}
+
+
+def test_a_chart_without_any_run_has_no_file_of_runs_and_says_so(directory):
+    RawTree(directory).attempt(1, "write-seq-4096")
+    charts = derive_experiment(directory).entry["charts"]
+    assert charts["iops-write-seq"]["runs"] is True
+    assert charts["iops-read-seq"]["runs"] is False
+    assert not (directory / "aggregate" / "iops-read-seq.runs.csv").exists()
+
+
+def test_what_is_drawn_run_by_run_or_over_time_has_no_file_of_runs(directory):
+    over_time = {"metric": "operations_per_second", "name": "rate-over-time", "title": "Rate", "better": "higher",
+                 "unit": "operations_per_second", "series": True, "bin_seconds": 1}  # fmt: skip
+    RawTree(directory, metrics=[over_time]).measure(blocks=2)
+    charts = derive_experiment(directory).entry["charts"]
+    assert charts
+    assert not any(chart["runs"] for chart in charts.values())
+
+    trials = directory.parent / "failover"
+    metric = {"metric": "rto_seconds", "name": "rto", "title": "RTO", "unit": "seconds", "better": "lower"}
+    tree = RawTree(trials, factors={"kind": ["planned"]}, metrics=[metric], tool="no-tool", protocol="failover",
+                   x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"])  # fmt: skip
+    names = [one["name"] for one in tree.variants]
+    tree.attempt(1, "planned", facts={name: {"rto_seconds": 3} for name in names},
+                 outputs={name: {"stdout": "steps"} for name in names})  # fmt: skip
+    [chart] = derive_experiment(trials).entry["charts"].values()
+    assert (chart["runs"], chart["x"]["factor"], chart["column"]) == (False, "block", "rto_seconds")
+    assert [path.name for path in (trials / "aggregate").iterdir()] == ["rto-planned.csv"]
+
+
+def test_the_manifest_says_which_attempts_are_behind_a_chart(directory):
+    tree = RawTree(directory)
+    tree.attempt(1, "write-seq-4096", invalid={"with-journal": "failed"})
+    tree.attempt(1, "write-seq-4096")
+    tree.attempt(3, "write-seq-65536")
+    tree.attempt(3, "read-seq-4096")
+    entry = derive_experiment(directory).entry
+    assert entry["raw"] == {"path": "rbd-journaling/raw", "blocks": [1, 3]}
+    assert entry["charts"]["iops-write-seq"]["attempts"] == {"all": 3, "used": 2, "invalid": 1}
+    assert entry["charts"]["iops-read-seq"]["attempts"] == {"all": 1, "used": 1, "invalid": 0}
+    assert entry["ratio_direction"] == "reference/variant"
+    ratio = entry["charts"]["ratio-throughput-write-seq"]
+    assert (ratio["column"], ratio["x"]["factor"]) == ("bytes_per_second", "io_size_bytes")
+
+
+def test_a_variant_that_did_not_run_at_a_size_has_no_run_there(directory):
+    tree = RawTree(directory)
+    outputs = {one["name"]: {"stdout": rbd_bench_output(tree.points["write-seq-4096"], 500)} for one in tree.variants}
+    tree.attempt(1, "write-seq-4096", outputs=outputs)
+    derive_experiment(directory)
+    assert {x for _, x in runs_of(directory, "iops-write-seq")} == {4096.0}
+
+
+RUNS = st.builds(
+    Run,
+    series=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1),
+    x=st.integers(1, 2**40),
+    y=st.floats(1e-9, 1e15),
+    block=st.integers(1, 99),
+    attempt=st.integers(1, 9),
+)
+
+
+@given(st.lists(RUNS, max_size=20))
+def test_every_run_comes_back_from_its_file_with_nine_digits(runs):
+    header, *rows = csv.reader(io.StringIO(runs_csv(runs), newline=""))
+    assert tuple(header) == RUNS_HEADER
+    assert [(row[0], float(row[1]), int(row[3]), int(row[4])) for row in rows] == [
+        (one.series, one.x, one.block, one.attempt) for one in runs
+    ]
+    assert [float(row[2]) for row in rows] == [pytest.approx(one.y, rel=1e-8) for one in runs]
+
+
+def test_the_shipped_charts_are_made_of_the_runs_beside_them():
+    manifest = json.loads((REFERENCE / "manifest.json").read_text())
+    compared = 0
+    for name, entry in manifest["experiments"].items():
+        for chart, said in entry["charts"].items():
+            path = REFERENCE / name / "aggregate" / f"{chart}.runs.csv"
+            assert path.exists() == said["runs"], path
+            if not said["runs"] or said["kind"] != "wide":
+                continue
+            runs = runs_of(REFERENCE / name, chart)
+            is_ratio = said["metric"].startswith("ratio-")
+            drawn = wide(REFERENCE / said["path"])
+            assert drawn.keys() == runs.keys()
+            for place, ys in runs.items():
+                values = list(ys.values())
+                expected = paired_log_ratio(values, [1.0] * len(values)).value if is_ratio else median(values)
+                assert drawn[place] == pytest.approx(expected, rel=1e-7)
+                compared += 1
+    assert compared > 500
+
+
+def test_deriving_the_data_set_describes_runs_as_numbers_with_block_and_attempt(directory):
+    RawTree(directory).measure()
+    derive_data_set(directory.parent)
+    package = json.loads((directory.parent / "datapackage.json").read_text())
+    [described] = [one for one in package["resources"] if one["path"].endswith("/iops-write-seq.runs.csv")]
+    assert [(field["name"], field["type"]) for field in described["schema"]["fields"]] == [
+        ("series", "string"), ("x", "number"), ("y", "number"), ("block", "integer"), ("attempt", "integer"),
+    ]  # fmt: skip
