@@ -1,4 +1,14 @@
+import { isLogarithmic, xRange } from "./range.js";
 import { formatTick, niceStep, unitOfAxis } from "./units.js";
+
+/** Up to how many x values each gets a tick of its own. */
+const OWN_TICKS = 16;
+/** Into how many steps a measured x axis is parted, about. */
+const X_STEPS = 8;
+/** How many grid lines a y axis has at most. */
+const Y_TICKS = 7;
+/** From this many times on a size axis is logarithmic. */
+const LOG_SPAN = 8;
 
 /**
  * The type of the x axis for a model: `category` for labels and bars; `log2` for positive numbers that span a
@@ -10,24 +20,26 @@ export function xScaleType(model, chartType, settings) {
   if (!numeric || chartType === "bar") return "category";
   if (settings.xScale && settings.xScale !== "auto") return settings.xScale;
   const unit = xUnitOf(model, settings);
-  const [min, max] = extent(model.xs);
-  return unit === "bytes" && min > 0 && max / min >= 8 ? "log2" : "linear";
+  const { low, high } = xRange([model.xs.map((x) => ({ x }))]) ?? { low: 0, high: 0 };
+  return unit === "bytes" && low > 0 && high / low >= LOG_SPAN ? "log2" : "linear";
+}
+
+/**
+ * The type of the y axis: as `yScale` says, unless `scale` asks for another. Ratios are drawn on log2, where twice as
+ * slow and twice as fast are equally far from 1, everything else on decades. Pure.
+ * @param {{yScale?: string, yUnit?: string|null, scale?: "log"|"linear"|null}} settings
+ */
+export function yScaleType({ yScale, yUnit, scale = null }) {
+  const configured = yScale ?? "linear";
+  if (scale === null) return configured;
+  if (scale === "linear") return "linear";
+  if (isLogarithmic(configured)) return configured;
+  return yUnit === "ratio" ? "log2" : "logarithmic";
 }
 
 /** The x unit: the setting, else what the axis title suggests. */
 export function xUnitOf(model, settings) {
   return settings.xUnit ?? unitOfAxis(model.xLabel);
-}
-
-/** Smallest and largest of an array of any length (Math.min(...xs) overflows the stack at 100,000). */
-function extent(values) {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return [low, high];
 }
 
 /**
@@ -64,24 +76,58 @@ export function scalesFor(model, chartType, settings, theme) {
   } else {
     x.bounds = "data";
     x.ticks.callback = (value) => formatTick(value, xUnit, { prefix });
-    if (xType === "log2" && model.xs.length <= 16) x.ticks.values = [...model.xs];
-    if (xType === "linear") x.ticks.stepSize = stepOf(xUnit, prefix, 8);
-    if (xType === "linear" && xUnit === "count" && model.xs.length <= 16)
-      x.afterBuildTicks = ticksAt(model.xs);
+    if (xType === "log2" && model.xs.length <= OWN_TICKS) x.ticks.values = [...model.xs];
+    if (xType === "linear") {
+      x.ticks.stepSize = stepOf(xUnit, prefix, X_STEPS);
+      x.afterBuildTicks =
+        xUnit === "count" && model.xs.length <= OWN_TICKS
+          ? ticksAt(model.xs)
+          : roundTicks(stepOf(xUnit, prefix, X_STEPS));
+    }
   }
 
-  const y = { type: settings.yScale ?? "linear", ...common() };
+  const y = { type: yScaleType(settings), ...common() };
   y.title.text = settings.yTitle ?? "";
   y.title.display = y.title.text !== "";
   y.ticks.callback = (value) => formatTick(value, settings.yUnit, { prefix });
-  y.ticks.maxTicksLimit = 7;
+  y.ticks.maxTicksLimit = Y_TICKS;
   if (y.type === "linear") {
     y.beginAtZero = true;
     y.ticks.stepSize = stepOf(settings.yUnit, prefix, 5);
   }
-  if (y.type === "logarithmic") y.ticks.callback = decadeTicks(settings.yUnit, prefix);
+  if (y.type === "logarithmic") {
+    y.afterBuildTicks = (scale) => {
+      scale.ticks = decadeTicks(scale.ticks.map(({ value }) => value)).map((value) => ({ value }));
+    };
+  }
   y.border.display = false;
+  // Chart.js leaves an axis a fixed share of the width, and cuts labels that need more.
+  y.beforeFit = (scale) => {
+    scale.maxWidth = Math.max(scale.maxWidth, scale.chart.width / 2);
+  };
   return { x, y };
+}
+
+/** What of a y axis' own options holds only for the scale that they were written for. */
+const OF_ONE_TYPE = ["type", "bounds", "beginAtZero", "suggestedMin", "suggestedMax", "afterBuildTicks"];
+
+/**
+ * The page's scale options, without what would break a y axis that the reader turned from linear to logarithmic or
+ * back. Pure.
+ * @param {Record<string, object>|null} scales
+ * @param {object} settings options of the plugin
+ */
+export function scalesNow(scales, settings) {
+  const type = yScaleType(settings);
+  if (!scales?.y || type === yScaleType({ ...settings, scale: null })) return scales ?? {};
+  const { ticks, ...y } = scales.y;
+  for (const key of OF_ONE_TYPE) delete y[key];
+  if (isLogarithmic(type)) for (const key of ["min", "max"]) if (y[key] <= 0) delete y[key];
+  if (ticks) {
+    y.ticks = { ...ticks };
+    for (const key of ["stepSize", "values", "callback"]) delete y.ticks[key];
+  }
+  return { ...scales, y };
 }
 
 /** Ticks at what was counted: 1, 2, 4, 8 clients, and not at 6. */
@@ -91,15 +137,45 @@ function ticksAt(xs) {
   };
 }
 
+/**
+ * Ticks at multiples of the step. Chart.js counts from the first value: 0.5 s, 4.5 s, 8.5 s. Where the page set the step, or
+ * the axis ends at ticks, Chart.js' own are round already.
+ */
+function roundTicks(stepOfScale) {
+  return (scale) => {
+    const { bounds, ticks } = scale.options;
+    if (bounds === "ticks") return;
+    const given = ticks.stepSize;
+    const step = typeof given === "number" && given > 0 ? given : stepOfScale({ scale });
+    scale.ticks = multiplesOf(step, scale.min, scale.max).map((value) => ({ value }));
+  };
+}
+
+/** 0.5, 9, step 2 → 2, 4, 6, 8. Pure. */
+export function multiplesOf(step, min, max) {
+  const first = Math.ceil(min / step - 1e-9);
+  const last = Math.floor(max / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  );
+}
+
 /** A scriptable stepSize: round in the unit that ticks are written in. */
 function stepOf(unit, prefix, ticks) {
   return ({ scale }) => niceStep(scale.max - scale.min, unit, { prefix, ticks });
 }
 
-/** On a decimal log axis only 1, 2 and 5 of each decade carry text. */
-function decadeTicks(unit, prefix) {
-  return (value) => {
-    const mantissa = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-    return [1, 2, 5].some((m) => Math.abs(mantissa - m) < 1e-6) ? formatTick(value, unit, { prefix }) : "";
-  };
+/** Which multiples of a power of ten get a tick, the most telling choice first. */
+const MANTISSAS = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]];
+
+/** Few of the ticks that a decimal log axis offers, evenly spread over its decades. Pure. */
+export function decadeTicks(values, limit = Y_TICKS) {
+  const mantissaOf = (value) => value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+  let ticks = values;
+  for (const mantissas of MANTISSAS) {
+    ticks = values.filter((value) => mantissas.some((one) => Math.abs(mantissaOf(value) - one) < 1e-6));
+    if (ticks.length <= limit) return ticks;
+  }
+  const stride = Math.ceil(ticks.length / limit);
+  return ticks.filter((_, i) => i % stride === 0);
 }

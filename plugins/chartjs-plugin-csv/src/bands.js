@@ -1,9 +1,13 @@
+import { clipped, pixelX, pixelY } from "./draw.js";
+
 /**
  * Draws the model's `low` to `high`: as a translucent band behind a line, as whiskers on bars and scattered points.
  * The bounds stay out of `chart.data`, whose datasets hold the file's values and nothing else.
  */
 
 const BAND_ALPHA = 0.16;
+/** A second data set is there to compare with: its bands let the first one's through. */
+const SECOND_BAND_ALPHA = 0.08;
 /** Half the width of a whisker's ends, px. */
 const WHISKER = 6;
 
@@ -25,33 +29,11 @@ export function boundedRuns(points, spanGaps = false) {
   return runs;
 }
 
-/** Smallest low and largest high of a model's series, or null where it has none. Pure. */
-export function boundsOf(series) {
-  let bounds = null;
-  for (const { points } of series) {
-    for (const { low, high } of points) {
-      if (low === null || high === null) continue;
-      bounds = bounds ? { low: Math.min(bounds.low, low), high: Math.max(bounds.high, high) } : { low, high };
-    }
-  }
-  return bounds;
-}
-
-/** Draws within the chart area, `margin` px wider at both sides (whiskers at the first and last x stay whole). */
-function clipped(chart, margin, draw) {
-  const { ctx, chartArea } = chart;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(chartArea.left - margin, chartArea.top, chartArea.width + 2 * margin, chartArea.height);
-  ctx.clip();
-  draw(ctx);
-  ctx.restore();
-}
-
-function visibleSeries(chart, model) {
-  return model.series
-    .map((series) => ({ series, index: chart.data.datasets.findIndex(({ label }) => label === series.name) }))
-    .filter(({ index }) => index >= 0 && chart.isDatasetVisible(index));
+/** Entries that are visible, with the index of their dataset. */
+function visible(chart, entries) {
+  return entries
+    .map((entry, index) => ({ ...entry, index }))
+    .filter(({ index }) => chart.isDatasetVisible(index));
 }
 
 /** A line from high to low with ends, at a point that no band can show. */
@@ -66,25 +48,29 @@ function strokeWhisker(ctx, centre, top, bottom) {
   ctx.stroke();
 }
 
-/** Bands of a line chart, and whiskers at points that stand alone; call before the datasets are drawn. */
-export function drawBands(chart, model) {
+/**
+ * Bands of a line chart, and whiskers at points that stand alone; call before the datasets are drawn.
+ * @param {import("chart.js").Chart} chart
+ * @param {import("./entries.js").Entry[]} entries
+ */
+export function drawBands(chart, entries) {
   const { x, y } = chart.scales;
-  clipped(chart, WHISKER + 1, (ctx) => {
+  clipped(chart, { across: WHISKER + 1 }, (ctx) => {
     ctx.lineWidth = 2;
-    for (const { series, index } of visibleSeries(chart, model)) {
+    for (const { points, index, second } of visible(chart, entries)) {
       const dataset = chart.data.datasets[index];
-      ctx.fillStyle = ctx.strokeStyle = dataset.borderColor;
-      for (const run of boundedRuns(series.points, Boolean(dataset.spanGaps))) {
+      ctx.fillStyle = ctx.strokeStyle = dataset.csvColor ?? dataset.borderColor;
+      for (const run of boundedRuns(points, Boolean(dataset.spanGaps))) {
         if (run.length < 2) {
           ctx.globalAlpha = 1;
           const [{ x: at, low, high }] = run;
-          strokeWhisker(ctx, pixelOf(x, at), y.getPixelForValue(high), y.getPixelForValue(low));
+          strokeWhisker(ctx, pixelX(x, at), pixelY(y, high), pixelY(y, low));
           continue;
         }
-        ctx.globalAlpha = BAND_ALPHA;
+        ctx.globalAlpha = second ? SECOND_BAND_ALPHA : BAND_ALPHA;
         ctx.beginPath();
-        for (const point of run) ctx.lineTo(pixelOf(x, point.x), y.getPixelForValue(point.high));
-        for (const point of run.reverse()) ctx.lineTo(pixelOf(x, point.x), y.getPixelForValue(point.low));
+        for (const point of run) ctx.lineTo(pixelX(x, point.x), pixelY(y, point.high));
+        for (const point of run.reverse()) ctx.lineTo(pixelX(x, point.x), pixelY(y, point.low));
         ctx.closePath();
         ctx.fill();
       }
@@ -93,23 +79,20 @@ export function drawBands(chart, model) {
 }
 
 /** Whiskers of bars and scattered points; call after the datasets are drawn. */
-export function drawWhiskers(chart, model, color) {
-  const { y } = chart.scales;
-  clipped(chart, WHISKER + 1, (ctx) => {
+export function drawWhiskers(chart, entries, color) {
+  const { x, y } = chart.scales;
+  clipped(chart, { across: WHISKER + 1 }, (ctx) => {
     ctx.lineWidth = 2;
-    for (const { series, index } of visibleSeries(chart, model)) {
+    for (const { points, index } of visible(chart, entries)) {
       const elements = chart.getDatasetMeta(index).data;
-      ctx.strokeStyle = chart.config.type === "bar" ? color : chart.data.datasets[index].borderColor;
-      for (const run of boundedRuns(series.points)) {
-        for (const { index: at, x: xValue, low, high } of run) {
-          const centre = elements[at]?.x ?? pixelOf(chart.scales.x, xValue);
-          strokeWhisker(ctx, centre, y.getPixelForValue(high), y.getPixelForValue(low));
+      const dataset = chart.data.datasets[index];
+      ctx.strokeStyle = chart.config.type === "bar" ? color : (dataset.csvColor ?? dataset.borderColor);
+      for (const run of boundedRuns(points)) {
+        for (const { index: at, x: value, low, high } of run) {
+          const centre = elements[at]?.x ?? pixelX(x, value);
+          strokeWhisker(ctx, centre, pixelY(y, high), pixelY(y, low));
         }
       }
     }
   });
-}
-
-function pixelOf(scale, value) {
-  return scale.getPixelForValue(scale.type === "category" ? scale.getLabels().indexOf(value) : value);
 }

@@ -1,53 +1,86 @@
+import { entriesOf, unitedXs } from "./entries.js";
+
 /** From how many points on markers are left out. */
 const MARKERS_UP_TO = 60;
+/** Scattered points are all there is to see: large, unless they are many. */
+const SCATTERED = { radius: 8, upTo: 60, smaller: 5 };
+/** What makes markers hollow. */
+const NO_FILL = "rgba(0, 0, 0, 0)";
 
 /**
  * `chart.data` for a model. Pure.
  *
  * Wide: `labels` are the header's x values and every dataset's `data` is exactly the row's numbers, null for an
- * empty field. Long: `data` are `{x, y}` points in the file's order, labels only where x is a category.
+ * empty field. Long: `data` are `{x, y}` points in the file's order, labels only where x is a category. A second data
+ * set comes as points at its own x values; where these are categories the first one's values become points, too.
  * Datasets that `existing` already holds under the same name are updated in place, so that what the page set on
  * them (colour, hidden, …) stays.
  *
  * @param {import("./table.js").Model} model
  * @param {string} chartType `line`, `bar` or `scatter`
- * @param {(name: string) => {color: string, dash: number[], pointStyle: string}} lookOf computed style by name
- * @param {{existing?: object[], overrides?: object[]|Record<string, object>}} [options] `overrides`: dataset
- *   properties by index or by series name, which win over everything but label and data
+ * @param {(name: string) => {color: string, dash: number[], pointStyle: string, faded?: string}} lookOf computed
+ *   style by name; `faded` is the colour of a second data set's lines
+ * @param {{existing?: object[], overrides?: object[]|Record<string, object>, entries?: import("./entries.js").Entry[],
+ *   otherXs?: (number|string)[], positive?: boolean}} [options] `overrides`: dataset properties by index or by series
+ *   name, which win over everything but label and data; `entries`: what is drawn of the model, and beside it;
+ *   `otherXs`: x values of the second data set; `positive`: the axis has no place for values of 0 and below
  */
-export function dataFor(model, chartType, lookOf, { existing = [], overrides = [] } = {}) {
-  const byName = new Map(existing.map((dataset) => [dataset.label, dataset]));
+export function dataFor(model, chartType, lookOf, options = {}) {
+  const { existing = [], overrides = [], otherXs = [], positive = false } = options;
+  const { entries = entriesOf(model) } = options;
+  const byLabel = new Map(existing.map((dataset) => [dataset.label, dataset]));
   const categories = chartType === "bar" || typeof model.xs[0] === "string";
-  const aligned = model.kind === "wide" && chartType !== "scatter";
-  const datasets = model.series.map((series, index) => {
-    const dataset = byName.get(series.name) ?? {};
-    const override = (Array.isArray(overrides) ? overrides[index] : overrides[series.name]) ?? {};
-    Object.assign(dataset, looks(lookOf(series.name), chartType, series.points.length), override, {
-      label: series.name,
-      data: series.points.map(({ x, y }) => (aligned ? y : { x, y })),
-    });
-    // Without parsing Chart.js takes {x, y} as they are, which decimation needs; it relies on x not decreasing.
-    dataset.parsing = aligned || categories || !isSorted(series.points);
+  const xs = categories ? unitedXs(model.xs, otherXs) : [...model.xs];
+  const whole = entries.every(({ second, points }, i) => second || points === model.series[i].points);
+  const asRows = model.kind === "wide" && chartType !== "scatter" && whole && xs.length === model.xs.length;
+  const valueOf = ({ y }) => (positive && y !== null && y <= 0 ? null : y);
+
+  const datasets = entries.map((entry, index) => {
+    const { name, label, points, second } = entry;
+    const dataset = byLabel.get(label) ?? {};
+    const aligned = asRows && !second;
+    const data = points.map((point) => (aligned ? valueOf(point) : { x: point.x, y: valueOf(point) }));
+    Object.assign(dataset, looks(lookOf(name), chartType, points.length, second));
+    Object.assign(dataset, overrideOf(overrides, entry, index), { label, data });
+    // Without parsing Chart.js takes {x, y} as they are, which is fast; it relies on x not decreasing.
+    dataset.parsing = aligned || categories || !isSorted(points);
     return dataset;
   });
-  return aligned || categories ? { labels: [...model.xs], datasets } : { datasets };
+  return asRows || categories ? { labels: xs, datasets } : { datasets };
 }
 
-function looks({ color, dash, pointStyle }, chartType, count) {
-  const look = { borderColor: color, backgroundColor: color, hoverBackgroundColor: color, pointStyle };
-  if (chartType === "bar") return { ...look, borderWidth: 0 };
-  const markers = chartType === "scatter" || count <= MARKERS_UP_TO;
+function overrideOf(overrides, { name, second }, index) {
+  if (!Array.isArray(overrides)) return Object.hasOwn(overrides, name) ? overrides[name] : {};
+  return (second ? null : overrides[index]) ?? {};
+}
+
+function looks({ color, dash, pointStyle, faded = color }, chartType, count, second) {
+  const line = second ? faded : color;
+  // `csvColor` is the series' own colour, for what is written or drawn beside its line.
+  const look = { borderColor: line, backgroundColor: line, hoverBackgroundColor: line, pointStyle };
+  Object.assign(look, { csvColor: color });
+  if (chartType === "bar") {
+    return second
+      ? { ...look, backgroundColor: NO_FILL, hoverBackgroundColor: NO_FILL, borderWidth: 2 }
+      : { ...look, borderWidth: 0 };
+  }
+  const radius = chartType === "scatter" ? scatteredRadius(count) : count <= MARKERS_UP_TO ? 5 : 0;
   return {
     ...look,
     borderDash: dash,
-    borderWidth: 3,
-    pointRadius: markers ? 5 : 0,
-    pointHoverRadius: 7,
+    borderWidth: second ? 2 : 3,
+    pointRadius: radius,
+    pointHoverRadius: Math.max(7, radius + 1),
     pointHitRadius: 12,
-    pointBackgroundColor: color,
+    pointBackgroundColor: second ? NO_FILL : color,
     pointBorderColor: color,
+    pointBorderWidth: second ? 2 : 1,
     spanGaps: false,
   };
+}
+
+function scatteredRadius(count) {
+  return count <= SCATTERED.upTo ? SCATTERED.radius : SCATTERED.smaller;
 }
 
 function isSorted(points) {

@@ -1,5 +1,8 @@
 const CLASS = "chart-csv-error";
+const NOTE_CLASS = "chart-csv-note";
+const BOX_CLASS = "chart-box";
 const shown = new WeakMap();
+const notes = new WeakMap();
 
 /**
  * Puts a visible error in a canvas' place: the canvas is hidden, an element with `role="alert"` stands after it.
@@ -30,8 +33,41 @@ export function clearError(canvas) {
   shown.delete(canvas);
 }
 
-/** Removes what `showError` left in a copy of the page's markup (a cloned page, a restored slide). */
-export function forgetCopiedError(canvas) {
+/**
+ * Writes lines under a chart that is itself sound: what it could not show beside its data. No line, no element.
+ * @param {HTMLCanvasElement} canvas
+ * @param {string[]} lines
+ */
+export function showNotes(canvas, lines) {
+  const text = lines.join(" ");
+  let note = notes.get(canvas);
+  if (!text) {
+    note?.remove();
+    notes.delete(canvas);
+    return;
+  }
+  if (!note) {
+    note = canvas.ownerDocument.createElement("p");
+    note.className = NOTE_CLASS;
+    note.setAttribute("role", "status");
+    notes.set(canvas, note);
+    placeOf(canvas).after(note);
+  }
+  if (note.textContent !== text) note.textContent = text;
+}
+
+/** A canvas in a box of fixed height has its notes below the box. */
+function placeOf(canvas) {
+  const parent = canvas.parentElement;
+  return parent?.classList.contains(BOX_CLASS) ? parent : canvas;
+}
+
+/** Removes what these functions left in a copy of the page's markup (a cloned page, a restored slide). */
+export function forgetCopied(canvas) {
+  if (!notes.has(canvas)) {
+    const note = placeOf(canvas).nextElementSibling;
+    if (note?.classList.contains(NOTE_CLASS)) note.remove();
+  }
   if (shown.has(canvas)) return;
   const next = canvas.nextElementSibling;
   if (!next?.classList.contains(CLASS)) return;

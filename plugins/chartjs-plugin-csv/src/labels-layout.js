@@ -47,15 +47,42 @@ function mean({ sum, size }) {
 }
 
 /**
- * Breaks a name into lines no wider than `maxWidth` at spaces; a single word may be wider.
+ * Breaks a name into lines no wider than `maxWidth` at spaces; a single word may be wider, and what follows a middle dot
+ * (`With journal · mine`) stays with it.
  * @param {(text: string) => number} measure width of a text
  */
 export function wrapLabel(name, maxWidth, measure) {
   const lines = [];
-  for (const word of name.split(" ")) {
+  for (const word of name.split(/(?<!·) /)) {
     const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
     if (lines.length && measure(longer) <= maxWidth) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
+}
+
+/**
+ * How names are written in the strip beside a chart: the first of the plans in which their lines need no more height than
+ * there is, else the last. Pure.
+ * @template {{width: number, height: number, size: number, lineHeight: number, gap: number}} Plan   width of the strip,
+ *   height that there is, size of the font, height of a line in units of it, and gap between names; px
+ * @param {string[]} names
+ * @param {Plan[]} plans   the best first
+ * @param {(text: string, size: number) => number} measure   width of a text
+ * @returns {{plan: Plan, lines: string[][]}} the lines of each name
+ */
+export function planNames(names, plans, measure) {
+  let chosen = null;
+  for (const plan of plans) {
+    const lines = names.map((name) => wrapLabel(name, plan.width, (text) => measure(text, plan.size)));
+    chosen = { plan, lines };
+    if (heightOf(lines, plan) <= plan.height) break;
+  }
+  return chosen;
+}
+
+/** The height that names take, one below the other. Pure. */
+export function heightOf(lines, { size, lineHeight, gap }) {
+  const count = lines.reduce((sum, one) => sum + one.length, 0);
+  return count * size * lineHeight + gap * Math.max(0, lines.length - 1);
 }

@@ -1,6 +1,7 @@
 import { layouts } from "chart.js";
 import { drawPoint } from "chart.js/helpers";
-import { placeLabels, wrapLabel } from "./labels-layout.js";
+import { heightOf, placeLabels, planNames } from "./labels-layout.js";
+import { csvOf } from "./plugin.js";
 
 const DEFAULTS = {
   display: true,
@@ -10,6 +11,24 @@ const DEFAULTS = {
   offset: 12,
   maxWidth: 240,
 };
+
+/** Lines this close are still read with ease; beside the x axis they keep clear of its last tick, px. */
+const TIGHT = { lineHeight: 1.02, gap: 0, indent: 10 };
+/** Read from the last row; a name in a crowd may shrink so far, px. */
+const SMALLEST = 20;
+
+/**
+ * What names in a crowd give up, one after the other: width of the plot, space between lines, size down to the smallest
+ * that is read from afar. `share` is of the chart's width.
+ */
+const PLANS = [
+  { share: 0.25 },
+  { share: 0.33 },
+  { share: 0.33, tight: true },
+  { share: 0.42, tight: true },
+  { share: 0.42, tight: true, small: true },
+  { share: 0.5, tight: true, small: true },
+];
 
 const boxes = new WeakMap();
 
@@ -43,17 +62,22 @@ export const EndLabels = {
 
 /** The strip right of the chart area that Chart.js' layout reserves for the labels. */
 class LabelBox {
+  /** Chart.js shares half the width evenly among boxes; one that says this is not counted, and the axis has all of it. */
+  options = { display: false };
+
   constructor(chart) {
     this.chart = chart;
     this.position = "right";
     this.width = 0;
     this.height = 0;
+    this.lines = new Map();
   }
 
-  get options() {
+  get settings() {
     const given = this.chart.config.options.plugins?.csvLabels;
     const settings = typeof given === "object" ? given : {};
-    return { ...DEFAULTS, ...settings, font: { ...DEFAULTS.font, ...settings.font } };
+    const off = given === false ? { display: false } : {};
+    return { ...DEFAULTS, ...settings, ...off, font: { ...DEFAULTS.font, ...settings.font } };
   }
 
   get isKey() {
@@ -64,64 +88,85 @@ class LabelBox {
     return false;
   }
 
-  /** Names of hidden series keep their room: showing one must not move the others. */
+  /** Datasets with a name that the chart is about, drawn already or not: showing one must not move the others. */
+  get named() {
+    const csv = csvOf(this.chart);
+    return this.chart.data.datasets
+      .map((dataset, index) => ({ index, name: dataset.label }))
+      .filter(({ index, name }) => name && (csv?.isAbout(index) ?? true));
+  }
+
   update(_, maxHeight) {
-    const { display, offset, maxWidth } = this.options;
-    const { datasets } = this.chart.data;
+    const { offset } = this.settings;
+    const { named, chart } = this;
     this.height = maxHeight;
-    this.entries = [];
+    this.lines = new Map();
     this.width = 0;
-    if (!display || !datasets.some((dataset) => dataset.label)) return;
-    this.useFont(1);
-    const measure = (text) => this.chart.ctx.measureText(text).width;
-    const limit = Math.min(maxWidth, this.chart.width * 0.25);
-    this.entries = datasets.map((dataset) => {
-      const lines = wrapLabel(dataset.label ?? "", limit, measure);
-      return { lines, width: Math.max(...lines.map(measure)) };
-    });
-    this.width = Math.ceil(Math.max(...this.entries.map((entry) => entry.width)) + offset + this.swatch + 2);
+    // One kind of bars or points needs no key: the title says what it is.
+    if (!this.settings.display || named.length === 0 || (this.isKey && named.length === 1)) return;
+    const measure = (text, size) => {
+      this.useFont(size);
+      return chart.ctx.measureText(text).width;
+    };
+    const names = named.map(({ name }) => name);
+    const { plan, lines } = planNames(names, this.plans(maxHeight), measure);
+    this.plan = plan;
+    named.forEach(({ index }, i) => this.lines.set(index, lines[i]));
+    const widest = Math.max(...lines.flat().map((line) => measure(line, plan.size)));
+    const room = Math.min(widest, chart.width / 2) + offset + plan.indent + this.swatch;
+    this.width = Math.ceil(room) + 2;
+  }
+
+  /** In units of px. Tight names may also stand beside the x axis. */
+  plans(plotHeight) {
+    const { font, lineHeight, gap, maxWidth } = this.settings;
+    return PLANS.map(({ share, tight, small }) => ({
+      width: Math.min(maxWidth, this.chart.width * share),
+      height: tight ? this.chart.height : plotHeight + font.size / 2,
+      size: small ? Math.min(font.size, SMALLEST) : font.size,
+      ...(tight ? TIGHT : { lineHeight, gap, indent: 0 }),
+    }));
   }
 
   /** Drawing happens after the datasets, in `drawLabels`. */
   draw() {}
 
   get swatch() {
-    return this.isKey ? this.options.font.size * 1.1 : 0;
+    return this.isKey ? this.settings.font.size * 1.1 : 0;
   }
 
-  useFont(scale) {
-    const { font } = this.options;
+  useFont(size) {
+    const { font } = this.settings;
     const family = font.family ?? getComputedStyle(this.chart.canvas).fontFamily;
-    this.chart.ctx.font = `${font.weight} ${font.size * scale}px ${family}`;
+    this.chart.ctx.font = `${font.weight} ${size}px ${family}`;
   }
 
   drawLabels() {
-    const { chart, entries } = this;
-    if (!entries?.length || this.width === 0) return;
+    const { chart } = this;
+    this.placed = [];
+    if (this.lines.size === 0 || this.width === 0) return;
     const { ctx, chartArea } = chart;
-    const { font, lineHeight, gap, offset } = this.options;
-    const labels = this.targets().map((target) => ({
-      ...target,
-      lines: entries[target.index]?.lines ?? [],
-      height: font.size * lineHeight * (entries[target.index]?.lines.length ?? 1),
-    }));
-    const { centres, scale } = placeLabels(labels, {
-      top: chartArea.top - font.size / 2,
-      bottom: chartArea.bottom,
-      gap,
+    const { offset } = this.settings;
+    const { plan } = this;
+    const { size } = plan;
+    const targets = this.targets();
+    const { lineHeight, gap, top, bottom } = this.room(targets.map(({ index }) => this.lines.get(index)));
+    const labels = targets.map((target) => {
+      const lines = this.lines.get(target.index);
+      return { ...target, lines, height: size * lineHeight * lines.length };
     });
-    const left = chartArea.right + offset;
+    const { centres, scale } = placeLabels(labels, { top, bottom, gap });
+    const left = chartArea.right + offset + plan.indent;
     ctx.save();
-    this.useFont(scale);
+    this.useFont(size * scale);
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     labels.forEach((label, i) => {
-      const { borderColor } = chart.data.datasets[label.index];
-      ctx.fillStyle = borderColor;
-      ctx.strokeStyle = borderColor;
+      const dataset = chart.data.datasets[label.index];
+      ctx.fillStyle = ctx.strokeStyle = dataset.csvColor ?? dataset.borderColor;
       if (this.isKey) this.drawSwatch(label, left, centres[i], scale);
       else this.drawLeader(label, left, centres[i]);
-      const step = font.size * lineHeight * scale;
+      const step = size * lineHeight * scale;
       label.lines.forEach((line, k) => {
         ctx.fillText(line, left + this.swatch, centres[i] + (k - (label.lines.length - 1) / 2) * step);
       });
@@ -131,33 +176,50 @@ class LabelBox {
       name: label.name,
       centre: centres[i],
       height: label.height * scale,
+      left,
+      fontSize: size * scale,
     }));
+  }
+
+  /** Beside the plot where they fit; else closer together, and beside the x axis, too. */
+  room(lines) {
+    const { chart, plan } = this;
+    const top = Math.max(0, chart.chartArea.top - plan.size / 2);
+    for (const bottom of [chart.chartArea.bottom, chart.height]) {
+      for (const spacing of [plan, { ...plan, ...TIGHT }])
+        if (heightOf(lines, spacing) <= bottom - top) return { ...spacing, top, bottom };
+    }
+    return { ...plan, ...TIGHT, top: 0, bottom: chart.height };
   }
 
   /** Where each visible series wants its label: at its last point, or in a column from the top. */
   targets() {
     const { chart } = this;
-    const visible = chart.data.datasets
-      .map((dataset, index) => ({ index, name: dataset.label }))
-      .filter(({ index, name }) => name && chart.isDatasetVisible(index));
+    const visible = this.named.filter(({ index }) => this.lines.has(index) && chart.isDatasetVisible(index));
     if (this.isKey) return visible.map((entry) => ({ ...entry, y: chart.chartArea.top }));
     return visible
-      .map((entry) => ({ ...entry, ...lastPoint(chart.getDatasetMeta(entry.index)) }))
+      .map((entry) => ({ ...entry, ...lastPoint(chart.getDatasetMeta(entry.index), chart.chartArea) }))
       .filter((entry) => Number.isFinite(entry.y));
   }
 
   drawSwatch(label, left, y, scale) {
     const { ctx, data, config } = this.chart;
-    const pointStyle = config.type === "bar" ? "rect" : (data.datasets[label.index].pointStyle ?? "rect");
-    const radius = this.options.font.size * 0.35 * scale;
+    const dataset = data.datasets[label.index];
+    const pointStyle = config.type === "bar" ? "rect" : (dataset.pointStyle ?? "rect");
+    const radius = this.settings.font.size * 0.35 * scale;
+    ctx.save();
     ctx.lineWidth = 2;
+    if (dataset.backgroundColor !== dataset.borderColor && config.type === "bar")
+      ctx.fillStyle = dataset.backgroundColor;
+    else if (dataset.pointBackgroundColor) ctx.fillStyle = dataset.pointBackgroundColor;
     drawPoint(ctx, { pointStyle, radius, borderWidth: 2 }, left + radius, y);
+    ctx.restore();
   }
 
   /** A hairline from the line's end to a label that had to move away from it. */
   drawLeader(label, left, y) {
     const { ctx } = this.chart;
-    if (Math.abs(label.y - y) < 3 && left - label.x < 2 * this.options.offset) return;
+    if (Math.abs(label.y - y) < 3 && left - label.x < 2 * this.settings.offset + this.plan.indent) return;
     ctx.lineWidth = 1;
     ctx.globalAlpha = 0.5;
     ctx.beginPath();
@@ -168,15 +230,16 @@ class LabelBox {
   }
 }
 
-function lastPoint(meta) {
+/** The last point that is drawn: of an axis that the page cut short, the line goes on outside of the plot. */
+function lastPoint(meta, { left, right }) {
   for (let i = meta.data.length - 1; i >= 0; i -= 1) {
     const { x, y, skip } = meta.data[i];
-    if (!skip && Number.isFinite(x) && Number.isFinite(y)) return { x, y };
+    if (!skip && x >= left - 1 && x <= right + 1 && Number.isFinite(y)) return { x, y };
   }
   return { x: NaN, y: NaN };
 }
 
-/** Where the labels of a chart were drawn: name, centre and height in px (for tests). */
+/** Where the labels of a chart were drawn: name, centre, height, left edge and size of the font in px (for tests). */
 export function placedLabels(chart) {
   return boxes.get(chart)?.placed ?? [];
 }

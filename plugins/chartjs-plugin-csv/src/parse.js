@@ -15,13 +15,39 @@ const QUOTE = '"';
  * @throws {CsvError} with row (record) and column (field), both 1-based
  */
 export function parseCsv(text) {
+  const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  // Large files are written by programs and plain, and splitting is several times as fast as scanning.
+  const plain = !text.includes(QUOTE) && !text.includes("\r");
+  return plain ? splitRows(text.slice(start)) : scanRows(text, start);
+}
+
+function splitRows(text) {
+  if (text === "") return [];
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  const rows = lines.map((line) => line.split(","));
+  const width = rows[0].length;
+  const ragged = rows.findIndex((row) => row.length !== width);
+  if (ragged >= 0) throw raggedRow(ragged + 1, rows[ragged].length, width);
+  return rows;
+}
+
+function raggedRow(row, found, width) {
+  return new CsvError(`${count(found, "field")} where the header has ${width}`, {
+    row,
+    column: Math.min(found, width) + 1,
+    kind: "ragged",
+  });
+}
+
+function scanRows(text, start) {
   const special = /[",\r\n]/g;
   const rows = [];
   let row = [];
-  let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  let at = start;
 
-  const fail = (reason, kind = "syntax") => {
-    throw new CsvError(reason, { row: rows.length + 1, column: row.length + 1, kind });
+  const fail = (reason) => {
+    throw new CsvError(reason, { row: rows.length + 1, column: row.length + 1, kind: "syntax" });
   };
 
   /** Length of the line end at `at`: 2 for CRLF, 1 for LF, 0 for none. */
@@ -61,11 +87,7 @@ export function parseCsv(text) {
 
   const endRow = () => {
     const width = rows.length ? rows[0].length : row.length;
-    if (row.length !== width) {
-      const found = row.length;
-      row.length = Math.min(found, width);
-      fail(`${count(found, "field")} where the header has ${width}`, "ragged");
-    }
+    if (row.length !== width) throw raggedRow(rows.length + 1, row.length, width);
     rows.push(row);
     row = [];
   };

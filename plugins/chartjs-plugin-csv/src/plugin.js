@@ -1,12 +1,16 @@
-import { boundsOf, drawBands, drawWhiskers } from "./bands.js";
+import { drawBands, drawWhiskers } from "./bands.js";
 import { CsvController } from "./controller.js";
 import { MAX_BYTES } from "./load.js";
+import { drawRuns } from "./runs.js";
 import { PALETTE } from "./style.js";
 import { tooltipCallbacks } from "./tooltip.js";
 
 const controllers = new WeakMap();
 
-/** The controller of a chart: `{model, error, url, ready, refresh(), restyle()}`; undefined where the plugin is off. */
+/**
+ * The controller of a chart: `{model, error, url, ready, entries, refresh(), restyle(), change()}`; undefined where the
+ * plugin is off.
+ */
 export function csvOf(chart) {
   return controllers.get(chart);
 }
@@ -23,10 +27,16 @@ export const ChartCsv = {
     text: null,
     src: null,
     bands: "auto",
+    series: null,
+    shown: null,
+    runs: false,
+    overlay: null,
     axes: true,
     scales: null,
     xScale: "auto",
     yScale: "linear",
+    scale: null,
+    range: null,
     xUnit: null,
     yUnit: null,
     xTitle: null,
@@ -35,6 +45,7 @@ export const ChartCsv = {
     styles: {},
     palette: PALETTE,
     datasets: [],
+    decimate: true,
     maxBytes: MAX_BYTES,
     fetch: null,
     theme: {
@@ -74,27 +85,20 @@ export const ChartCsv = {
     return controller?.active && !controller.model ? false : undefined;
   },
 
-  /** The y axis has room for the bands. */
+  /** The axes have room for everything the chart is about. */
   afterDataLimits(chart, { scale }) {
-    const model = controllers.get(chart)?.model;
-    if (!model || scale.axis !== "y") return;
-    const visible = model.series.filter((_, index) => chart.isDatasetVisible(index));
-    const bounds = boundsOf(visible);
-    if (!bounds) return;
-    const { minDefined, maxDefined } = scale.getUserBounds();
-    if (!maxDefined) scale.max = Math.max(scale.max, bounds.high);
-    if (!minDefined && (scale.type === "linear" || bounds.low > 0))
-      scale.min = Math.min(scale.min, bounds.low);
+    controllers.get(chart)?.limit(scale);
   },
 
   beforeDatasetsDraw(chart) {
-    const model = controllers.get(chart)?.model;
-    if (model && chart.config.type === "line") drawBands(chart, model);
+    const controller = controllers.get(chart);
+    if (controller?.model && chart.config.type === "line") drawBands(chart, controller.entries);
   },
 
   afterDatasetsDraw(chart) {
     const controller = controllers.get(chart);
-    if (controller?.model && chart.config.type !== "line")
-      drawWhiskers(chart, controller.model, controller.theme.text);
+    if (!controller?.model) return;
+    if (chart.config.type !== "line") drawWhiskers(chart, controller.entries, controller.theme.text);
+    if (controller.runs) drawRuns(chart, controller.entries, controller.runs);
   },
 };

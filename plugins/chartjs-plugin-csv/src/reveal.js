@@ -3,7 +3,6 @@ import {
   BarElement,
   CategoryScale,
   Chart,
-  Decimation,
   LinearScale,
   LineController,
   LineElement,
@@ -15,8 +14,10 @@ import {
 } from "chart.js";
 import { EndLabels } from "./labels.js";
 import { Log2Scale } from "./log2-scale.js";
+import { Marks } from "./marks.js";
 import { ChartCsv } from "./plugin.js";
-import { nearSlides, surplus } from "./reveal/near.js";
+import { IdleQueue } from "./reveal/idle.js";
+import { nearSlides, slidesOf, surplus } from "./reveal/near.js";
 import { ScaledPointer } from "./reveal/pointer.js";
 import { Slot } from "./reveal/slot.js";
 
@@ -29,23 +30,31 @@ const HEIGHT_SHARE = 0.58;
  * The reveal.js plugin: fills every `<canvas data-chart data-chart-src>` of a deck from its CSV. List it after
  * Markdown in `plugins`. The README documents the options, the attributes, the events and the public members.
  *
- * @param {object} [options] `resolve, styles, palette, options, chartOptions, labelFor, prefetch, limit, height`
+ * @param {object} [options] `resolve, styles, palette, options, chartOptions, labelFor, summaryFor, marks, fetch,
+ *   prefetch, limit, height`
  */
 export function RevealChartCsv(options = {}) {
   const charts = new Map();
   const { prefetch = 2, limit = 12 } = options;
+  /** What was chosen for canvases that left the deck, by their place: copies may come back for them. */
+  const left = new Map();
+  const ahead = new IdleQueue((slot) => slot.wanted && slot.create());
   let deck = null;
   let printing = false;
   let observers = null;
+  let reader = options.fetch ?? null;
 
   const context = {
     resolve: options.resolve ?? ((src) => src),
     labelFor: options.labelFor ?? null,
+    summaryFor: options.summaryFor ?? null,
+    marks: options.marks ?? null,
     chartOptions: options.chartOptions ?? null,
     options: options.options ?? null,
     styles: options.styles ?? {},
     palette: options.palette,
     height: 420,
+    fetch: (...request) => (reader ?? globalThis.fetch)(...request),
     pixelRatio() {
       const ratio = window.devicePixelRatio || 1;
       return Math.min(MAX_PIXEL_RATIO, printing ? Math.max(2, ratio) : ratio * (deck.getScale() || 1));
@@ -59,43 +68,57 @@ export function RevealChartCsv(options = {}) {
       if (found.has(canvas)) continue;
       observers.size.unobserve(slot.box);
       observers.sight.unobserve(slot.box);
+      ahead.delete(slot);
+      if (slot.key !== null) left.set(slot.key, slot.state);
       slot.destroy();
       charts.delete(canvas);
     }
     for (const canvas of found) {
       if (charts.has(canvas)) continue;
       const slot = new Slot(canvas, context);
+      slot.restore(left.get(slot.key));
+      left.delete(slot.key);
       charts.set(canvas, slot);
       observers.size.observe(slot.box);
       observers.sight.observe(slot.box);
     }
   }
 
-  /** Makes the charts that are wanted now and gives up what is far when there are too many. */
+  /**
+   * Makes the charts in sight now and those ahead when there is time, and gives up what is far when there are too many.
+   * Where only one slide shows, its neighbours lie at the same place: what counts there is the deck's word, not the
+   * observer's.
+   */
   function sync() {
-    const slides = deck.getSlides();
+    const slides = slidesOf(deck.getSlidesElement());
     const current = deck.getCurrentSlide();
     const near = nearSlides(slides, current, prefetch);
-    const at = slides.indexOf(current);
+    const many = Boolean(deck.isOverview?.() || deck.isScrollView?.());
     for (const slot of charts.values()) {
-      slot.wanted = printing || slot.intersecting || near.has(slot.slide);
-      if (slot.wanted) slot.create();
+      const { slide } = slot;
+      const inSight = printing || slide === current || (many && slot.intersecting);
+      slot.wanted = inSight || near.has(slide);
+      if (inSight) slot.create();
+      else if (slot.wanted && !slot.live) ahead.add(slot);
+      else ahead.delete(slot);
     }
-    const live = [...charts.values()]
-      .filter((slot) => slot.chart)
-      .map((slot) => ({
-        item: slot,
-        wanted: slot.wanted,
-        distance: Math.abs(slides.indexOf(slot.slide) - at),
-      }));
-    for (const slot of surplus(live, limit)) slot.release();
+    const live = [...charts.values()].filter((slot) => slot.chart || slot.wanted);
+    if (live.length <= limit) return;
+    const place = new Map(slides.map((slide, index) => [slide, index]));
+    const at = place.get(current) ?? 0;
+    const distances = live.map((slot) => ({
+      item: slot,
+      wanted: slot.wanted,
+      distance: Math.abs((place.get(slot.slide) ?? 0) - at),
+    }));
+    for (const slot of surplus(distances, limit)) slot.release();
   }
 
   function observe() {
     const slotOf = (box) => charts.get(box.querySelector(SELECTOR));
     observers = {
       size: new ResizeObserver((entries) => entries.forEach(({ target }) => slotOf(target)?.resize())),
-      // What can be seen is wanted wherever it is: overview and scroll view show more than the current slide.
+      // Overview and scroll view show more than the current slide.
       sight: new IntersectionObserver((entries) => {
         for (const { target, isIntersecting } of entries) {
           const slot = slotOf(target);
@@ -129,6 +152,7 @@ export function RevealChartCsv(options = {}) {
   }
 
   async function settled() {
+    ahead.flush();
     await Promise.all([...charts.values()].filter((slot) => slot.wanted).map((slot) => slot.settled()));
   }
 
@@ -146,7 +170,7 @@ export function RevealChartCsv(options = {}) {
 
   return {
     id: "chart-csv",
-    /** Map of canvas → slot: `{canvas, kind, src, url, chart, model, error, settings, ready, refresh(), reads(url)}`. */
+    /** Map of canvas → slot, see the README. */
     charts,
 
     init(reveal) {
@@ -154,7 +178,7 @@ export function RevealChartCsv(options = {}) {
       Chart.register(
         ...[LineController, BarController, ScatterController, LineElement, BarElement, PointElement],
         ...[LinearScale, LogarithmicScale, CategoryScale, Log2Scale],
-        ...[Tooltip, Title, Decimation, ChartCsv, EndLabels, ScaledPointer],
+        ...[Tooltip, Title, ChartCsv, EndLabels, Marks, ScaledPointer],
       );
       const { height } = deck.getConfig();
       context.height =
@@ -168,6 +192,7 @@ export function RevealChartCsv(options = {}) {
     destroy() {
       for (const [type, listener] of Object.entries(listeners)) deck.off(type, listener);
       for (const observer of Object.values(observers)) observer.disconnect();
+      ahead.clear();
       for (const slot of charts.values()) slot.destroy();
       charts.clear();
     },
@@ -183,6 +208,11 @@ export function RevealChartCsv(options = {}) {
     async refresh(predicate = () => true) {
       const chosen = [...charts.values()].filter((slot) => predicate(slot));
       await Promise.all(chosen.map((slot) => slot.refresh()));
+    },
+
+    /** From now on files are read with this function, null: with the page's `fetch`. Reads nothing by itself. */
+    readWith(fetch) {
+      reader = fetch ?? options.fetch ?? null;
     },
 
     /** Draws all live charts with the colours that the page has now (after a change of theme). */

@@ -10,6 +10,13 @@ import { parseCsv } from "./parse.js";
 /** The header that marks the long form. */
 export const LONG_HEADER = ["series", "x", "y", "low", "high", "n"];
 
+/** More than anybody can tell apart; a file that holds more is not meant to be drawn. */
+export const MAX_SERIES = 100;
+/** Of names and of x values that are words, in characters. */
+export const MAX_NAME = 200;
+/** How much of a wrong field an error quotes, in characters. */
+const QUOTED = 60;
+
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
@@ -40,22 +47,24 @@ function readWide([header, ...body]) {
     });
   }
   const xs = readXs(header.slice(1));
-  const seen = new Map();
+  const seen = new Set();
+  header.forEach((text, i) => checkName(text, { row: 1, column: i + 1 }));
   xs.forEach((x, i) => {
     const at = { row: 1, column: i + 2, kind: "header" };
     if (x === "") throw new CsvError("an empty x value in the header", at);
-    if (seen.has(x)) throw new CsvError(`x value "${header[i + 1]}" twice in the header`, at);
-    seen.set(x, i);
+    if (seen.has(x)) throw new CsvError(`x value ${quoted(header[i + 1])} twice in the header`, at);
+    seen.add(x);
   });
   const names = new Set();
   const series = body.map(([name, ...fields], index) => {
     const row = index + 2;
-    if (name === "") throw new CsvError("a series without a name", { row, column: 1, kind: "header" });
-    if (names.has(name)) throw new CsvError(`series "${name}" twice`, { row, column: 1, kind: "header" });
-    names.add(name);
+    const at = { row, column: 1, kind: "header" };
+    if (name === "") throw new CsvError("a series without a name", at);
+    if (names.has(name)) throw new CsvError(`series ${quoted(name)} twice`, at);
+    addName(names, name, at);
     const points = fields.map((text, i) => ({
       x: xs[i],
-      y: toNumber(text, row, i + 2, header[i + 1]),
+      y: numberAt(text, row, i + 2, header[i + 1]),
       low: null,
       high: null,
       n: null,
@@ -67,6 +76,7 @@ function readWide([header, ...body]) {
 
 function readLong([, ...body]) {
   const byName = new Map();
+  const names = new Set();
   const xs = readXs(body.map((fields) => fields[1]));
   body.forEach((fields, index) => {
     const row = index + 2;
@@ -74,12 +84,24 @@ function readLong([, ...body]) {
     if (name === "") throw new CsvError("a point without a series name", { row, column: 1, kind: "header" });
     if (fields[1] === "")
       throw new CsvError("a point without an x value", { row, column: 2, kind: "number" });
-    const [y, low, high, n] = [2, 3, 4, 5].map((i) => toNumber(fields[i], row, i + 1, LONG_HEADER[i]));
+    const y = numberAt(fields[2], row, 3, "y");
+    const low = numberAt(fields[3], row, 4, "low");
+    const high = numberAt(fields[4], row, 5, "high");
+    const n = numberAt(fields[5], row, 6, "n");
     if (low !== null && high !== null && low > high) {
-      throw new CsvError(`low ${fields[3]} is above high ${fields[4]}`, { row, column: 4, kind: "number" });
+      throw new CsvError(`low ${low} is above high ${high}`, {
+        row,
+        column: 4,
+        kind: "number",
+      });
     }
-    if (!byName.has(name)) byName.set(name, []);
-    byName.get(name).push({ x: xs[index], y, low, high, n });
+    let points = byName.get(name);
+    if (!points) {
+      addName(names, name, { row, column: 1, kind: "header" });
+      byName.set(name, (points = []));
+    }
+    if (typeof xs[index] === "string") checkName(xs[index], { row, column: 2 });
+    points.push({ x: xs[index], y, low, high, n });
   });
   const distinct = [...new Set(xs)];
   if (typeof distinct[0] === "number") distinct.sort((a, b) => a - b);
@@ -87,20 +109,55 @@ function readLong([, ...body]) {
   return { kind: "long", xLabel: "x", xs: distinct, series };
 }
 
-function readXs(texts) {
-  return texts.every((text) => isNumber(text)) ? texts.map(Number) : texts;
-}
-
-function isNumber(text) {
-  return NUMBER.test(text) && Number.isFinite(Number(text));
-}
-
-function toNumber(text, row, column, title) {
-  if (text === "") return null;
-  if (!isNumber(text)) {
-    throw new CsvError(`"${text}" is not a number (under "${title}")`, { row, column, kind: "number" });
+/** Notes one more series name, as far as a chart can bear it. */
+function addName(names, name, at) {
+  checkName(name, at);
+  names.add(name);
+  if (names.size > MAX_SERIES) {
+    throw new CsvError(`more than ${MAX_SERIES} series, the limit of a chart`, { ...at, kind: "size" });
   }
-  return Number(text);
+}
+
+function checkName(name, at) {
+  if (name.length <= MAX_NAME) return;
+  throw new CsvError(`a name of ${name.length} characters, the limit is ${MAX_NAME}`, {
+    ...at,
+    kind: "size",
+  });
+}
+
+/** x values are numbers when all of them are, else they stay words. */
+export function readXs(texts) {
+  const numbers = [];
+  for (const text of texts) {
+    const number = toNumber(text);
+    if (number === null) return texts;
+    numbers.push(number);
+  }
+  return numbers;
+}
+
+/** The number that a text is, null where it is none. */
+function toNumber(text) {
+  if (!NUMBER.test(text)) return null;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** The number in a field, null for an empty one. */
+export function numberAt(text, row, column, title) {
+  if (text === "") return null;
+  const number = toNumber(text);
+  if (number !== null) return number;
+  throw new CsvError(`${quoted(text)} is not a number (under ${quoted(title)})`, {
+    row,
+    column,
+    kind: "number",
+  });
+}
+
+function quoted(text) {
+  return text.length > QUOTED ? `"${text.slice(0, QUOTED)}…"` : `"${text}"`;
 }
 
 /**

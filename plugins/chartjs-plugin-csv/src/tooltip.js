@@ -20,25 +20,20 @@ export function describeX(x, model, settings) {
 }
 
 /**
- * Chart.js tooltip callbacks that read the model.
- * @param {() => {model: import("./table.js").Model|null, settings: object}} current
+ * Chart.js tooltip callbacks that read what is drawn.
+ * @param {() => {model: import("./table.js").Model|null, entries: import("./entries.js").Entry[], settings: object}} current
  */
 export function tooltipCallbacks(current) {
   const pointOf = (item) => {
-    const { model } = current();
-    const series = model?.series.find(({ name }) => name === item.dataset.label);
-    if (!series) return null;
-    // A decimated line has fewer elements than the series has points: find by x there.
-    const at = series.points[item.dataIndex];
-    if (at && series.points.length === item.dataset.data.length) return at;
-    return series.points.find(({ x, y }) => x === item.parsed.x && y === item.parsed.y) ?? null;
+    const entry = current().entries.find(({ label }) => label === item.dataset.label);
+    return entry?.points[item.dataIndex] ?? null;
   };
   return {
     title(items) {
       const { model, settings } = current();
       const point = items.length ? pointOf(items[0]) : null;
       if (!point) return "";
-      const title = model.kind === "wide" ? model.xLabel : (settings.xTitle ?? "");
+      const title = settings.xTitle || (model.kind === "wide" ? model.xLabel : "");
       return [title, describeX(point.x, model, settings)].filter(Boolean).join(" ");
     },
     label(item) {

@@ -65,7 +65,7 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
     case "bytes_per_second":
       return formatRate(value, prefix);
     case "operations_per_second":
-      return `${formatTick(value, unit)} ops/s`;
+      return `${tick(value, unit)} ops/s`;
     case "seconds":
       return formatSeconds(value);
     case "ratio":
@@ -77,8 +77,15 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
   }
 }
 
-/** A value as an axis tick: `4K` for bytes, `1.2k` for operations per second, else as `formatValue`; zero is `0`. */
-export function formatTick(value, unit = null, { prefix = "si" } = {}) {
+/**
+ * A value as an axis tick: `4K` for bytes, `1.2k` for operations per second, else as `formatValue`; zero is `0`, and what is
+ * below it has a minus, not a hyphen.
+ */
+export function formatTick(value, unit = null, format = {}) {
+  return tick(value, unit, format).replace(/^-/, "\u2212");
+}
+
+function tick(value, unit, { prefix = "si" } = {}) {
   if (value === 0) return "0";
   if (!Number.isFinite(value)) return String(value);
   if (unit === "bytes") return formatSize(value);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scalesFor, xScaleType } from "../src/axes.js";
-import { boundedRuns, boundsOf } from "../src/bands.js";
+import { decadeTicks, multiplesOf, scalesFor, scalesNow, xScaleType, yScaleType } from "../src/axes.js";
+import { boundedRuns } from "../src/bands.js";
 import { dataFor } from "../src/datasets.js";
-import { powersOfTwo } from "../src/log2-scale.js";
+import { entriesOf } from "../src/entries.js";
+import { log2Ticks, powersOfTwo } from "../src/log2-scale.js";
 import { summarize } from "../src/summary.js";
 import { joinCompanions, readModel } from "../src/table.js";
 import { describePoint } from "../src/tooltip.js";
@@ -106,16 +107,13 @@ test("an axis of counts has its ticks at what was counted, or at whole numbers w
   axis([1, 2, 4, 8, 16]).afterBuildTicks(scale);
   assert.deepEqual(scale.ticks, [{ value: 1 }, { value: 2 }, { value: 4 }, { value: 8 }]);
   const many = axis(Array.from({ length: 40 }, (_, trial) => trial + 1));
-  assert.equal(many.afterBuildTicks, undefined);
-  assert.equal(many.ticks.stepSize({ scale: { min: 1, max: 5 } }), 1);
-});
-
-test("a decimal log axis writes 1, 2 and 5 of each decade only", () => {
-  const { y } = scalesFor(wide, "line", { yScale: "logarithmic", yUnit: null, prefix: "si" }, theme);
+  const ends = { min: 0.5, max: 41, options: { bounds: "data", ticks: {} } };
+  many.afterBuildTicks(ends);
   assert.deepEqual(
-    [1, 2, 3, 5, 7, 10].map((value) => y.ticks.callback(value)),
-    ["1", "2", "", "5", "", "10"],
+    ends.ticks.map(({ value }) => value),
+    [10, 20, 30, 40],
   );
+  assert.equal(many.ticks.stepSize({ scale: { min: 1, max: 5 } }), 1);
 });
 
 test("powers of two fill a log2 axis, thinned when there are many", () => {
@@ -142,11 +140,6 @@ test("where the line is drawn across a gap, so is the band", () => {
   );
 });
 
-test("the bounds of a model are its lowest low and highest high, null without any", () => {
-  assert.deepEqual(boundsOf(long.series), { low: 2, high: 4 });
-  assert.equal(boundsOf(wide.series), null);
-});
-
 test("a point reads with bounds and number of runs where it has them", () => {
   assert.equal(describePoint(long.series[0].points[1], { yUnit: "seconds" }), "3 s (2 s to 4 s, n = 6)");
   assert.equal(describePoint(long.series[0].points[0], { yUnit: "seconds" }), "1 s");
@@ -166,4 +159,119 @@ test("the summary says when a series was not measured at all, and counts what it
   assert.match(summarize(readModel("x,1,2\na,,\n")), /a not measured\.$/);
   const many = readModel(`x,1\n${Array.from({ length: 9 }, (_, i) => `s${i},${i}`).join("\n")}\n`);
   assert.match(summarize(many), /and 3 more\.$/);
+});
+
+test("a decimal log axis has few ticks, round ones, whatever its range", () => {
+  const all = (from, to) => {
+    const ticks = [];
+    for (let power = from; power < to; power += 1)
+      for (let mantissa = 1; mantissa < 10; mantissa += 1) ticks.push(mantissa * 10 ** power);
+    return [...ticks, 10 ** to];
+  };
+  assert.deepEqual(decadeTicks(all(0, 1), 4), [1, 2, 5, 10]);
+  assert.deepEqual(decadeTicks([3, 4, 5, 6]), [3, 4, 5, 6]);
+  assert.deepEqual(decadeTicks(all(0, 2)), [1, 2, 5, 10, 20, 50, 100]);
+  assert.deepEqual(decadeTicks(all(0, 3)), [1, 3, 10, 30, 100, 300, 1000]);
+  assert.deepEqual(decadeTicks(all(-3, 3)), [1e-3, 1e-2, 1e-1, 1, 10, 100, 1000]);
+  assert.ok(decadeTicks(all(-9, 9)).length <= 7);
+});
+
+test("a log2 axis of few powers has steps between them", () => {
+  assert.deepEqual(log2Ticks(0.75, 1.6), [0.75, 1, 1.5]);
+  assert.deepEqual(log2Ticks(1, 8), [1, 2, 4, 8]);
+  assert.deepEqual(log2Ticks(3, 3.5), [3]);
+});
+
+test("the reader's scale: ratios turn to log2, other units to decades, what is logarithmic stays as it is", () => {
+  assert.equal(yScaleType({ yScale: "linear", yUnit: "ratio", scale: "log" }), "log2");
+  assert.equal(yScaleType({ yScale: "linear", yUnit: "seconds", scale: "log" }), "logarithmic");
+  assert.equal(yScaleType({ yScale: "log2", yUnit: "seconds", scale: "log" }), "log2");
+  assert.equal(yScaleType({ yScale: "logarithmic", scale: "linear" }), "linear");
+  assert.equal(yScaleType({ yScale: "logarithmic" }), "logarithmic");
+});
+
+test("a y axis that was turned drops options that hold only for the other kind, and keeps the rest", () => {
+  const ticks = { autoSkip: false, stepSize: 5 };
+  const scales = { x: { min: 0 }, y: { min: 0, max: 9, suggestedMin: 0.5, title: { text: "a" }, ticks } };
+  const linear = { yScale: "linear", yUnit: null };
+  assert.equal(scalesNow(scales, { ...linear, scale: null }), scales);
+  assert.deepEqual(scalesNow(scales, { ...linear, scale: "log" }), {
+    x: { min: 0 },
+    y: { max: 9, title: { text: "a" }, ticks: { autoSkip: false } },
+  });
+  assert.deepEqual(scalesNow(null, { ...linear, scale: "log" }), {});
+  assert.equal(scales.y.ticks.stepSize, 5, "what the page gave is left as it is");
+});
+
+test("on a logarithmic axis values of 0 and below are gaps, not points at its lower end", () => {
+  const model = readModel("x,1,2,3\na,5,0,-1\n");
+  assert.deepEqual(dataFor(model, "line", look, { positive: true }).datasets[0].data, [5, null, null]);
+  assert.deepEqual(dataFor(model, "line", look).datasets[0].data, [5, 0, -1]);
+});
+
+test("a second data set looks like the first, thinner and hollow, at its own x values", () => {
+  const other = readModel("I/O size,4096,16384\nWithout journal,1,2\nThird,3,4\n");
+  const second = { model: other, label: "mine" };
+  const entries = entriesOf(wide, second);
+  const { labels, datasets } = dataFor(wide, "line", look, { entries, otherXs: other.xs });
+  assert.deepEqual(labels, wide.xs);
+  assert.deepEqual(
+    datasets.map(({ label }) => label),
+    ["Without journal", "With journal", "Without journal · mine", "Third · mine"],
+  );
+  assert.deepEqual(datasets[0].data, [30658995.65, 60612439.23, 1e9], "its own values stay rows");
+  assert.deepEqual(datasets[2].data, [
+    { x: 4096, y: 1 },
+    { x: 16384, y: 2 },
+  ]);
+  assert.equal(datasets[2].csvColor, datasets[0].csvColor);
+  assert.ok(datasets[2].borderWidth < datasets[0].borderWidth);
+  assert.notEqual(datasets[2].pointBackgroundColor, datasets[0].pointBackgroundColor);
+});
+
+test("categories of two data sets are united by value", () => {
+  const own = readModel("OSD,b,d\ns,1,2\n");
+  const other = readModel("OSD,a,b\ns,3,4\n");
+  const options = { entries: entriesOf(own, { model: other, label: "mine" }), otherXs: other.xs };
+  const words = dataFor(own, "bar", look, options);
+  assert.deepEqual(words.labels, ["b", "d", "a"]);
+  assert.deepEqual(words.datasets[0].data, [
+    { x: "b", y: 1 },
+    { x: "d", y: 2 },
+  ]);
+  const numbers = readModel("Clients,1,4\ns,1,2\n");
+  const more = readModel("Clients,2,4\ns,3,4\n");
+  const entries = entriesOf(numbers, { model: more, label: "mine" });
+  assert.deepEqual(dataFor(numbers, "bar", look, { entries, otherXs: more.xs }).labels, [1, 2, 4]);
+});
+
+test("a ratio is spoken with its interval, and a peak between the ends is not passed over", () => {
+  const interval = joinCompanions(readModel("I/O size,4096,65536\nWith journal,2,1.1\n"), {
+    low: readModel("I/O size,4096,65536\nWith journal,1.9,1\n"),
+    high: readModel("I/O size,4096,65536\nWith journal,2.1,1.2\n"),
+  });
+  assert.match(
+    summarize(interval, { yUnit: "ratio" }),
+    /: With journal 2× \(1\.9× to 2\.1×\) at 4 KiB, 1\.1× \(1× to 1\.2×\) at 64 KiB\.$/,
+  );
+  const peak = readModel("I/O size,4096,8192,16384\na,5,9,6\nb,5,2,6\nc,5,5.5,6\n");
+  assert.match(
+    summarize(peak),
+    /a 5 at 4 KiB, highest 9 at 8 KiB, 6 at 16 KiB; b 5 at 4 KiB, lowest 2 at 8 KiB, 6 at 16 KiB; c 5 at 4 KiB, 6 at 16 KiB\.$/,
+  );
+  assert.match(summarize(peak, { second: "mine" }), /to 16 KiB, beside mine: a /);
+});
+
+test("ticks of a measured axis are multiples of their step, whatever its first value is", () => {
+  assert.deepEqual(multiplesOf(2, 0.5, 9), [2, 4, 6, 8]);
+  assert.deepEqual(multiplesOf(0.1, -0.2, 0.3), [-0.2, -0.1, 0, 0.1, 0.2, 0.3]);
+  assert.deepEqual(multiplesOf(5, 1, 4), []);
+  const time = readModel("series,x,y,low,high,n\na,0.5,1,,,\na,23,2,,,\n");
+  const { x } = scalesFor(time, "line", { xUnit: "seconds", prefix: "si" }, theme);
+  const scale = { min: 0.5, max: 23, options: { bounds: "data", ticks: {} } };
+  x.afterBuildTicks(scale);
+  assert.deepEqual(
+    scale.ticks.map(({ value }) => value),
+    [5, 10, 15, 20],
+  );
 });

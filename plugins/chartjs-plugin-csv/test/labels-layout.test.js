@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { placeLabels, wrapLabel } from "../src/labels-layout.js";
+import { heightOf, placeLabels, planNames, wrapLabel } from "../src/labels-layout.js";
 
 const at = (...ys) => ys.map((y) => ({ y, height: 20 }));
 
@@ -79,4 +79,22 @@ test("long names break at spaces, a single long word does not break", () => {
     "a second time",
   ]);
   assert.deepEqual(wrapLabel("Snapshot", 4, measure), ["Snapshot"]);
+  assert.deepEqual(wrapLabel("With journal · mine", 14, measure), ["With journal", "· mine"]);
+});
+
+test("names take the first plan that gives them enough height, the last one at worst", () => {
+  const measure = (text, size) => (text.length * size) / 2;
+  const plan = (width, height, size = 20) => ({ width, height, size, lineHeight: 1.2, gap: 4 });
+  const names = ["Without journal", "With journal", "Journal mirrored"];
+  const whole = names.map((name) => [name]);
+  assert.deepEqual(planNames(names, [plan(100, 300), plan(200, 300)], measure).lines[0], [
+    "Without",
+    "journal",
+  ]);
+  const wide = planNames(names, [plan(100, 90), plan(200, 90)], measure);
+  assert.deepEqual([wide.plan.width, wide.lines], [200, whole]);
+  const small = planNames(names, [plan(120, 90), plan(120, 90, 15)], measure);
+  assert.deepEqual([small.plan.size, small.lines], [15, whole], "a smaller font may do what width cannot");
+  assert.deepEqual(planNames(names, [plan(100, 10), plan(200, 10)], measure).lines, whole);
+  assert.equal(heightOf([["a"], ["b", "c"]], plan(0, 0)), 76);
 });

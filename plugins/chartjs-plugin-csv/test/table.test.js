@@ -154,3 +154,17 @@ test("property: a wide table's numbers come back exactly", () => {
     }),
   );
 });
+
+test("a hostile file is refused before anything is drawn of it: too many series, endless names", () => {
+  const rows = Array.from({ length: 101 }, (_, i) => `s${i},1`).join("\n");
+  assert.throws(() => readModel(`x,1\n${rows}\n`), { kind: "size", row: 102, column: 1 });
+  const points = Array.from({ length: 101 }, (_, i) => `s${i},1,1,,,`).join("\n");
+  assert.throws(() => readModel(`series,x,y,low,high,n\n${points}\n`), { kind: "size", row: 102 });
+  const long = "n".repeat(201);
+  for (const text of [`x,1\n${long},1\n`, `${long},1\na,1\n`, `x,${long}\na,1\n`])
+    assert.throws(() => readModel(text), { kind: "size", message: /a name of 201 characters/ });
+  assert.throws(
+    () => readModel(`x,1\na,${"?".repeat(10_000)}\n`),
+    (error) => error.kind === "number" && error.message.length < 200,
+  );
+});

@@ -120,3 +120,9 @@ test("counts are stepped in whole numbers", () => {
   assert.equal(niceStep(12, "count", { ticks: 5 }), 5);
   assert.equal(niceStep(250, "count", { ticks: 5 }), 50);
 });
+
+test("below zero an axis has a minus sign, as print has it", () => {
+  assert.equal(formatTick(-0.1, "fraction"), "\u221210 %");
+  assert.equal(formatTick(-2048, "bytes"), "\u22122K");
+  assert.equal(formatTick(-1500, "operations_per_second"), "\u22121.5k");
+});

@@ -1,4 +1,4 @@
-import { forgetCopiedError } from "../error-view.js";
+import { forgetCopied } from "../error-view.js";
 
 const BOX = "chart-box";
 
@@ -16,7 +16,7 @@ export function boxCanvas(canvas, { height, captions }) {
   if (!canvas.hasAttribute("aria-label")) canvas.setAttribute("aria-label", "Chart, not loaded yet");
   const parent = canvas.parentElement;
   if (parent.classList.contains(BOX)) {
-    forgetCopiedError(canvas);
+    forgetCopied(canvas);
     return { box: parent, caption: parent.parentElement.querySelector("figcaption.chart-caption") };
   }
 

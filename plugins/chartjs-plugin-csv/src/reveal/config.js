@@ -4,6 +4,10 @@ import { unitOfFile } from "../units.js";
 
 export const KINDS = ["line", "bar", "scatter"];
 
+/** Settings that belong to one file; another one shown in its place has its own. */
+const OF_THE_FILE = ["yUnit", "yScale", "yTitle", "bands"];
+const ATTRIBUTES = ["xUnit", "xScale", "xTitle", "prefix", ...OF_THE_FILE];
+
 /** What a chart without options of its own looks like on a slide. Sizes are px of the unscaled slide. */
 function baseOptions(kind) {
   return {
@@ -18,7 +22,7 @@ function baseOptions(kind) {
     plugins: {
       csv: { theme: { font: { size: 20 } } },
       csvLabels: { font: { size: 22, weight: 600 } },
-      decimation: { enabled: true, algorithm: "lttb", threshold: 4000, samples: 1500 },
+      csvMarks: { font: { size: 20, weight: 600 } },
       title: { display: false },
       tooltip: {
         titleFont: { size: 18 },
@@ -66,47 +70,80 @@ export function inlineText(canvas) {
 /** Settings that attributes carry: `data-chart-y-unit="seconds"` and the like. */
 function attributeSettings({ dataset }) {
   const settings = {};
-  for (const key of ["xUnit", "yUnit", "xScale", "yScale", "xTitle", "yTitle", "prefix", "bands"]) {
+  for (const key of ATTRIBUTES) {
     const value = dataset[`chart${key[0].toUpperCase()}${key.slice(1)}`];
     if (value !== undefined) settings[key] = value === "false" ? false : value;
   }
   return settings;
 }
 
+function without(object, keys) {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+}
+
+/** What the slide says of the canvas' own file is left out: options of the y axis and of single series. */
+function forAnyFile({ options = {}, csv = {} }) {
+  const { scales, ...rest } = options;
+  return {
+    options: { ...rest, ...(scales ? { scales: without(scales, ["y"]) } : {}) },
+    csv: without(csv, [...OF_THE_FILE, "datasets", "scales", "series"]),
+  };
+}
+
 /**
  * The Chart.js configuration of a canvas. Later wins: defaults of this plugin, the deck's `options.options`, its
- * `chartOptions(kind, src)`, the canvas' comment, its attributes. `scales`, `data.datasets` of any of them go
- * through the csv plugin, which merges them over what the CSV asks for.
+ * `chartOptions(kind, src)`, the canvas' comment, its attributes, what a reader chose. `scales`, `data.datasets` of any
+ * of them go through the csv plugin, which merges them over what the CSV asks for.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {{kind: string, src: string|null, url: string|null, deckOptions: object[], styles: object, palette?: object[]}} given
+ * @param {{kind: string, src: string|null, url: string|null, text?: string|null, foreign?: boolean, deckOptions: object[],
+ *          styles: object, palette?: object[], chosen?: object, marks?: () => object[]}} given
+ *   foreign: `src` or `text` stand in for what the slide names; chosen: settings that win; marks: further marks
  * @throws {CsvError} kind `options`
  */
-export function chartConfig(canvas, { kind, src, url, deckOptions, styles, palette }) {
+export function chartConfig(canvas, given) {
+  const { kind, src, url, foreign = false, deckOptions, styles, palette, chosen = {} } = given;
   if (!KINDS.includes(kind)) {
     throw new CsvError(`data-chart is "${kind}"; expected ${KINDS.join(", ")}`, {
       url: src,
       kind: "options",
     });
   }
-  const text = url ? null : inlineText(canvas);
+  const text = given.text ?? (url ? null : inlineText(canvas));
   if (!url && !text) {
     throw new CsvError("the canvas has neither data-chart-src nor CSV text", { kind: "options" });
   }
-  const { data = {}, options = {}, csv = {} } = optionsComment(canvas);
+  const comment = optionsComment(canvas);
+  const { data = {}, options = {}, csv = {} } = foreign ? forAnyFile(comment) : comment;
+  const attributes = attributeSettings(canvas);
   const guessed = { yUnit: unitOfFile(src) };
   const merged = merge({}, [baseOptions(kind), ...deckOptions.filter(Boolean), options]);
   const { scales = null, ...rest } = merged;
-  const settings = merge({}, [guessed, merged.plugins.csv ?? {}, csv, attributeSettings(canvas)]);
-  Object.assign(settings, { url, text, src });
+  const settings = merge({}, [
+    guessed,
+    merged.plugins.csv ?? {},
+    csv,
+    foreign ? without(attributes, OF_THE_FILE) : attributes,
+  ]);
+  Object.assign(settings, { url: text === null ? url : null, text, src }, chosen);
   settings.styles = { ...styles, ...settings.styles };
   if (palette) settings.palette = palette;
   if (scales) settings.scales = merge({}, [scales, settings.scales ?? {}]);
   if (data.datasets) settings.datasets = data.datasets;
-  rest.plugins = { ...rest.plugins, csv: settings };
+  rest.plugins = { ...rest.plugins, csv: settings, csvMarks: joinMarks(rest.plugins.csvMarks, given.marks) };
   return {
     type: kind,
     data: { datasets: [] },
     options: { ...rest, responsive: false, maintainAspectRatio: false },
+  };
+}
+
+/** The marks of the options, and those that are asked for at each update. */
+function joinMarks(options, further) {
+  if (options === false || !further) return options;
+  const { items = [] } = options ?? {};
+  return {
+    ...options,
+    items: (chart) => [...(typeof items === "function" ? items(chart) : items), ...further()],
   };
 }

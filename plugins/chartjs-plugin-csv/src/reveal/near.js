@@ -1,4 +1,14 @@
 /**
+ * The slides of a deck in order of presentation. Not `deck.getSlides()`, which leaves out slides that do not count:
+ * an appendix has charts, too. A section that holds sections is a stack, not a slide.
+ * @param {ParentNode} root   the deck's slides element
+ * @returns {Element[]}
+ */
+export function slidesOf(root) {
+  return [...root.querySelectorAll("section")].filter((section) => !section.querySelector("section"));
+}
+
+/**
  * Which slides should have their charts: the current one, `ahead` after it, and the one before. Pure.
  * @template T
  * @param {T[]} slides in order of presentation

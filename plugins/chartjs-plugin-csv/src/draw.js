@@ -1,0 +1,26 @@
+import { isLogarithmic } from "./range.js";
+
+/**
+ * Draws within the chart area, `across` px wider at both sides (whiskers at the first and last x stay whole), and `down` px
+ * higher and deeper.
+ */
+export function clipped(chart, { across, down = 0 }, draw) {
+  const { ctx, chartArea } = chart;
+  ctx.save();
+  ctx.beginPath();
+  const { left, top, width, height } = chartArea;
+  ctx.rect(left - across, top - down, width + 2 * across, height + 2 * down);
+  ctx.clip();
+  draw(ctx);
+  ctx.restore();
+}
+
+/** Where an x value stands, on a measured axis or among categories. */
+export function pixelX(scale, value) {
+  return scale.getPixelForValue(scale.type === "category" ? scale.getLabels().indexOf(value) : value);
+}
+
+/** Where a y value stands; what a logarithmic axis has no place for stands at its lower end. */
+export function pixelY(scale, value) {
+  return scale.getPixelForValue(isLogarithmic(scale.type) && value <= 0 ? scale.min : value);
+}

@@ -1,0 +1,72 @@
+import { thin } from "./thin.js";
+
+/**
+ * What a chart draws: the series of its own file, then those of a second data set. One entry is one dataset, in the
+ * same order; `label` tells them apart, `name` decides how they look.
+ *
+ * @typedef {{label: string, name: string, second: boolean, points: import("./table.js").Point[]}} Entry
+ */
+
+/**
+ * @param {import("./table.js").Model} model
+ * @param {{model: import("./table.js").Model, label: string}|null} [second]
+ * @param {object|null} [thinning]   options of `thin`; null: every point is drawn
+ * @returns {Entry[]}
+ */
+export function entriesOf(model, second = null, thinning = null) {
+  const drawn = (points) => (thinning ? thin(points, thinning) : points);
+  const own = model.series.map(({ name, points }) => ({
+    label: name,
+    name,
+    second: false,
+    points: drawn(points),
+  }));
+  const labels = new Set(own.map(({ label }) => label));
+  const others = (second?.model.series ?? []).map(({ name, points }) => {
+    const label = unused(`${name} · ${second.label}`, labels);
+    labels.add(label);
+    return { label, name, second: true, points: drawn(points) };
+  });
+  return [...own, ...others];
+}
+
+/** A file may hold any name, also one that looks like a name with a suffix. */
+function unused(label, labels) {
+  let free = label;
+  while (labels.has(free)) free += "′";
+  return free;
+}
+
+/** x values of both data sets: of numbers sorted, of words in the order of appearance. Pure. */
+export function unitedXs(xs, others = []) {
+  const united = [...new Set([...xs, ...others])];
+  if (united.length === xs.length) return [...xs];
+  return united.every((x) => typeof x === "number") ? united.sort((a, b) => a - b) : united;
+}
+
+/** A model with the series of these names only, in the file's order; null means all. Pure. */
+export function withSeries(model, names) {
+  if (!names) return model;
+  const chosen = new Set(names);
+  return { ...model, series: model.series.filter(({ name }) => chosen.has(name)) };
+}
+
+/** The names in an attribute, parted by a bar: `With journal | Snapshot mirrored`; null when there is none. Pure. */
+export function seriesNames(attribute) {
+  const names = (attribute ?? "")
+    .split("|")
+    .map((name) => name.trim())
+    .filter(Boolean);
+  return names.length ? names : null;
+}
+
+/**
+ * Which series a chart is about, and which of them are drawn now. Pure.
+ * @param {{series: string[]|null, shown: string[]|null}} settings   series: null means all of the file;
+ *   shown: null means all that the chart is about
+ * @returns {{about: (name: string) => boolean, drawn: (name: string) => boolean}}
+ */
+export function choiceOf({ series, shown }) {
+  const about = (name) => !series || series.includes(name) || Boolean(shown?.includes(name));
+  return { about, drawn: (name) => (shown ? shown.includes(name) : about(name)) };
+}

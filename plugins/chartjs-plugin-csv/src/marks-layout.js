@@ -1,0 +1,69 @@
+/**
+ * Places the names of marks inside a plot so that none covers another. Pure.
+ *
+ * Each name has places where it may stand, the best first. Of those that are inside the plot and free of names placed
+ * before it takes the one that covers fewest points of the data, the first of equals; where all are taken, it moves
+ * down or up from its best place to the nearest free one.
+ *
+ * @typedef {{left: number, top: number}} Place
+ * @typedef {{width: number, height: number, places: Place[]}} Wanted
+ * @param {Wanted[]} wanted
+ * @param {{left: number, right: number, top: number, bottom: number}} area
+ * @param {{x: number, y: number}[]} [points]   what is drawn there
+ * @returns {Place[]} in the order of `wanted`
+ */
+export function placeNames(wanted, area, points = []) {
+  const taken = [];
+  return wanted.map(({ width, height, places }) => {
+    const box = ({ left, top }) => ({ left, top, right: left + width, bottom: top + height });
+    const free = (place) => !taken.some((other) => overlaps(box(place), other));
+    const whole = places.filter((place) => isInside(box(place), area));
+    const possible = whole.length ? whole : places.map((place) => pushedInside(place, width, height, area));
+    const candidates = possible.filter(free);
+    const { left, top } = candidates.length
+      ? leastCovering(candidates.map(box), points)
+      : moved(possible[0], { height, area, free });
+    taken.push(box({ left, top }));
+    return { left, top };
+  });
+}
+
+function overlaps(a, b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+function isInside(box, area) {
+  return box.left >= area.left && box.right <= area.right && box.top >= area.top && box.bottom <= area.bottom;
+}
+
+/** The nearest place that is inside the area, as far as there is room. */
+function pushedInside({ left, top }, width, height, area) {
+  return {
+    left: Math.max(area.left, Math.min(left, area.right - width)),
+    top: Math.max(area.top, Math.min(top, area.bottom - height)),
+  };
+}
+
+function leastCovering(boxes, points) {
+  const covered = ({ left, right, top, bottom }) =>
+    points.filter(({ x, y }) => x >= left && x <= right && y >= top && y <= bottom).length;
+  let best = boxes[0];
+  let least = covered(best);
+  for (const box of boxes.slice(1)) {
+    const count = covered(box);
+    if (count < least) [best, least] = [box, count];
+  }
+  return best;
+}
+
+/** Step by step away from where it would stand best; there if nothing at all is free. */
+function moved(place, { height, area, free }) {
+  const step = height / 4;
+  for (let distance = step; distance < area.bottom - area.top; distance += step) {
+    for (const top of [place.top + distance, place.top - distance]) {
+      const candidate = { left: place.left, top };
+      if (top >= area.top && top + height <= area.bottom && free(candidate)) return candidate;
+    }
+  }
+  return place;
+}

@@ -1,0 +1,88 @@
+/** The ranges of the axes: those of everything that a chart is about, whether it is drawn already or not. */
+
+/** Whether values of 0 and below have no place on a scale of this type. */
+export function isLogarithmic(type) {
+  return type === "log2" || type === "logarithmic";
+}
+
+/**
+ * Smallest and largest y of points with their bounds, within a part of the x axis; null where there is none. Pure.
+ * @param {import("./table.js").Point[][]} lists
+ * @param {{positive?: boolean, from?: number, to?: number}} [limits]   positive: values above 0 only
+ * @returns {{low: number, high: number}|null}
+ */
+export function yRange(lists, { positive = false, from = -Infinity, to = Infinity } = {}) {
+  let low = Infinity;
+  let high = -Infinity;
+  const note = (value) => {
+    if (value === null || value === undefined || (positive && value <= 0)) return;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  };
+  for (const points of lists) {
+    for (const point of points) {
+      if (typeof point.x === "number" && (point.x < from || point.x > to)) continue;
+      note(point.y);
+      if (point.low === null || point.high === null) continue;
+      note(point.low);
+      note(point.high);
+    }
+  }
+  return high < low ? null : { low, high };
+}
+
+/** Smallest and largest x of points that are numbers; null where there is none. Pure. */
+export function xRange(lists, { positive = false } = {}) {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const points of lists) {
+    for (const { x } of points) {
+      if (typeof x !== "number" || (positive && x <= 0)) continue;
+      if (x < low) low = x;
+      if (x > high) high = x;
+    }
+  }
+  return high < low ? null : { low, high };
+}
+
+/** The range that holds all given ones; null for none. Pure. */
+export function unite(...ranges) {
+  const given = ranges.filter(Boolean);
+  if (given.length === 0) return null;
+  return {
+    low: Math.min(...given.map(({ low }) => low)),
+    high: Math.max(...given.map(({ high }) => high)),
+  };
+}
+
+/**
+ * Gives a scale that range, as far as nobody set its ends. What Chart.js found counts too for stacked values, which
+ * reach beyond each single one.
+ * @param {import("chart.js").Scale} scale
+ * @param {{low: number, high: number}|null} range
+ */
+export function setLimits(scale, range) {
+  if (!range) return;
+  const { min, max, minDefined, maxDefined } = scale.getUserBounds();
+  const logarithmic = isLogarithmic(scale.type);
+  let low = Number.isFinite(min) && !(logarithmic && min <= 0) ? Math.min(range.low, min) : range.low;
+  let high = Number.isFinite(max) ? Math.max(range.high, max) : range.high;
+  if (scale.options.stacked) {
+    low = Math.min(low, scale.min);
+    high = Math.max(high, scale.max);
+  }
+  if (!logarithmic && scale.options.beginAtZero) {
+    low = Math.min(low, 0);
+    high = Math.max(high, 0);
+  }
+  if (low === high) [low, high] = widened(low, logarithmic, scale.options.beginAtZero);
+  if (!minDefined) scale.min = low;
+  if (!maxDefined) scale.max = high;
+}
+
+/** One value alone still needs an axis. */
+function widened(value, logarithmic, beginAtZero) {
+  if (logarithmic) return [value / 2, value * 2];
+  const margin = value === 0 ? 1 : Math.abs(value) * 0.05;
+  return [beginAtZero ? value : value - margin, value + margin];
+}

@@ -1,0 +1,82 @@
+import { clipped, pixelX, pixelY } from "./draw.js";
+import { CsvError } from "./error.js";
+import { isLogarithmic } from "./range.js";
+import { parseCsv } from "./parse.js";
+import { numberAt, readXs } from "./table.js";
+
+/** The header of a file of runs, `X.runs.csv`: one row per run behind the points of `X.csv`. */
+export const RUNS_HEADER = ["series", "x", "y", "block", "attempt"];
+
+const RADIUS = 3;
+const ALPHA = 0.5;
+/** How far apart the runs of one point stand, px, so that equal ones can be told apart. */
+const SPREAD = 3;
+const COLUMNS = 5;
+
+/**
+ * Reads a file of runs.
+ * @param {string} text
+ * @returns {Map<string, {x: number|string, y: number|null, block: string, attempt: string}[]>} runs by series name
+ * @throws {CsvError} naming row and column
+ */
+export function readRuns(text) {
+  const [header = [], ...body] = parseCsv(text);
+  if (header.join() !== RUNS_HEADER.join()) {
+    throw new CsvError(`the header of a file of runs is ${RUNS_HEADER.join(",")}`, {
+      row: 1,
+      column: 1,
+      kind: "header",
+    });
+  }
+  const runs = new Map();
+  const xs = readXs(body.map(([, x]) => x));
+  body.forEach(([name, , y, block, attempt], index) => {
+    if (!runs.has(name)) runs.set(name, []);
+    runs.get(name).push({ x: xs[index], y: numberAt(y, index + 2, 3, "y"), block, attempt });
+  });
+  return runs;
+}
+
+/** The runs of the entries that are drawn, for the axis to have room for them. */
+export function runsOf(entries, runs) {
+  return entries.filter(({ second }) => !second).map(({ name }) => runs.get(name) ?? []);
+}
+
+/**
+ * Draws the runs of all visible series as faint dots, those of one point side by side.
+ * @param {import("chart.js").Chart} chart
+ * @param {import("./entries.js").Entry[]} entries
+ * @param {Map<string, object[]>} runs
+ */
+export function drawRuns(chart, entries, runs) {
+  const { y } = chart.scales;
+  const positive = isLogarithmic(y.type);
+  clipped(chart, { across: SPREAD * COLUMNS, down: RADIUS + 1 }, (ctx) => {
+    ctx.globalAlpha = ALPHA;
+    entries.forEach(({ name, second, points }, index) => {
+      if (second || !chart.isDatasetVisible(index)) return;
+      const dataset = chart.data.datasets[index];
+      ctx.fillStyle = dataset.csvColor ?? dataset.borderColor;
+      const centreOf = centres(chart, index, points);
+      const seen = new Map();
+      for (const { x, y: value } of runs.get(name) ?? []) {
+        if (value === null || (positive && value <= 0)) continue;
+        const rank = seen.get(x) ?? 0;
+        seen.set(x, rank + 1);
+        const centre = centreOf(x) + ((rank % COLUMNS) - (COLUMNS - 1) / 2) * SPREAD;
+        ctx.beginPath();
+        ctx.arc(centre, pixelY(y, value), RADIUS, 0, 2 * Math.PI);
+        ctx.fill();
+      }
+    });
+  });
+}
+
+/** Where the runs of an x value stand: at the bar of that value, else at the value. */
+function centres(chart, index, points) {
+  const { x } = chart.scales;
+  if (chart.config.type !== "bar") return (value) => pixelX(x, value);
+  const elements = chart.getDatasetMeta(index).data;
+  const at = new Map(points.map((point, position) => [point.x, position]));
+  return (value) => elements[at.get(value)]?.x ?? pixelX(x, value);
+}

@@ -1,0 +1,123 @@
+/** Small panels: names and ticks that are whole, apart and large enough; slides that do not count; many charts. */
+import assert from "node:assert/strict";
+import { browserTests, canvas } from "./support/deck.js";
+
+const { inDeck } = browserTests();
+
+const SEVEN = [
+  "Without journal",
+  "With journal",
+  "Journal mirrored",
+  "Snapshot mirrored",
+  "Without journal, again",
+  "Without journal, cached",
+  "With journal, cached",
+];
+const PANELS = `
+  .panels { display: grid; grid-template-columns: 1fr 1fr; gap: 14px 44px; width: 1120px; }
+  .three { grid-template-columns: 1fr 1fr 1fr; }`;
+
+const labelsOf = (page, n) =>
+  page.evaluate(async (index) => {
+    const { placedLabels } = await import("/plugin/src/labels.js");
+    const chart = window.Chart.getChart(document.querySelectorAll("canvas")[index]);
+    return { labels: placedLabels(chart), width: chart.width, height: chart.height, area: chart.chartArea };
+  }, n);
+
+inDeck(
+  "seven names at one place in a half-width panel are apart, inside and not below 20 px",
+  ({ csv }) => {
+    csv(
+      "/d/a.csv",
+      `I/O size,4096,4194304\n${SEVEN.map((name, i) => `"${name}",${i},${100 + i}`).join("\n")}\n`,
+    );
+    csv("/d/b.csv", `I/O size,4096,4194304\n${SEVEN.map((name, i) => `"${name}",9,${i % 2}`).join("\n")}\n`);
+    const panel = (src) => `<div>${canvas(src, "line", "", 'data-chart-height="210"')}</div>`;
+    return {
+      sections: [`<div class="panels">${panel("/d/a.csv")}${panel("/d/b.csv")}</div>`],
+      css: PANELS,
+    };
+  },
+  async (page) => {
+    for (const n of [0, 1]) {
+      const { labels, width, height, area } = await labelsOf(page, n);
+      assert.equal(labels.length, 7);
+      labels.sort((a, b) => a.centre - b.centre);
+      labels.forEach((label, i) => {
+        assert.ok(label.fontSize >= 20, `${label.name}: ${label.fontSize} px`);
+        assert.ok(label.centre - label.height / 2 >= -1, `${label.name} is not above the chart`);
+        assert.ok(label.centre + label.height / 2 <= height + 1, `${label.name} is not below the chart`);
+        if (i === 0) return;
+        const above = labels[i - 1];
+        assert.ok(label.centre - label.height / 2 >= above.centre + above.height / 2 - 0.5, label.name);
+      });
+      assert.ok(area.right - area.left > width / 3, "the plot keeps a third of the width");
+    }
+  },
+);
+
+inDeck(
+  "figures of a y axis are whole in three panels side by side, with names at the line ends",
+  ({ csv }) => {
+    csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal again,1e9,1.75e9\n");
+    const panel = `<div>${canvas("/d/throughput-a.csv", "line", "", 'data-chart-height="220" data-chart-y-title="Throughput"')}</div>`;
+    return { sections: [`<div class="panels three">${panel.repeat(3)}</div>`], css: PANELS };
+  },
+  async (page) => {
+    for (const n of [0, 1, 2]) {
+      const { needed, has } = await page.evaluate((index) => {
+        const chart = window.Chart.getChart(document.querySelectorAll("canvas")[index]);
+        const { y } = chart.scales;
+        chart.ctx.font = `20px ${y.options.ticks.font.family}`;
+        const widest = Math.max(...y.ticks.map(({ label }) => chart.ctx.measureText(label).width));
+        return { needed: widest + 20, has: y.width };
+      }, n);
+      assert.ok(has >= needed, `${has} px for ${needed}`);
+    }
+  },
+);
+
+inDeck(
+  "slides that do not count have their charts made ahead, too",
+  ({ csv }) => {
+    const names = Array.from({ length: 6 }, (_, i) => `/d/u${i}.csv`);
+    names.forEach((name) => csv(name, "x,1,2\na,1,2\n"));
+    return {
+      sections: [
+        "<h2>Talk</h2>",
+        ...names.map((name) => `<section data-visibility="uncounted">${canvas(name)}</section>`),
+      ],
+    };
+  },
+  async (page, { requests }) => {
+    await page.evaluate(() => window.deck.slide(3));
+    await page.evaluate(() => window.plugin.ready());
+    const live = await page.evaluate(() => [...window.plugin.charts.values()].map(({ drawn }) => drawn));
+    assert.deepEqual(live.slice(1, 5), [true, true, true, true], "the one before, this one, the next two");
+    assert.ok(!requests.includes("/d/u5.csv"));
+  },
+);
+
+inDeck(
+  "a hundred charts: few live, all are right when they are reached, and none is made twice",
+  ({ csv }) => {
+    const names = Array.from({ length: 100 }, (_, i) => `/d/h${i}.csv`);
+    names.forEach((name, i) => csv(name, `x,1,2\na,${i},${i}\n`));
+    return { sections: names.map((name) => canvas(name, "line", "", 'data-chart-bands="false"')) };
+  },
+  async (page) => {
+    for (const at of [0, 99, 50, 98, 1]) {
+      await page.evaluate((h) => window.deck.slide(h), at);
+      await page.evaluate(() => window.plugin.ready());
+      const { value, live } = await page.evaluate((index) => {
+        const slots = [...window.plugin.charts.values()];
+        return {
+          value: slots[index].chart.data.datasets[0].data[0],
+          live: slots.filter(({ chart }) => chart).length,
+        };
+      }, at);
+      assert.equal(value, at);
+      assert.ok(live <= 12, `${live} live`);
+    }
+  },
+);
