@@ -2,41 +2,35 @@
 /** Builds the talk as a static site: `npm run build`. */
 
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
 import { whyNoSiteIn } from "./deck/out-dir.js";
-import { PRIVATE_DATA_SET, deckConfig } from "./deck/vite-config.js";
+import { PRIVATE_DATA_SET } from "./deck/private-data-set.js";
+import { optionsOf } from "./npm/program.mjs";
 
 const HELP = `Builds the talk as a static site that works from any folder of any web server.
 
 Usage: npm run build -- [options]
 
-  --out DIR    where to write it (dist); what is there is replaced
-  --data NAME  publish only this data set; may be given more than once
-               (without it: all data sets but “${PRIVATE_DATA_SET}”, which is yours alone)
-  --help       this text
+  --out DIR      where to write it (dist); what is there is replaced
+  --data NAME    publish only this data set; may be given more than once
+                 (without it: all data sets but “${PRIVATE_DATA_SET}”, which is yours alone)
+  --no-preview   make no picture for messengers (it takes a Chromium; CHROMIUM names another one)
+  --help         this text
 
-The address that the QR code shows is REPLAY_HOMEPAGE, else package.json's homepage or repository,
-else the address the page is read from.`;
+REPLAY_HOMEPAGE, else package.json's homepage, is the address of the site: its picture and its QR code name it.
+Without it, the QR code leads to package.json's repository, else to where the page is read from. REPLAY_REPOSITORY,
+else package.json's repository, is what readers are told to clone. Fails where JavaScript or fonts are too heavy.`;
 
-let options;
-try {
-  options = parseArgs({
-    options: {
-      out: { type: "string", default: "dist" },
-      data: { type: "string", multiple: true },
-      help: { type: "boolean", short: "h" },
-    },
-  }).values;
-} catch (error) {
-  console.error(`${error.message}\nSee: npm run build -- --help`);
-  process.exit(2);
-}
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const options = optionsOf({
+  command: "npm run build --",
+  help: HELP,
+  options: {
+    out: { type: "string", default: "dist" },
+    data: { type: "string", multiple: true },
+    "no-preview": { type: "boolean" },
+  },
+});
 
 const outDir = path.resolve(options.out);
 const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
@@ -47,18 +41,19 @@ if (problem !== null) {
   process.exit(2);
 }
 
-const { build } = await import("vite");
+let site;
 try {
-  await build({
-    ...deckConfig({ outDir, dataSets: options.data ?? null }),
-    configFile: false,
-    logLevel: "warn",
-  });
+  const { buildSite } = await import("./deck/site.js");
+  site = await buildSite({ outDir, dataSets: options.data ?? null, preview: !options["no-preview"] });
 } catch (error) {
   console.error(`The site was not built: ${error.message}`);
   process.exit(1);
 }
-const published = options.data ?? index.data_sets.filter((name) => name !== PRIVATE_DATA_SET);
-console.log(
-  `Built ${path.relative(process.cwd(), outDir) || "."}, with the data sets: ${published.join(", ") || "none"}.`,
-);
+console.log(site.sizes.join("\n"));
+for (const remark of site.remarks) console.error(remark);
+if (site.tooHeavy.length > 0) {
+  console.error(`The site is too heavy to be published.\n${site.tooHeavy.join("\n")}`);
+  process.exit(1);
+}
+const folder = path.relative(process.cwd(), outDir) || ".";
+console.log(`Built ${folder}, with the data sets: ${site.published.join(", ") || "none"}.`);

@@ -2,45 +2,40 @@
 /** Builds the talk pinned to one data set and its wording: `npm run freeze`. */
 
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { RECORD, freezeSite, verifySite } from "./deck/freeze.js";
 import { benchmarksRoot } from "./deck/data-sets.js";
 import { whyNoSiteIn } from "./deck/out-dir.js";
 import { NotThere } from "./deck/text/talk.js";
+import { optionsOf } from "./npm/program.mjs";
 
 const HELP = `Builds the talk as a static site that is pinned to one data set: its files only, and its wording.
 
-Usage: npm run freeze -- --data NAME [--out DIR]
+Usage: npm run freeze -- --data NAME [--out DIR] [--no-preview]
        npm run freeze -- --verify DIR
 
   --data NAME   the data set benchmarks/NAME; its figures and verdicts are written into the slides
   --out DIR     where to write it (dist); what is there is replaced
+  --no-preview  make no picture for messengers
   --verify DIR  compare a frozen site with the record that was written with it, ${RECORD}
   --help        this text
 
 The page ignores ?data=. ${RECORD}, beside index.html, holds the commit and the digest of every data file and slide.`;
 
-let options;
-try {
-  options = parseArgs({
-    options: {
-      data: { type: "string" },
-      out: { type: "string", default: "dist" },
-      verify: { type: "string" },
-      help: { type: "boolean", short: "h" },
-    },
-  }).values;
-  if (!options.help && (options.data === undefined) === (options.verify === undefined))
-    throw new Error("Name either a data set with --data, or a frozen site with --verify.");
-} catch (error) {
-  console.error(`${error.message}\nSee: npm run freeze -- --help`);
-  process.exit(2);
-}
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const options = optionsOf({
+  command: "npm run freeze --",
+  help: HELP,
+  options: {
+    data: { type: "string" },
+    out: { type: "string", default: "dist" },
+    verify: { type: "string" },
+    "no-preview": { type: "boolean" },
+  },
+  check({ data, verify }) {
+    if ((data === undefined) === (verify === undefined))
+      throw new Error("Name either a data set with --data, or a frozen site with --verify.");
+  },
+});
 
 try {
   process.exitCode = await (options.verify === undefined ? freeze(options) : verify(options.verify));
@@ -49,14 +44,20 @@ try {
   process.exitCode = error instanceof NotThere ? 2 : 1;
 }
 
-async function freeze({ data: name, out }) {
+async function freeze({ data: name, out, "no-preview": noPreview }) {
   const outDir = path.resolve(out);
   const refusal = await whyNoSiteIn(outDir, out);
   if (refusal !== null) {
     console.error(refusal);
     return 2;
   }
-  const { record, undrawn } = await freezeSite({ outDir, benchmarks: benchmarksRoot(), name });
+  const { record, undrawn, site } = await freezeSite({
+    outDir,
+    benchmarks: benchmarksRoot(),
+    name,
+    preview: !noPreview,
+  });
+  for (const remark of [...site.remarks, ...site.tooHeavy]) console.error(remark);
   for (const src of undrawn) console.error(`No such file, so its chart will say so: ${src}`);
   if (record.git_dirty)
     console.error("Files differ from the commit that is recorded; commit them to name what is frozen.");
@@ -64,7 +65,7 @@ async function freeze({ data: name, out }) {
   console.log(
     `Froze “${name}” in ${path.relative(process.cwd(), outDir) || "."}: ${count} data files, ${RECORD}.`,
   );
-  return 0;
+  return site.tooHeavy.length > 0 ? 1 : 0;
 }
 
 async function verify(folder) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** Presents the talk: `npm run present`. */
 
-import { parseArgs } from "node:util";
-
+import { withQuery } from "./deck/addresses.js";
 import { DEFAULT_PORT, startPresentServer } from "./deck/server.js";
 import { openBrowser } from "./npm/browser.mjs";
+import { optionsOf, portOf } from "./npm/program.mjs";
 
 const HELP = `Presents the talk in a browser, from this machine, without a network.
 
@@ -20,32 +20,22 @@ Charts follow the files of benchmarks/ while the deck is open. REPLAY_BENCHMARKS
 In the deck: arrow keys or a clicker move, S opens the speaker view, O the overview, F full screen,
 ? lists the keys. End with Ctrl-C.`;
 
-let options;
-try {
-  options = parseArgs({
-    options: {
-      data: { type: "string" },
-      meanwhile: { type: "string" },
-      port: { type: "string" },
-      "no-open": { type: "boolean" },
-      help: { type: "boolean", short: "h" },
-    },
-  }).values;
-  if (options.port !== undefined && !/^\d{1,5}$/.test(options.port))
-    throw new Error(`--port wants a number, not “${options.port}”`);
-} catch (error) {
-  console.error(`${error.message}\nSee: npm run present -- --help`);
-  process.exit(2);
-}
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const options = optionsOf({
+  command: "npm run present --",
+  help: HELP,
+  options: {
+    data: { type: "string" },
+    meanwhile: { type: "string" },
+    port: { type: "string" },
+    "no-open": { type: "boolean" },
+  },
+  check: ({ port }) => portOf(port),
+});
 
 let server;
 try {
   server = await startPresentServer({
-    port: options.port === undefined ? undefined : Number(options.port),
+    port: portOf(options.port),
     data: options.data ?? null,
     meanwhile: options.meanwhile ?? null,
     log: (line) => console.error(line),
@@ -64,5 +54,9 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 
 if (server.portWasBusy)
   console.log(`Port ${options.port ?? DEFAULT_PORT} is busy; using ${server.port} instead.`);
-console.log(`The talk is at ${server.url}\nS opens the speaker view. End with Ctrl-C.`);
+console.log(`The talk is at ${server.url}
+  in 20 minutes           ${withQuery(server.url, "cut=20")}
+  as it was measured      ${withQuery(server.url, "run")}
+  with reader's controls  ${withQuery(server.url, "explore")}
+S opens the speaker view, ? lists the keys. End with Ctrl-C.`);
 if (!options["no-open"]) openBrowser(server.url);

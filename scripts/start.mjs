@@ -2,9 +2,9 @@
 /** One command: measure a real Ceph cluster, derive, present. `npm start`. */
 
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { onInterrupt, ROOT } from "./npm/processes.mjs";
+import { optionsOf, portOf } from "./npm/program.mjs";
 import { Session } from "./npm/session.mjs";
 
 const HELP = `Sets Replay up, opens the deck, starts a sandbox, measures rbd-journaling in it at quick scale into
@@ -18,34 +18,24 @@ Usage: npm start -- [options]
   --once           end after measuring instead of going on to present
   --help           this text`;
 
-let options;
-try {
-  options = parseArgs({
-    options: {
-      port: { type: "string" },
-      "no-open": { type: "boolean" },
-      "keep-sandbox": { type: "boolean" },
-      once: { type: "boolean" },
-      help: { type: "boolean", short: "h" },
-    },
-  }).values;
-  if (options.port !== undefined && !/^\d{1,5}$/.test(options.port))
-    throw new Error(`--port wants a number, not “${options.port}”`);
-} catch (error) {
-  console.error(`${error.message}\nSee: npm start -- --help`);
-  process.exit(2);
-}
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const options = optionsOf({
+  command: "npm start --",
+  help: HELP,
+  options: {
+    port: { type: "string" },
+    "no-open": { type: "boolean" },
+    "keep-sandbox": { type: "boolean" },
+    once: { type: "boolean" },
+  },
+  check: ({ port }) => portOf(port),
+});
 
 const session = new Session({
   // The deck's packages are there only after the set-up.
   startServer: async (wanted) => (await import("./deck/server.js")).startPresentServer(wanted),
   benchmarks: path.resolve(process.env.REPLAY_BENCHMARKS || path.join(ROOT, "benchmarks")),
   logs: path.join(ROOT, ".cache/start"),
-  port: options.port === undefined ? undefined : Number(options.port),
+  port: portOf(options.port),
   open: !options["no-open"],
   keepSandbox: options["keep-sandbox"],
   once: options.once,

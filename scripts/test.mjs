@@ -3,9 +3,9 @@
 
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { onInterrupt, ROOT, statusOfSignal, Task } from "./npm/processes.mjs";
+import { optionsOf } from "./npm/program.mjs";
 import { runSetup } from "./npm/tasks.mjs";
 import { readReport } from "./npm/test-report.mjs";
 import { testSteps } from "./npm/test-steps.mjs";
@@ -19,23 +19,11 @@ Usage: npm test              everything, the sandbox included: 45 minutes at mos
 const OVERALL_MS = 44 * 60_000;
 const GRACE_MS = 10_000;
 
-let options;
-try {
-  options = parseArgs({
-    options: {
-      quick: { type: "boolean" },
-      only: { type: "string", multiple: true },
-      help: { type: "boolean", short: "h" },
-    },
-  }).values;
-} catch (error) {
-  console.error(`${error.message}\n\n${HELP}`);
-  process.exit(2);
-}
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const options = optionsOf({
+  command: "npm test --",
+  help: HELP,
+  options: { quick: { type: "boolean" }, only: { type: "string", multiple: true } },
+});
 
 let current = null;
 let stopSignal = null;

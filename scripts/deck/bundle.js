@@ -8,10 +8,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 
+import { projectAddress, repositoryAddress } from "./addresses.js";
 import { PROJECT } from "./data-sets.js";
 
 const CACHE = path.join(PROJECT, ".cache", "deck");
-const SOURCES = ["index.html", "deck", "css", "package.json", "package-lock.json", "scripts/deck"];
+/** What in this folder decides what the bundle holds. */
+const BUNDLERS = ["vite-config.js", "policy.js", "addresses.js"].map((name) => `scripts/deck/${name}`);
+const SOURCES = ["index.html", "deck", "css", "package.json", "package-lock.json", ...BUNDLERS];
 
 /** Folders and files whose change makes another bundle; absolute. */
 export async function bundleSources() {
@@ -20,9 +23,9 @@ export async function bundleSources() {
   return [...SOURCES.map((name) => path.join(PROJECT, name)), ...parts].filter((name) => existsSync(name));
 }
 
-/** @returns {Promise<string>} digest of every source file's name and content, and of the public address */
+/** @returns {Promise<string>} digest of every source file's name and content, and of the addresses that are stated */
 export async function bundleDigest(sources) {
-  const hash = createHash("sha256").update(process.env.REPLAY_HOMEPAGE ?? "");
+  const hash = createHash("sha256").update(`${projectAddress()} ${repositoryAddress()}`);
   for (const file of (await Promise.all(sources.map(filesBelow))).flat().sort()) {
     hash.update(`${path.relative(PROJECT, file)}\0`).update(await readFile(file));
   }

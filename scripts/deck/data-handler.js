@@ -8,13 +8,9 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 
 import { indexOf, scanBenchmarks } from "./data-sets.js";
+import { mediaTypeOf } from "./media-types.js";
 
-const TYPES = {
-  ".csv": "text/csv; charset=utf-8",
-  ".json": "application/json; charset=utf-8",
-  ".md": "text/markdown; charset=utf-8",
-};
-const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|[^/]+\/aggregate\/[^/]+\.csv)$/;
+const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
 const CHAPTER = /^[^/]+\.md$/;
 
 /**
@@ -34,14 +30,14 @@ export function dataHandler({ benchmarks, slides }) {
       return send(
         request,
         response,
-        TYPES[".json"],
+        mediaTypeOf(name),
         Buffer.from(`${JSON.stringify(indexOf(files), null, 2)}\n`),
       );
     }
     const pattern = area === "benchmarks" ? DATA_FILE : CHAPTER;
     const file = pattern.test(name) && (await fileWithin(area === "benchmarks" ? benchmarks : slides, name));
     if (!file) return refuse(response, 404, `no such file: ${area}/${name}`);
-    return send(request, response, TYPES[path.extname(file)], await readFile(file));
+    return send(request, response, mediaTypeOf(file), await readFile(file));
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a folder of benchmarks holds that the deck may read: CSV files of aggregates and the JSON beside them.
- * Raw output, `tidy.csv` and everything hidden stay where they are.
+ * What a folder of benchmarks holds that the deck may read: CSV files of aggregates, the attempts behind them (`tidy.csv`)
+ * and the JSON beside them. Raw output and everything hidden stay where they are.
  */
 
 import { readdir, stat } from "node:fs/promises";
@@ -28,11 +28,13 @@ export async function scanBenchmarks(root) {
   for (const dataSet of await namesOfFolders(root)) {
     if (!isDataSetName(dataSet)) continue;
     folders.push(path.join(root, dataSet));
-    await addFiles(files, root, dataSet, ".json");
+    await addFiles(files, root, dataSet, (name) => name.endsWith(".json"));
     for (const experiment of await namesOfFolders(path.join(root, dataSet))) {
-      const aggregate = path.join(dataSet, experiment, "aggregate");
-      folders.push(path.join(root, dataSet, experiment), path.join(root, aggregate));
-      await addFiles(files, root, aggregate, ".csv");
+      const folder = path.join(dataSet, experiment);
+      const aggregate = path.join(folder, "aggregate");
+      folders.push(path.join(root, folder), path.join(root, aggregate));
+      await addFiles(files, root, folder, (name) => name === "tidy.csv");
+      await addFiles(files, root, aggregate, (name) => name.endsWith(".csv"));
     }
   }
   return { files: new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1))), folders };
@@ -58,9 +60,9 @@ async function namesOfFolders(folder) {
     .map((entry) => entry.name);
 }
 
-async function addFiles(files, root, folder, ending) {
+async function addFiles(files, root, folder, belongs) {
   for (const entry of await entriesOf(path.join(root, folder))) {
-    if (entry.name.startsWith(".") || !entry.name.endsWith(ending)) continue;
+    if (entry.name.startsWith(".") || !belongs(entry.name)) continue;
     const name = path.join(folder, entry.name);
     const facts = await stat(path.join(root, name)).catch(() => null);
     if (!facts?.isFile()) continue;

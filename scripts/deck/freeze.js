@@ -13,7 +13,6 @@ import { PROJECT } from "./data-sets.js";
 import { lacking, readDataSet, wordsOf } from "./text/data-set-words.js";
 import { pinChapter } from "./text/pin.js";
 import { NotThere, openTalk, requireDataSets } from "./text/talk.js";
-import { deckConfig } from "./vite-config.js";
 
 export const RECORD = "frozen.json";
 /** Made when a site is built, from the names of the other files. */
@@ -37,18 +36,18 @@ export async function pinnedTalk({ root, benchmarks, name }) {
 
 /**
  * Builds the site.
- * @param {{outDir: string, benchmarks: string, name: string}} places   outDir: absolute
- * @returns {Promise<{record: object, undrawn: string[]}>}
- *   record: what frozen.json holds; undrawn: files of charts that the data set lacks
+ * @param {{outDir: string, benchmarks: string, name: string, preview?: boolean}} places   outDir: absolute
+ * @returns {Promise<{record: object, undrawn: string[], site: Awaited<ReturnType<import("./site.js").buildSite>>}>}
+ *   record: what frozen.json holds; undrawn: files of charts that the data set lacks; site: what building it told
  * @throws {NotThere} as pinnedTalk; {Error} when the data change while they are copied
  */
-export async function freezeSite({ outDir, benchmarks, name }) {
+export async function freezeSite({ outDir, benchmarks, name, preview = true }) {
   await requireDataSets(benchmarks, [name]);
   const before = await digests(path.join(benchmarks, name), isDocument);
   const chapters = await pinnedTalk({ root: PROJECT, benchmarks, name });
-  const { build } = await import("vite");
-  const config = deckConfig({ outDir, benchmarks, dataSets: [name], frozen: { name, chapters } });
-  await build({ ...config, configFile: false, logLevel: "warn" });
+  const { buildSite } = await import("./site.js");
+  const frozen = { name, chapters };
+  const site = await buildSite({ outDir, benchmarks, dataSets: [name], frozen, preview });
   const files = await digests(outDir, isData);
   for (const [file, digest] of Object.entries(before)) {
     if (files[`benchmarks/${name}/${file}`] !== digest)
@@ -65,7 +64,7 @@ export async function freezeSite({ outDir, benchmarks, name }) {
     slides: await digests(outDir, (file) => chapters.has(file)),
   };
   await writeFile(path.join(outDir, RECORD), `${JSON.stringify(record, null, 2)}\n`);
-  return { record, undrawn: chartsWithout(chapters, files) };
+  return { record, undrawn: chartsWithout(chapters, files), site };
 }
 
 /**

@@ -13,21 +13,13 @@ import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler
 import { PROJECT, benchmarksRoot } from "./data-sets.js";
 import { watchData } from "./data-watch.js";
 import { EventStream } from "./event-stream.js";
+import { mediaTypeOf } from "./media-types.js";
 import { watchSources } from "./source-watch.js";
 
 export const DEFAULT_PORT = 8000;
 const HOST = "127.0.0.1";
 const PORTS_TO_TRY = 50;
 const EVENTS = "__replay/events";
-const TYPES = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".woff2": "font/woff2",
-  ".woff": "font/woff",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-};
 
 /**
  * Starts the server.
@@ -81,8 +73,7 @@ export async function startPresentServer({
     const file = name && (await fileWithin(folder, name));
     if (!file) return refuse(response, 404, `no such file: ${name ?? "?"}`);
     const body = await readFile(file);
-    const type = TYPES[path.extname(file)] ?? "application/octet-stream";
-    return send(request, response, type, name === "index.html" ? withEvents(body) : body);
+    return send(request, response, mediaTypeOf(file), name === "index.html" ? withEvents(body) : body);
   }
 
   async function onSource() {

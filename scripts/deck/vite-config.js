@@ -3,28 +3,30 @@
  */
 
 import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 
+import { projectAddress, repositoryAddress } from "./addresses.js";
 import { dataHandler } from "./data-handler.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
+import { PRIVATE_DATA_SET } from "./private-data-set.js";
 import { pinPage } from "./text/pin-page.js";
 
 /**
- * @param {{outDir?: string, copyFiles?: boolean, dataSets?: string[]|null, benchmarks?: string,
- *          homepage?: string, frozen?: {name: string, chapters: Map<string, string>}|null}} options
- *   copyFiles: whether slides and data sets are copied beside the bundle (a static site needs them;
- *   the present server reads them where they lie); dataSets: which data sets to copy; frozen: the data set that
- *   the page is pinned to, and the texts of its chapters by file
+ * @param {{outDir?: string, published?: boolean, copyFiles?: boolean, dataSets?: string[]|null, benchmarks?: string,
+ *          frozen?: {name: string, chapters: Map<string, string>}|null}} options
+ *   published: whether the page is to be a site that readers explore by themselves; copyFiles: whether slides and data
+ *   sets are copied beside the bundle (a static site needs them; the present server reads them where they lie);
+ *   dataSets: which data sets to copy; frozen: the data set that the page is pinned to, and the texts of its chapters
+ *   by file
  * @returns {import("vite").UserConfig}
  */
 export function deckConfig({
   outDir = "dist",
+  published = false,
   copyFiles = true,
   dataSets = null,
   benchmarks,
-  homepage,
   frozen = null,
 } = {}) {
   const folders = { benchmarks: benchmarks ?? benchmarksRoot(), slides: path.join(PROJECT, "slides") };
@@ -33,7 +35,10 @@ export function deckConfig({
     base: "./",
     appType: "mpa",
     publicDir: false,
-    define: { __REPLAY_HOMEPAGE__: JSON.stringify(homepage ?? projectAddress()) },
+    define: {
+      __REPLAY_HOMEPAGE__: JSON.stringify(projectAddress()),
+      __REPLAY_REPOSITORY__: JSON.stringify(repositoryAddress()),
+    },
     build: {
       outDir: path.resolve(PROJECT, outDir),
       // light-dark() and :has() are used as they are.
@@ -42,15 +47,26 @@ export function deckConfig({
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      // Only entry, qrcode (drawn on one slide) and what they share.
+      // budget.js says what is too heavy.
       chunkSizeWarningLimit: 700,
+      rolldownOptions: { output: { codeSplitting: { groups: [START] } } },
     },
     server: { host: "127.0.0.1", fs: { allow: [PROJECT], deny: ["**/benchmarks/**", "**/.*"] } },
-    plugins: [deckPlugin(folders, { copyFiles, dataSets, frozen })],
+    plugins: [deckPlugin(folders, { published, copyFiles, dataSets, frozen })],
   };
 }
 
-function deckPlugin(folders, { copyFiles, dataSets, frozen }) {
+/**
+ * What the first slide needs, in one file; else each module that a later part shares with it would be a file of its own.
+ * Not the entry: it waits for later parts, which import from this file and so must not wait for the entry.
+ */
+const ENTRY = /\/(?:index\.html|deck\/main\.js)(?:\?|$)/;
+const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id) };
+
+/** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
+const PUBLISHED = { tag: "meta", attrs: { name: "replay:published", content: "true" }, injectTo: "head" };
+
+function deckPlugin(folders, { published, copyFiles, dataSets, frozen }) {
   let outDir;
   return {
     name: "replay-deck",
@@ -65,6 +81,7 @@ function deckPlugin(folders, { copyFiles, dataSets, frozen }) {
           attrs: { "http-equiv": "Content-Security-Policy", content: contentSecurityPolicy() },
           injectTo: "head-prepend",
         },
+        ...(published ? [PUBLISHED] : []),
       ],
     }),
     configureServer(server) {
@@ -75,9 +92,6 @@ function deckPlugin(folders, { copyFiles, dataSets, frozen }) {
     },
   };
 }
-
-/** The data set of `npm start`: git ignores it, and a published site holds it only when it is asked for. */
-export const PRIVATE_DATA_SET = "local";
 
 /**
  * Copies slides, CSV files and JSON files to where the page will ask for them; raw output stays behind.
@@ -108,18 +122,4 @@ export async function copyRunTimeFiles({ benchmarks, slides }, outDir, dataSets 
     path.join(outDir, "benchmarks", "index.json"),
     `${JSON.stringify(indexOf(files), null, 2)}\n`,
   );
-}
-
-/**
- * The public address of the project: REPLAY_HOMEPAGE, else package.json's `homepage`, else its `repository`.
- * Empty when none of them is set.
- */
-export function projectAddress(
-  environment = process.env,
-  manifest = JSON.parse(readFileSync(path.join(PROJECT, "package.json"), "utf8")),
-) {
-  const repository = manifest.repository?.url ?? manifest.repository;
-  const address = environment.REPLAY_HOMEPAGE || manifest.homepage || repository || "";
-  const web = address.replace(/^git\+/, "").replace(/\.git$/, "");
-  return /^https?:\/\//.test(web) ? web : "";
 }

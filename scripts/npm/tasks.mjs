@@ -41,6 +41,8 @@ const TASKS = {
   check: nodeProgram("check"),
   wording: nodeProgram("wording"),
   freeze: nodeProgram("freeze"),
+  pdf: nodeProgram("pdf"),
+  perf: nodeProgram("perf"),
   preflight: pythonModule("preflight", clusterLevel),
   measure: pythonModule("measure", clusterLevel),
   derive: pythonModule("derive", () => "derive"),

@@ -77,14 +77,14 @@ export function testSteps({ quick = false } = {}) {
     {
       name: "build",
       argv: () => [process.execPath, "scripts/build.mjs", "--out", ".cache/test/dist"],
-      bound: 2 * MINUTE,
+      bound: 3 * MINUTE,
     },
     {
       name: "Browser tests",
       // One browser at a time: tests that measure time must not compete.
       argv: nodeTests(testFiles(folders, isBrowserTest), ["--test-concurrency=1"]),
       report: "tap",
-      bound: 10 * MINUTE,
+      bound: 15 * MINUTE,
     },
     {
       name: "Tests on a sandbox, with a smoke run of every experiment",

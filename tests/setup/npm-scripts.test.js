@@ -45,7 +45,8 @@ describe("an npm script", () => {
     }
   });
 
-  for (const name of ["start", "test", "present", "build", "lint"]) {
+  const programs = ["start", "test", "present", "build", "check", "wording", "freeze", "pdf", "perf", "lint"];
+  for (const name of programs) {
     it(`${name} answers --help`, () => {
       const done = spawnSync("node", ["scripts/npm/run.cjs", name, "--help"], {
         cwd: ROOT,

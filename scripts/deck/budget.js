@@ -1,0 +1,111 @@
+/**
+ * What a reader's browser has to fetch, and what it may weigh. JavaScript at start is the entry and all that it imports
+ * statically, as gzip sends it: the first slide needs no more. What is imported later is listed, but has no budget.
+ */
+
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+const KB = 1024;
+
+/** Bytes. */
+export const BUDGET = { script: 120 * KB, font: 60 * KB };
+
+const KINDS = { ".js": "script", ".css": "style", ".woff2": "font", ".woff": "font" };
+const GROUPS = [
+  { kind: "script", title: "JavaScript at start, gzip", atStart: true },
+  { kind: "font", title: "Fonts", atStart: true },
+  { kind: "style", title: "Styles at start, gzip", atStart: true },
+  { kind: "script", title: "JavaScript later, gzip", atStart: false },
+  { kind: "style", title: "Styles later, gzip", atStart: false },
+];
+
+/**
+ * @typedef {{file: string, kind: "script"|"style"|"font", atStart: boolean, bytes: number}} Part
+ *   bytes: as they are sent; fonts are compressed already
+ */
+
+/**
+ * The files that a page fetches before anybody asks for anything: entries, and what they import statically. Pure.
+ * @param {object[]} output   what the bundler made: chunks and assets
+ * @returns {Set<string>} file names, fonts included, as a page's text needs them
+ */
+export function filesAtStart(output) {
+  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((one) => [one.fileName, one]));
+  const waiting = [...chunks.values()].filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName);
+  const found = new Set();
+  while (waiting.length > 0) {
+    const name = waiting.pop();
+    if (found.has(name)) continue;
+    found.add(name);
+    const { imports = [], viteMetadata } = chunks.get(name) ?? {};
+    waiting.push(...imports.filter((one) => chunks.has(one)));
+    for (const style of viteMetadata?.importedCss ?? []) found.add(style);
+  }
+  for (const { fileName } of output) if (KINDS[path.extname(fileName)] === "font") found.add(fileName);
+  return found;
+}
+
+/**
+ * Weighs the files of a built site.
+ * @param {object[]} output   as for `filesAtStart`
+ * @param {string} folder     where the site lies
+ * @returns {Promise<Part[]>} the heaviest first
+ */
+export async function weigh(output, folder) {
+  const atStart = filesAtStart(output);
+  const files = output.map(({ fileName }) => fileName).filter((name) => path.extname(name) in KINDS);
+  const parts = await Promise.all(
+    files.map(async (file) => {
+      const kind = KINDS[path.extname(file)];
+      return {
+        file,
+        kind,
+        atStart: atStart.has(file),
+        bytes: await sentBytes(path.join(folder, file), kind),
+      };
+    }),
+  );
+  return parts.sort((a, b) => b.bytes - a.bytes || (a.file < b.file ? -1 : 1));
+}
+
+/** What is over its budget: a sentence each that names the files; none is best. Pure. @param {Part[]} parts */
+export function overBudget(parts, budget = BUDGET) {
+  return groupsOf(parts, budget)
+    .filter(({ bytes, most }) => bytes > most)
+    .map(
+      ({ title, bytes, most, parts: heavy }) =>
+        `${title}: ${size(bytes)} is more than ${size(most)}: ${heavy.map(named).join(", ")}`,
+    );
+}
+
+/** The table that a build prints. Pure. @param {Part[]} parts @returns {string[]} lines */
+export function budgetTable(parts, budget = BUDGET) {
+  const width = Math.max(
+    ...GROUPS.map(({ title }) => title.length),
+    ...parts.map(({ file }) => file.length + 2),
+  );
+  const line = (name, bytes, more = "") => `${name.padEnd(width)}  ${size(bytes).padStart(9)}${more}`;
+  return groupsOf(parts, budget).flatMap(({ title, bytes, most, parts: group }) => [
+    line(title, bytes, Number.isFinite(most) ? ` of ${size(most)}` : ""),
+    ...group.map((part) => line(`  ${part.file}`, part.bytes)),
+  ]);
+}
+
+function groupsOf(parts, budget) {
+  return GROUPS.map(({ kind, title, atStart }) => {
+    const group = parts.filter((part) => part.kind === kind && part.atStart === atStart);
+    const bytes = group.reduce((sum, part) => sum + part.bytes, 0);
+    return { title, bytes, parts: group, most: (atStart ? budget[kind] : null) ?? Infinity };
+  }).filter(({ parts: group }) => group.length > 0);
+}
+
+async function sentBytes(file, kind) {
+  const body = await readFile(file);
+  return kind === "font" ? body.length : (await promisify(gzip)(body)).length;
+}
+
+const named = ({ file, bytes }) => `${file} (${size(bytes)})`;
+const size = (bytes) => `${(bytes / KB).toFixed(1)} KB`;

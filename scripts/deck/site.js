@@ -1,0 +1,110 @@
+/**
+ * The published site: the bundle, slides and data, weighed, and with what others show of it: description and picture.
+ * `npm run build` and `npm run freeze` both make it here.
+ */
+
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { siteAddress } from "./addresses.js";
+import { budgetTable, overBudget, weigh } from "./budget.js";
+import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
+import { PRIVATE_DATA_SET } from "./private-data-set.js";
+import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
+import { withSocialTags } from "./social.js";
+import { answerOf } from "./text/answer.js";
+import { readDataSet, wordsOf } from "./text/data-set-words.js";
+import { openTalk } from "./text/talk.js";
+import { deckConfig } from "./vite-config.js";
+
+/**
+ * Builds a site; what was in its folder is replaced.
+ * @param {object} wanted
+ * @param {string} wanted.outDir   absolute
+ * @param {string} [wanted.benchmarks]   folder of data sets
+ * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private one
+ * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   as for `deckConfig`
+ * @param {boolean} [wanted.preview]   whether to make the picture
+ * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
+ *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
+ * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
+ */
+export async function buildSite({
+  outDir,
+  benchmarks = benchmarksRoot(),
+  dataSets = null,
+  frozen = null,
+  preview = true,
+}) {
+  const talk = await openTalk(PROJECT);
+  const { build } = await import("vite");
+  const config = deckConfig({ outDir, benchmarks, dataSets, frozen, published: true });
+  const { output } = await build({ ...config, configFile: false, logLevel: "warn" });
+  const parts = await weigh(output, outDir);
+  const published = await dataSetsIn(benchmarks, dataSets);
+  const usual = frozen?.name ?? talk.shipped;
+  const shown = published.includes(usual) ? usual : (published[0] ?? null);
+  const remarks = remarksOn({ usual, published });
+  const picture = preview
+    ? await pictureOf(outDir, { dataSet: shown === usual ? null : shown, remarks })
+    : null;
+  if (picture && siteAddress() === "")
+    remarks.push(
+      "The address of the site is not known, so the page names its picture relative to itself, which not every service understands: set REPLAY_HOMEPAGE, or homepage in package.json.",
+    );
+  const page = path.join(outDir, "index.html");
+  const html = withSocialTags(await readFile(page, "utf8"), {
+    sentence: await sentenceOf(talk, benchmarks, shown),
+    address: siteAddress(),
+    picture,
+  });
+  await writeFile(page, html);
+  return { published, sizes: budgetTable(parts), tooHeavy: overBudget(parts), remarks };
+}
+
+/** The data sets that a site will hold, by name. */
+async function dataSetsIn(benchmarks, dataSets) {
+  const all = indexOf((await scanBenchmarks(benchmarks)).files).data_sets;
+  return all.filter((name) => (dataSets ? dataSets.includes(name) : name !== PRIVATE_DATA_SET));
+}
+
+function remarksOn({ usual, published }) {
+  if (published.includes(usual)) return [];
+  const [other] = published;
+  const way = other
+    ? `; open the site with ?data=${other}, or pin the talk to it: npm run freeze -- --data ${other}`
+    : "";
+  return [`The slides show “${usual}”, which is not published${way}.`];
+}
+
+/** Takes the picture and puts it among the site's files; null, and a remark, where no browser can be started. */
+async function pictureOf(outDir, { dataSet, remarks }) {
+  let photograph;
+  try {
+    photograph = await photographTitle(outDir, { dataSet });
+  } catch (error) {
+    if (error instanceof SiteDoesNotStart) throw error;
+    remarks.push(`The site has no social preview picture: ${error.message.split("\n", 1)[0]}`);
+    return null;
+  }
+  const { png, alt } = photograph;
+  const digest = createHash("sha256").update(png).digest("base64url").slice(0, 8);
+  // A name of its own for each picture: services keep what they fetched from an address.
+  const file = `assets/preview-${digest}.png`;
+  await mkdir(path.join(outDir, "assets"), { recursive: true });
+  await writeFile(path.join(outDir, file), png);
+  return { file, alt, ...PREVIEW };
+}
+
+async function sentenceOf({ shipped, chapters }, benchmarks, name) {
+  if (name === null) return null;
+  const data = await readDataSet(benchmarks, name);
+  // Without verdicts there is no answer to give.
+  if (data.claims === null) return null;
+  const words = wordsOf(data, { shipped: name === shipped });
+  return answerOf(
+    chapters.flatMap(({ slides }) => slides),
+    words,
+  );
+}

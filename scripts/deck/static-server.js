@@ -1,0 +1,43 @@
+/**
+ * The plainest of static servers: files as they lie, and 404. The build looks at the site with it as a reader's browser
+ * will, and tests open the site from a subfolder.
+ */
+
+import { readFile } from "node:fs/promises";
+import http from "node:http";
+
+import { addressOf, fileWithin, refuse, send } from "./data-handler.js";
+import { mediaTypeOf } from "./media-types.js";
+
+/**
+ * Serves a folder on a free port of 127.0.0.1.
+ * @param {string} folder
+ * @param {{under?: string}} [options]   under: the address of the folder, as "/some/where/"; all else is 404
+ * @returns {Promise<{url: string, close: () => Promise<void>}>} url: the address of the folder's index.html
+ */
+export async function serveFolder(folder, { under = "/" } = {}) {
+  const server = http.createServer(async (request, response) => {
+    const address = addressOf(request.url);
+    const name = address?.startsWith(under) ? address.slice(under.length) : null;
+    const file =
+      name !== null && (await fileWithin(folder, /(^|\/)$/.test(name) ? `${name}index.html` : name));
+    if (!file) return refuse(response, 404, "no such file");
+    try {
+      return send(request, response, mediaTypeOf(file), await readFile(file));
+    } catch (error) {
+      return refuse(response, 500, error.message);
+    }
+  });
+  await new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${server.address().port}${under}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

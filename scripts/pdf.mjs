@@ -1,0 +1,95 @@
+#!/usr/bin/env node
+/** Prints the talk to a PDF file: `npm run pdf`. */
+
+import { rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { CUTS } from "../deck/mode.js";
+import { chromiumPath } from "./deck/chromium.js";
+import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
+import { optionsOf, requireOneOf } from "./npm/program.mjs";
+
+const HELP = `Prints the talk to a PDF file: a page for each slide, with its charts drawn and its fonts in the file.
+
+Usage: npm run pdf -- [options]
+
+  --cut 20|40    the slides of the 20-minute or of the 40-minute talk (40); the appendix is in both
+  --notes        after each slide a page with its notes
+  --data NAME    with the data set benchmarks/NAME instead of the one the slides name
+  --theme NAME   light or dark (light)
+  --out FILE     where to write it (talk.pdf); what is there is replaced
+  --incomplete   write it also where charts cannot be drawn: in their place the page says why
+  --help         this text
+
+Takes a Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
+
+const options = optionsOf({
+  command: "npm run pdf --",
+  help: HELP,
+  options: {
+    cut: { type: "string" },
+    notes: { type: "boolean", default: false },
+    data: { type: "string" },
+    theme: { type: "string", default: "light" },
+    out: { type: "string", default: "talk.pdf" },
+    incomplete: { type: "boolean" },
+  },
+  check({ cut, theme, out }) {
+    requireOneOf("cut", CUTS.map(String), cut);
+    requireOneOf("theme", ["light", "dark"], theme);
+    if (!out.endsWith(".pdf")) throw new Error(`--out wants a name that ends in .pdf, not “${out}”`);
+  },
+});
+
+process.exitCode = await print(options);
+
+async function print({ cut = null, notes, data, theme, out, incomplete }) {
+  const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
+  const unknown = whyUnknownDataSet(index.data_sets, data === undefined ? [] : [data]);
+  const problem = unknown ?? (chromiumPath() === null ? noBrowser() : null);
+  if (problem !== null) {
+    console.error(problem);
+    return 2;
+  }
+  let outcome;
+  try {
+    outcome = await printed(data ?? null, { cut, notes, theme });
+  } catch (error) {
+    console.error(`The talk was not printed: ${error.message}`);
+    return 1;
+  }
+  const { pdf, count, fonts, charts, problems } = outcome;
+  for (const sentence of [...charts, ...problems]) console.error(sentence);
+  if (problems.length > 0 || (charts.length > 0 && !incomplete)) {
+    const way = problems.length === 0 ? " Measure them, or print it as it is with --incomplete." : "";
+    console.error(`${out} was not written.${way}`);
+    return 1;
+  }
+  const file = path.resolve(out);
+  // Beside its place, then renamed: nobody opens half a file.
+  await writeFile(`${file}.part`, pdf);
+  await rename(`${file}.part`, file);
+  const noted = notes ? ` and ${count.notes} pages of notes` : "";
+  console.log(
+    `Wrote ${out}: ${count.slides} slides${noted}, ${(pdf.length / 1024 ** 2).toFixed(1)} MB, with the fonts ${fonts.map(({ name }) => name).join(", ")}.`,
+  );
+  return 0;
+}
+
+/** Prints from a server of its own, so that neither a running talk nor a built site is needed. */
+async function printed(data, wanted) {
+  const [{ startPresentServer }, { printDeck }] = await Promise.all([
+    import("./deck/server.js"),
+    import("./deck/pdf.js"),
+  ]);
+  const server = await startPresentServer({ port: 0, data, followSources: false });
+  try {
+    return await printDeck(server.url, wanted);
+  } finally {
+    await server.close();
+  }
+}
+
+function noBrowser() {
+  return "Printing takes a Chromium, and there is none; install it, or name it in CHROMIUM.";
+}
