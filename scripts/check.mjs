@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** Checks the talk without opening it: `npm run check`. */
 
-import { parseArgs } from "node:util";
-
+import { CUTS } from "../deck/mode.js";
 import { fixProblems } from "./deck/check/fix.js";
 import { checkTalk } from "./deck/check/index.js";
 import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
+import { optionsOf } from "./npm/program.mjs";
 
 const HELP = `Checks the slides against the data that ship with them, and adds up their time.
 
@@ -14,25 +14,18 @@ Usage: npm run check -- [options]
   --fix    write the texts of the shipped data into the bound values that differ from them; nothing else changes
   --help   this text
 
-Fails, naming file and line, where a slide has no timing, no id or not exactly one note; where a file has
+Fails, naming file and line, where a slide has no timing, no id or not exactly one note; where a chapter or a cut
+does not take its minutes, a slide leads to one that its cut does not have, or a note is too long to be said; where a file has
 CR LF line ends; where a link, a chart or a bound value leads nowhere; where the text of a bound value is not what the
 data say; where a text depends on a verdict and another verdict would leave none, or two; where a numeral comes from
 neither the data nor a source that is named; where a claim is not spoken of, or its chart not drawn; where the title
 above a chart is no finding.`;
 
-let options;
-try {
-  options = parseArgs({
-    options: { fix: { type: "boolean" }, help: { type: "boolean", short: "h" } },
-  }).values;
-} catch (error) {
-  console.error(`${error.message}\nSee: npm run check -- --help`);
-  process.exit(2);
-}
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const options = optionsOf({
+  command: "npm run check --",
+  help: HELP,
+  options: { fix: { type: "boolean" } },
+});
 
 const places = { root: PROJECT, benchmarks: benchmarksRoot() };
 let outcome;
@@ -49,13 +42,17 @@ try {
 }
 const { problems, times } = outcome;
 for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
-for (const { file, slides, story, appendix } of times) {
-  const shown = story ? minutes(story) : `(${minutes(appendix)})`;
-  console.log(`${file.padEnd(32)} ${String(slides).padStart(3)} slides ${shown.padStart(9)}`);
+const cuts = CUTS.toReversed();
+const columns = (texts) => texts.map((text) => text.padStart(9)).join("");
+console.log(`${"".padEnd(43)}${columns(cuts.map((cut) => `${cut} min`))}`);
+for (const { file, slides, seconds, appendix } of times) {
+  const shown = appendix ? [`(${minutes(appendix)})`] : cuts.map((cut) => minutes(seconds[cut]));
+  console.log(`${file.padEnd(32)} ${String(slides).padStart(3)} slides${columns(shown)}`);
 }
-const total = (key) => times.reduce((sum, chapter) => sum + chapter[key], 0);
+const total = (secondsOf) => times.reduce((sum, chapter) => sum + secondsOf(chapter), 0);
+const lengths = cuts.map((cut) => minutes(total(({ seconds }) => seconds[cut]))).join(", the short cut ");
 console.log(
-  `The talk takes ${minutes(total("story"))}; the appendix would add ${minutes(total("appendix"))}.`,
+  `The talk takes ${lengths}; the appendix would add ${minutes(total(({ appendix }) => appendix))}.`,
 );
 const stale = problems.filter(({ fix }) => fix).length;
 if (stale)

@@ -3,11 +3,15 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
+import { CUTS, USUAL_CUT } from "../../../deck/mode.js";
+
 /**
  * @typedef {{file: string, line: number, start: number, text: string, id: string|null, timing: string|null,
- *            uncounted: boolean}} Slide
+ *            timings: Record<number, string|null>, cut: string|null, chapter: string|null,
+ *            minutes: Record<number, string|null>, uncounted: boolean, front: boolean}} Slide
  *   file as index.html names it; line of the slide's first line, from 1; start: where text begins in its chapter, as
- *   `normalText` gives it
+ *   `normalText` gives it; timings and minutes: by cut, where the slide names one; chapter: the name of the chapter that
+ *   begins with it; front: a section of the reader's page, and no slide
  * @typedef {{file: string, line: number, message: string, fix?: {from: number, to: number, text: string}}} Problem
  *   fix: what to write instead of a part of the file
  */
@@ -22,6 +26,8 @@ export function chaptersOf(html) {
     chapters.push({
       file: match[1],
       line: lineAt(html, match.index),
+      // The page that a reader meets first: read like a chapter, and no part of the talk.
+      front: /\sdata-front-page\b/.test(match[0]),
       horizontal: attribute("data-separator"),
       vertical: attribute("data-separator-vertical"),
       notes: attribute("data-separator-notes"),
@@ -31,7 +37,7 @@ export function chaptersOf(html) {
 }
 
 /** A chapter's slides, parted as reveal's Markdown plugin parts them. Pure. @returns {Slide[]} */
-export function slidesOf(text, { file, horizontal, vertical }) {
+export function slidesOf(text, { file, horizontal, vertical, front = false }) {
   const parts = [horizontal, vertical].filter(Boolean).join("|");
   const slides = [];
   let start = 0;
@@ -47,7 +53,12 @@ export function slidesOf(text, { file, horizontal, vertical }) {
       text: raw.slice(blank),
       id: attribute("id"),
       timing: attribute("data-timing"),
+      timings: byCut((cut) => attribute(`data-timing-${cut}`)),
+      cut: attribute("data-cut"),
+      chapter: attribute("data-chapter"),
+      minutes: byCut((cut) => attribute(`data-chapter-minutes${cut === USUAL_CUT ? "" : `-${cut}`}`)),
       uncounted: attribute("data-visibility") === "uncounted",
+      front,
     });
   };
   for (const match of parts ? text.matchAll(new RegExp(parts, "gm")) : []) {
@@ -56,6 +67,10 @@ export function slidesOf(text, { file, horizontal, vertical }) {
   }
   add(start, text.length);
   return slides;
+}
+
+function byCut(valueOf) {
+  return Object.fromEntries(CUTS.map((cut) => [cut, valueOf(cut)]));
 }
 
 /** The line, from 1, of a position in a text. */

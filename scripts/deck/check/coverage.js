@@ -8,7 +8,7 @@ import { lineIn } from "./chapters.js";
 
 /** Every claim is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
 export function claimsSpoken({ slides, shipped, claimPlace }) {
-  const spoken = new Set(slides.flatMap((slide) => [...claimsOf(slide)]));
+  const spoken = new Set(slides.filter(({ front }) => !front).flatMap((slide) => [...claimsOf(slide)]));
   // A table that names no claim lists them all.
   if (spoken.has("")) return [];
   return claimsIn(shipped)

@@ -3,10 +3,12 @@
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
+import { CUTS } from "../../../deck/mode.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
 import { readDataSet, wordsOf } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { lineAt, readTalk, shippedDataSet } from "./chapters.js";
+import { secondsIn } from "./cuts.js";
 import { RULES } from "./rules.js";
 
 const CLAIMS = path.join("config", "claims.yaml");
@@ -25,7 +27,8 @@ const CLAIMS = path.join("config", "claims.yaml");
  *
  * @param {{root: string, benchmarks: string}} places   root: folder of index.html
  * @returns {Promise<{problems: import("./chapters.js").Problem[],
- *                    times: {file: string, story: number, appendix: number}[]}>} times in seconds
+ *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[]}>}
+ *   seconds: of the slides that are counted, by cut
  */
 export async function checkTalk({ root, benchmarks }) {
   const { chapters, problems } = await readTalk(root);
@@ -44,7 +47,7 @@ export async function checkTalk({ root, benchmarks }) {
   };
   for (const rule of RULES) problems.push(...rule(talk));
   problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
-  return { problems, times: chapters.map(timeOf) };
+  return { problems, times: chapters.filter(({ front }) => !front).map(timeOf) };
 }
 
 /** Experiments that are configured, and those that a data set holds. */
@@ -73,11 +76,11 @@ async function claimPlaces(root, shipped) {
 }
 
 function timeOf({ file, slides }) {
-  const sum = (some) => some.reduce((total, { timing }) => total + (Number(timing) || 0), 0);
+  const sum = (secondsOf) => slides.reduce((total, slide) => total + secondsOf(slide), 0);
   return {
     file,
     slides: slides.length,
-    story: sum(slides.filter(({ uncounted }) => !uncounted)),
-    appendix: sum(slides.filter(({ uncounted }) => uncounted)),
+    seconds: Object.fromEntries(CUTS.map((cut) => [cut, sum((slide) => secondsIn(slide, cut))])),
+    appendix: sum(({ uncounted, timing }) => (uncounted ? Number(timing) || 0 : 0)),
   };
 }

@@ -3,12 +3,12 @@
  * to problems; a new rule is added to RULES.
  */
 
-import { namesIn } from "../../../deck/ceilings.js";
 import { partsOf } from "../../../deck/data-set.js";
-import { chartEntry } from "../../../deck/provenance.js";
-import { elementsWith } from "../text/segments.js";
 import { lineAt, lineIn } from "./chapters.js";
+import { ceilings, marks, series, steps } from "./chart-attributes.js";
 import { chartFindings, chartSources, claimsDrawn, claimsSpoken } from "./coverage.js";
+import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
+import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
 import { boundValues, shippedData, staleLiterals } from "./values.js";
 import { verdictGroupsCover, verdictTexts } from "./verdicts.js";
@@ -26,10 +26,10 @@ export function lineEnds({ chapters }) {
     }));
 }
 
-/** Every slide says how many seconds it takes. */
+/** Every slide says how many seconds it takes; a section of the reader's page takes none. */
 export function timing({ slides }) {
   return slides
-    .filter((slide) => !/^\d+$/.test(slide.timing ?? "") || Number(slide.timing) === 0)
+    .filter((slide) => !slide.front && !/^[1-9]\d*$/.test(slide.timing ?? ""))
     .map(({ file, line, timing: value }) => ({
       file,
       line,
@@ -40,9 +40,10 @@ export function timing({ slides }) {
     }));
 }
 
-/** Exactly one note per slide, and it says something: with two, reveal prints them on the slide. */
+/** Exactly one note per slide, and it says something: with two, reveal prints them on the slide. Nobody speaks to a page. */
 export function oneNote({ slides }) {
   return slides.flatMap((slide) => {
+    if (slide.front) return [];
     const notes = [...slide.text.matchAll(/^<!-- Note -->/gm)];
     if (notes.length === 0) return [{ file: slide.file, line: slide.line, message: "no <!-- Note -->" }];
     if (notes.length > 1)
@@ -67,7 +68,7 @@ export function ids({ slides }) {
 
 /** Links within the deck lead to a slide; other links are complete addresses. */
 export function links({ slides }) {
-  const known = new Set(slides.map(({ id }) => id));
+  const known = new Set(slides.filter(({ front }) => !front).map(({ id }) => id));
   return slides.flatMap((slide) =>
     [...slide.text.matchAll(/\bhref="([^"]*)"|\]\(([^)\s]+)\)/g)].flatMap((match) => {
       const target = match[1] ?? match[2];
@@ -110,31 +111,12 @@ export function charts({ slides, experiments, files, dataSets }) {
   );
 }
 
-/** A reference line is a ceiling that the shipped data have, in the unit of its chart. */
-export function ceilings({ slides, shipped: { name, manifest } }) {
-  if (manifest === null) return [];
-  const known = Object.keys(manifest.ceilings ?? {});
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, "data-chart-ceiling")].flatMap((element) => {
-      const problem = (message) => ({ file: slide.file, line: lineIn(slide, element.start), message });
-      const { "data-chart-ceiling": names, "data-chart-src": src = "" } = element.attributes;
-      if (namesIn(names).length === 0) return [problem("data-chart-ceiling without a name")];
-      const unit = chartEntry(src, manifest)?.y?.unit;
-      return namesIn(names).flatMap((one) => {
-        if (!known.includes(one))
-          return problem(`"${name}" has no ceiling "${one}"; there are: ${known.join(", ") || "none"}`);
-        const its = manifest.ceilings[one].unit;
-        return unit === undefined || its === unit
-          ? []
-          : problem(`the ceiling "${one}" is in ${its}, its chart in ${unit}`);
-      });
-    }),
-  );
-}
-
 /** In the order in which they are applied. */
 export const RULES = [
-  ...[lineEnds, timing, oneNote, ids, links, charts, ceilings],
+  ...[lineEnds, timing, oneNote, ids, links, charts],
+  ...[cutAttributes, chapterMinutes, wholeStory, pace],
+  ...[series, steps, marks, ceilings],
   ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],
   ...[claimsSpoken, claimsDrawn, chartFindings, chartSources],
+  ...[takenParts, listedConditions],
 ];

@@ -1,0 +1,172 @@
+/**
+ * The cuts of the talk: each adds up to the minutes that its chapters are given, tells a whole story, and leaves the time to
+ * say its notes. A talk that gives no chapter its minutes has no sums to keep.
+ */
+
+import { isInCut } from "../../../deck/cut.js";
+import { CUTS, USUAL_CUT } from "../../../deck/mode.js";
+import { proseOf } from "../text/prose.js";
+import { lineIn } from "./chapters.js";
+
+/** More words than this in a second nobody follows; people speak at two to two and a half. */
+const MOST_WORDS_PER_SECOND = 3.2;
+const SECONDS = /^[1-9]\d*$/;
+const MINUTES = /^\d+(?:\.\d+)?$/;
+
+/** Whether a slide is in a cut; the appendix and what is no slide of the talk are in none of the sums. */
+export function isCounted(slide, cut) {
+  return !slide.uncounted && !slide.front && isInCut(slide.cut, cut);
+}
+
+/** The seconds that a slide has in a cut, 0 where it has none. */
+export function secondsIn(slide, cut) {
+  return isCounted(slide, cut) ? Number(slide.timings[cut] ?? slide.timing) || 0 : 0;
+}
+
+/** A slide's cut is one that there is, and its timings are for cuts that it is in. */
+export function cutAttributes({ slides }) {
+  return slides.flatMap((slide) => {
+    const problem = (message) => [{ file: slide.file, line: slide.line, message }];
+    const odd = (slide.cut ?? "").split(/\s+/).filter((word) => word && !CUTS.map(String).includes(word));
+    if (odd.length) return problem(`data-cut: no cut of "${odd[0]}" minutes; there are ${CUTS.join(", ")}`);
+    if (slide.uncounted && slide.cut !== null)
+      return problem("data-cut on a slide of the appendix, which is in every cut");
+    return CUTS.filter((cut) => slide.timings[cut] !== null).flatMap((cut) => {
+      if (!SECONDS.test(slide.timings[cut]))
+        return problem(`data-timing-${cut}="${slide.timings[cut]}" is not a number of seconds`);
+      return isInCut(slide.cut, cut)
+        ? []
+        : problem(`data-timing-${cut}, but the slide is not in the ${cut}-minute cut`);
+    });
+  });
+}
+
+/**
+ * The chapters of the talk: each begins with a slide that names it (`data-chapter`) and lasts to the next one that does.
+ * @returns {{name: string, first: object, slides: object[]}[]} those with counted slides
+ */
+export function storyChapters(slides) {
+  const chapters = [];
+  for (const slide of slides) {
+    if (slide.front) continue;
+    if (slide.chapter !== null) chapters.push({ name: slide.chapter, first: slide, slides: [] });
+    chapters.at(-1)?.slides.push(slide);
+  }
+  return chapters.filter((chapter) => chapter.slides.some(({ uncounted }) => !uncounted));
+}
+
+/** Each chapter takes the minutes that it is given in each cut, and the chapters together take the cut's. */
+export function chapterMinutes({ slides }) {
+  const chapters = storyChapters(slides);
+  if (!chapters.some(({ first }) => first.minutes[USUAL_CUT] !== null)) return [];
+  return [
+    ...chapters.flatMap((chapter) => CUTS.flatMap((cut) => whyNotInTime(chapter, cut))),
+    ...CUTS.flatMap((cut) => whyNotWhole(chapters, cut)),
+    ...strays(slides, chapters),
+  ];
+}
+
+function minutesOf({ first }, cut) {
+  return first.minutes[cut] ?? first.minutes[USUAL_CUT];
+}
+
+function whyNotInTime(chapter, cut) {
+  const { name, first, slides } = chapter;
+  const at = { file: first.file, line: first.line };
+  const minutes = minutesOf(chapter, cut);
+  if (minutes === null || !MINUTES.test(minutes))
+    return [
+      {
+        ...at,
+        message: `chapter "${name}": data-chapter-minutes is ${minutes === null ? "missing" : `"${minutes}"`}; write how many it takes in the ${cut}-minute cut`,
+      },
+    ];
+  const seconds = sum(slides.map((slide) => secondsIn(slide, cut)));
+  const given = Number(minutes) * 60;
+  if (seconds !== given)
+    return [
+      {
+        ...at,
+        message: `chapter "${name}" takes ${seconds} s in the ${cut}-minute cut, and is given ${given} s: ${difference(seconds - given)}`,
+      },
+    ];
+  // The contents of a cut name a chapter by its first slide.
+  return seconds > 0 && !isCounted(first, cut)
+    ? [{ ...at, message: `chapter "${name}" is in the ${cut}-minute cut, but its first slide is not` }]
+    : [];
+}
+
+function whyNotWhole(chapters, cut) {
+  const minutes = sum(chapters.map((chapter) => Number(minutesOf(chapter, cut)) || 0));
+  if (minutes === cut) return [];
+  const [{ first }] = chapters;
+  return [
+    {
+      file: first.file,
+      line: first.line,
+      message: `the chapters are given ${minutes} minutes in the ${cut}-minute cut: ${difference((minutes - cut) * 60)}`,
+    },
+  ];
+}
+
+/** Counted slides before the first chapter are in no sum. */
+function strays(slides, chapters) {
+  const placed = new Set(chapters.flatMap((chapter) => chapter.slides));
+  return slides
+    .filter((slide) => !slide.front && !slide.uncounted && !placed.has(slide))
+    .map(({ file, line }) => ({ file, line, message: "belongs to no chapter; begin one with data-chapter" }));
+}
+
+/** A link in a cut leads to a slide of that cut. Where it leads nowhere at all is another rule's. */
+export function wholeStory({ slides }) {
+  const byId = new Map(slides.filter(({ front }) => !front).map((slide) => [slide.id, slide]));
+  return slides
+    .filter(({ front }) => !front)
+    .flatMap((slide) =>
+      linksOf(slide).flatMap(({ id, at }) =>
+        CUTS.filter((cut) => isInCut(slide.cut, cut) && byId.has(id) && !isInCut(byId.get(id).cut, cut)).map(
+          (cut) => ({
+            file: slide.file,
+            line: lineIn(slide, at),
+            message: `leads to "${id}", which is not in the ${cut}-minute cut; this slide is`,
+          }),
+        ),
+      ),
+    );
+}
+
+/** The slides that a slide links to, with the place of each link. */
+function linksOf(slide) {
+  return [...slide.text.matchAll(/\bhref="#\/([^"]*)"|\]\(#\/([^)\s]+)\)/g)].map((match) => ({
+    id: match[1] ?? match[2],
+    at: match.index,
+  }));
+}
+
+/** A note can be said in the seconds that its slide has. */
+export function pace({ slides, words }) {
+  return slides.flatMap((slide) => {
+    const count = wordsOfNote(slide, words);
+    return CUTS.flatMap((cut) => {
+      const seconds = secondsIn(slide, cut);
+      if (seconds === 0 || count <= seconds * MOST_WORDS_PER_SECOND) return [];
+      const needed = Math.ceil(count / MOST_WORDS_PER_SECOND);
+      const message = `the note has ${count} words for ${seconds} s in the ${cut}-minute cut; it takes ${needed} s at least`;
+      return [{ file: slide.file, line: lineIn(slide, slide.note.start), message }];
+    });
+  });
+}
+
+/** How many words of a slide's note are said with these texts. */
+function wordsOfNote(slide, words) {
+  const said = proseOf(slide, words).filter(({ kind }) => kind === "note");
+  return sum(said.map(({ text }) => text.split(/\s+/).filter(Boolean).length));
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function difference(seconds) {
+  return `${Math.abs(seconds)} s too ${seconds > 0 ? "many" : "few"}`;
+}

@@ -1,0 +1,45 @@
+/** What the reader's page takes from slides, and whose conditions it lists, is there. */
+
+import { parseTaken } from "../../../deck/front-page/taken.js";
+import { elementsWith } from "../text/segments.js";
+import { elements } from "../text/tree.js";
+import { lineIn } from "./chapters.js";
+
+/** `<div data-slide="slides/40-journal.md#journal-ratio" data-part="h2 .panels">` names a slide that has such parts. */
+export function takenParts({ slides }) {
+  return slides.flatMap((slide) =>
+    [...elementsWith(slide, "data-slide")].flatMap((element) => {
+      const problem = (message) => [{ file: slide.file, line: lineIn(slide, element.start), message }];
+      const { "data-slide": place, "data-part": part } = element.attributes;
+      const taken = parseTaken(place, part);
+      if (taken === null)
+        return problem(
+          `data-slide="${place}" data-part="${part ?? ""}": write slides/FILE.md#ID, and as parts tags or .classes`,
+        );
+      const source = slides.find(({ file, id }) => file === taken.file && id === taken.id);
+      if (!source) return problem(`${taken.file} has no slide "${taken.id}"`);
+      return taken.selectors
+        .filter((selector) => ![...elements(source.body)].some((one) => matches(one, selector)))
+        .flatMap((selector) => problem(`the slide "${taken.id}" has no ${selector}`));
+    }),
+  );
+}
+
+/** The conditions that are listed are those of an experiment that there is. */
+export function listedConditions({ slides, experiments }) {
+  return slides.flatMap((slide) =>
+    [...elementsWith(slide, "data-applies")]
+      .filter(({ attributes }) => !experiments.has(attributes["data-applies"]))
+      .map((element) => ({
+        file: slide.file,
+        line: lineIn(slide, element.start),
+        message: `data-applies: no experiment "${element.attributes["data-applies"]}"`,
+      })),
+  );
+}
+
+/** Whether an element is what one tag or one class selects. */
+function matches({ name, attributes }, selector) {
+  if (!selector.startsWith(".")) return name === selector;
+  return (attributes.class ?? "").split(/\s+/).includes(selector.slice(1));
+}
