@@ -38,7 +38,13 @@ export default [
   },
   {
     // Tests of the deck hand functions to a browser.
-    files: ["deck/**", "plugins/*/src/**", "plugins/*/test/**", "tests/deck/**"],
+    files: [
+      "deck/**",
+      "plugins/*/src/**",
+      "plugins/*/test/**",
+      "tests/deck/**",
+      "scripts/deck/perf/plain/**",
+    ],
     languageOptions: { globals: globals.browser },
   },
   {

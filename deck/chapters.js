@@ -49,11 +49,15 @@ async function readChapter(file, fetchFile) {
   return text;
 }
 
-/** LF line ends, no byte order mark, no blank lines at the ends (they would be empty slides). */
+/**
+ * LF line ends, no byte order mark, no blank lines at the ends (they would be empty slides), and end tags of scripts as the
+ * Markdown plugin expects them: it keeps each slide in a script element, which another spelling would end.
+ */
 export function normaliseChapter(text) {
   return text
     .replace(/^\uFEFF/, "")
     .replace(/\r\n?/g, "\n")
+    .replace(/<\/script(?:>|[\s/][^>]*(?:>|$))/gi, "</script>")
     .replace(/^\n+|\s+$/g, "");
 }
 

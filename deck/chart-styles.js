@@ -27,6 +27,33 @@ export const SERIES_STYLES = {
   "Payload 4 MiB": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
   "Journal pool of its own": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
   "Two instances": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  Reads: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Mix 70/30": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  Writes: { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Writes of 64K": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Writes of 4M": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Sequential reads": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Random reads": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Random reads, one OSD slow": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  "Sequential writes": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Random writes": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  Network: { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  Fast: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Fast, journal": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Capped at 1000 IOPS": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Capped at 1000 IOPS, journal": {
+    color: "var(--series-cached-journal)",
+    dash: [20, 6],
+    pointStyle: "star",
+  },
+  "Capped at 1000 IOPS, journal on fast": {
+    color: "var(--series-mirrored)",
+    dash: [3, 5],
+    pointStyle: "triangle",
+  },
+  "Affinity 0": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Affinity 0.5": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Affinity 1": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
 };
 
 const FEWER_SIZES = [
@@ -83,7 +110,7 @@ function ratioOptions(colorOf, entry) {
         suggestedMin: 0.75,
         suggestedMax: 1.6,
         afterBuildTicks(scale) {
-          scale.ticks = ratioTicks(scale.min, scale.max).map((value) => ({ value }));
+          scale.ticks = ratioTicks(scale.min, scale.max, scale.height).map((value) => ({ value }));
         },
         ticks: { autoSkip: false },
         grid: {
@@ -95,15 +122,23 @@ function ratioOptions(colorOf, entry) {
   };
 }
 
+/** The least distance of two ticks, px: their texts stand over each other below it. */
+const TICK_DISTANCE = 21;
+
 /**
- * Ticks of a ratio's axis from `min` to `max`, five or so, and always 1: powers of two where the range is wide,
- * else steps between them too.
+ * Ticks of a ratio's log2 axis from `min` to `max`, five or so, and always 1: powers of two where the range is wide or the
+ * axis short, else steps between them too.
+ * @param {number} height   of the axis, px
  */
-export function ratioTicks(min, max) {
+export function ratioTicks(min, max, height = Infinity) {
   const within = (values) => values.filter((value) => value >= min * 0.999 && value <= max * 1.001);
-  if (max / min < 8) return within([0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8]);
   const powers = Math.log2(max / min);
-  const stride = Math.ceil(powers / 6);
+  const octave = height / powers;
+  const fits = (ticks) =>
+    ticks.every((value, at) => at === 0 || Math.log2(value / ticks[at - 1]) * octave >= TICK_DISTANCE);
+  const fine = within([0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8]);
+  if (powers < 3 && fits(fine)) return fine;
+  const stride = Math.max(1, Math.ceil(powers / 6), Math.ceil(TICK_DISTANCE / octave));
   const ticks = [];
   for (let power = Math.ceil(Math.log2(min) / stride) * stride; 2 ** power <= max * 1.001; power += stride) {
     ticks.push(2 ** power);

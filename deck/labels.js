@@ -1,6 +1,6 @@
 /**
  * The label of each slide that has charts: which data set, n, date, what limited it. One line for one data set,
- * under all charts of the slide.
+ * under all charts of the slide. It is the line's own text; what other modules put behind it stays when it is written anew.
  */
 
 import { ceilingWords, ceilingsOf } from "./ceilings.js";
@@ -14,21 +14,44 @@ const CLASS = "provenance";
  * @param {Element} root
  * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null}} data
  */
-export function writeLabels(root, { resolve, manifestOf }) {
-  for (const slide of root.querySelectorAll("section")) {
-    const canvases = [...slide.querySelectorAll("canvas[data-chart-src]")];
-    if (canvases.length === 0 || slide.querySelector("section")) continue;
-    const label = slide.querySelector(`:scope > .${CLASS}`) ?? appended(slide);
-    const sources = canvases.map((canvas) => resolve(canvas.dataset.chartSrc));
-    const origin = byDataSet(sources)
-      .map((group) => provenance(group, manifestOf(partsOf(group[0])?.dataSet)))
-      .join("; ");
-    const lines = canvases.flatMap((canvas, at) =>
-      ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(sources[at])?.dataSet)),
-    );
-    const text = [origin, ceilingWords(lines)].filter(Boolean).join(" · ");
-    if (label.textContent !== text) label.textContent = text;
-  }
+export function writeLabels(root, data) {
+  for (const slide of root.querySelectorAll("section")) labelSlide(slide, data);
+}
+
+/** Writes or rewrites the label of one slide, if it has charts. */
+export function labelSlide(slide, { resolve, manifestOf }) {
+  const canvases = [...slide.querySelectorAll("canvas[data-chart-src]")];
+  if (canvases.length === 0 || slide.querySelector("section")) return;
+  const sources = canvases.map((canvas) => resolve(shownSource(canvas)));
+  const origin = byDataSet(sources)
+    .map((group) => provenance(group, manifestOf(partsOf(group[0])?.dataSet)))
+    .join("; ");
+  const lines = canvases.flatMap((canvas, at) =>
+    ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(sources[at])?.dataSet)),
+  );
+  writeOrigin(labelOf(slide), [origin, ceilingWords(lines)].filter(Boolean).join(" · "));
+}
+
+/** The file that a canvas shows: its own, or the one that a reader put in its place. */
+export function shownSource(canvas) {
+  return canvas.dataset.chartShown ?? canvas.dataset.chartSrc;
+}
+
+/** The line under a slide's charts; made where there is none yet. */
+export function labelOf(slide) {
+  const present = slide.querySelector(`:scope > .${CLASS}`);
+  if (present) return present;
+  const label = slide.ownerDocument.createElement("p");
+  label.className = CLASS;
+  // Notes stay the last element of a slide, where reveal put them.
+  slide.insertBefore(label, slide.querySelector(":scope > aside.notes"));
+  return label;
+}
+
+function writeOrigin(label, text) {
+  const first = label.firstChild;
+  if (first?.nodeType !== 3) label.prepend(text);
+  else if (first.data !== text) first.data = text;
 }
 
 /** Addresses grouped by their data set, in order of appearance. */
@@ -39,12 +62,4 @@ export function byDataSet(sources) {
     groups.set(name, [...(groups.get(name) ?? []), src]);
   }
   return [...groups.values()];
-}
-
-function appended(slide) {
-  const label = slide.ownerDocument.createElement("p");
-  label.className = CLASS;
-  // Notes stay the last element of a slide, where reveal put them.
-  slide.insertBefore(label, slide.querySelector(":scope > aside.notes"));
-  return label;
 }

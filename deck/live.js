@@ -29,5 +29,5 @@ export function listen({ onData, onSource, onMissed }, page = document) {
 
 /** `X.min.csv`, `X.low.csv`, … belong to the chart of `X.csv`. */
 export function chartFileOf(file) {
-  return file.replace(/\.(?:min|max|n|low|high)\.csv$/, ".csv");
+  return file.replace(/\.(?:min|max|n|low|high|runs)\.csv$/, ".csv");
 }

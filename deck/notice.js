@@ -8,12 +8,21 @@
  *   frozen: the talk shows one data set only, so that there is nothing to choose from
  */
 export function showDataSetProblem({ problem, shown, available, frozen = false }, page = document) {
+  return showNotice(problem, frozen ? [] : choice(shown, available, page), page);
+}
+
+/**
+ * Shows what is wrong, and what can be done about it.
+ * @param {string} problem
+ * @param {(Node|string)[]} remedy
+ */
+export function showNotice(problem, remedy = [], page = document) {
   const notice = page.createElement("div");
   notice.className = "notice";
   notice.setAttribute("role", "alert");
   const lead = page.createElement("strong");
   lead.textContent = problem;
-  notice.append(lead, ...(frozen ? [] : choice(shown, available, page)));
+  notice.append(lead, ...remedy);
   page.body.append(notice);
   return notice;
 }

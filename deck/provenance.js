@@ -15,21 +15,27 @@ const LIMITER_WORDS = {
 };
 
 /**
- * What a manifest says about one chart.
+ * Where a manifest has a chart.
  * @param {string} src   the chart's address, its data set already chosen
  * @param {object|null} manifest   that data set's manifest
- * @returns {object|null} the entry `experiments.<experiment>.charts.<chart>`, or null
+ * @returns {{name: string, experiment: object, entry: object}|null} `entry` is `experiments.<name>.charts.<chart>`
  */
-export function chartEntry(src, manifest) {
+export function chartPlace(src, manifest) {
   const parts = partsOf(src);
   if (!parts || !manifest) return null;
   const experiments = manifest.experiments ?? {};
-  const candidates = parts.experiment === null ? Object.values(experiments) : [experiments[parts.experiment]];
-  for (const experiment of candidates) {
+  const names = parts.experiment === null ? Object.keys(experiments) : [parts.experiment];
+  for (const name of names) {
+    const experiment = Object.hasOwn(experiments, name) ? experiments[name] : null;
     const entry = experiment?.charts?.[parts.chart];
-    if (entry) return entry;
+    if (entry) return { name, experiment, entry };
   }
   return null;
+}
+
+/** What a manifest says about one chart, or null. */
+export function chartEntry(src, manifest) {
+  return chartPlace(src, manifest)?.entry ?? null;
 }
 
 /** n as text: "n = 10", or "n = 6–10" when points differ; null when it is not recorded. */

@@ -3,6 +3,9 @@
  * the data of all of them.
  */
 
+/** What says that a chart's own range may be another one. */
+const CHANGES = ["chart-csv:ready", "chart-csv:updated"];
+
 /** The smallest range that holds all given ones; null for none. */
 export function union(ranges) {
   if (ranges.length === 0) return null;
@@ -17,14 +20,22 @@ export function shareAxes(root) {
   const own = new WeakMap();
   const apply = ({ target, detail }) => {
     const group = target.closest(".panels.shared-y");
-    if (!group || !detail.chart) return;
+    if (!group || !detail.chart?.scales?.y) return;
     own.set(target, ownRange(detail.chart));
-    const members = [...group.querySelectorAll("canvas[data-chart]")].filter((canvas) => own.has(canvas));
-    const range = union(members.map((canvas) => own.get(canvas).range));
-    for (const canvas of members) setRange(own.get(canvas).chart, range);
+    const members = [...group.querySelectorAll("canvas[data-chart]")]
+      .map((canvas) => own.get(canvas))
+      // A chart that was given up because it is far from the current slide has no canvas any more.
+      .filter((member) => member?.chart.ctx && isAlike(member.chart, detail.chart));
+    const range = union(members.map((member) => member.range));
+    for (const { chart } of members) setRange(chart, range);
   };
-  root.addEventListener("chart-csv:ready", apply);
-  root.addEventListener("chart-csv:updated", apply);
+  for (const type of CHANGES) root.addEventListener(type, apply);
+}
+
+/** While a reader changes views, one panel may measure something else than its neighbour, or on another kind of axis. */
+function isAlike(a, b) {
+  const unit = (chart) => chart.config.options.plugins?.csv?.yUnit ?? null;
+  return unit(a) === unit(b) && a.scales.y.type === b.scales.y.type;
 }
 
 /** The range that a chart takes by itself. */
@@ -35,7 +46,6 @@ function ownRange(chart) {
 }
 
 function setRange(chart, { min, max }) {
-  // A chart that was given up because it is far from the current slide has no canvas any more.
   if (!chart.ctx) return;
   Object.assign(chart.options.scales.y, { min, max });
   chart.update("none");

@@ -1,13 +1,33 @@
-/** Light and dark: the system's choice, or `?theme=light` and `?theme=dark`. Print is light unless told otherwise. */
+/**
+ * Light and dark: the system's choice, or `?theme=light` and `?theme=dark`, or what a reader chose. Print is light unless told
+ * otherwise.
+ */
 
 const page = document.documentElement;
+const KEPT = "replay-theme";
+const THEMES = ["light", "dark"];
+const listeners = new Set();
 
-export function applyTheme(search = location.search) {
-  const query = new URLSearchParams(search);
-  const asked = query.get("theme");
-  const printing = query.get("view") === "print" || query.has("print-pdf");
-  if (asked === "light" || asked === "dark") page.dataset.theme = asked;
-  else if (printing) page.dataset.theme = "light";
+/** @param {{theme: string|null, print: boolean, explore: boolean}} mode   a reader's own choice counts where one explores */
+export function applyTheme({ theme, print, explore }) {
+  const chosen = theme ?? (print ? "light" : null) ?? (explore ? kept() : null);
+  if (chosen !== null) page.dataset.theme = chosen;
+}
+
+/** The theme that the page has now. */
+export function themeNow() {
+  return page.dataset.theme ?? (systemIsDark().matches ? "dark" : "light");
+}
+
+/** Sets the theme, and keeps it for the reader's next visit. */
+export function chooseTheme(theme) {
+  page.dataset.theme = theme;
+  try {
+    localStorage.setItem(KEPT, theme);
+  } catch {
+    // No storage: it holds until the page is left.
+  }
+  for (const react of listeners) react();
 }
 
 /** The colour that a token such as `--ink` has on the page now, as a plain colour that a canvas understands. */
@@ -21,7 +41,21 @@ export function colorOf(token) {
   return color;
 }
 
-/** Calls back when the system changes from light to dark or back. */
+/** Calls back when the page changes from light to dark or back, by the system or by the reader. */
 export function onThemeChange(react) {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => react());
+  listeners.add(react);
+  systemIsDark().addEventListener("change", () => react());
+}
+
+function systemIsDark() {
+  return matchMedia("(prefers-color-scheme: dark)");
+}
+
+function kept() {
+  try {
+    const theme = localStorage.getItem(KEPT);
+    return THEMES.includes(theme) ? theme : null;
+  } catch {
+    return null;
+  }
 }

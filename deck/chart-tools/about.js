@@ -1,0 +1,62 @@
+/** What the panel says of each chart, gathered from slide, plugin and manifest. */
+
+import { provenance } from "../provenance.js";
+import { colorOf } from "../theme.js";
+import { chosenText } from "../verdict-text.js";
+import { chartLink } from "./chart-address.js";
+import { chartedAs, placeOf } from "./charted.js";
+import { attemptsBehind, commandsFor, runsAddress } from "./commands.js";
+import { pictureOf } from "./copying.js";
+import { fileName, headingOf } from "./names.js";
+import { sentenceOf } from "./sentence.js";
+
+/** @returns {import("./panel.js").About[]} of each chart of a slide, in its order */
+export function aboutCharts(slide, slots, data, here = location.href) {
+  return slots.map((slot, position) => {
+    const place = placeOf(slot.src, data);
+    return {
+      title: headingOf(slot.canvas) ?? place.entry?.title ?? titleOf(slide),
+      sentence: slot.model ? sentenceOf(chartedAs(slot, data)) : (slot.error?.message ?? "Not drawn yet."),
+      origin: place.url ? provenance([place.url], place.manifest) : "Written on the slide.",
+      link: chartLink(here, slide.id, position + 1),
+      csv: fileOf(slot),
+      runs: place.entry?.runs ? runsAddress(slot.url) : null,
+      attempts: attemptsBehind(place),
+      commands: commandsFor(place),
+      picture: pictureFor(slide, slot),
+    };
+  });
+}
+
+/** A chart's file: its address, and the name under which it is saved; null for data that stand on the slide. */
+export function fileOf(slot) {
+  return slot.url ? { url: slot.url, name: `${fileName(slot.url)}.csv` } : null;
+}
+
+/** Takes the picture of a chart; null where there is none to take. */
+export function pictureFor(slide, slot) {
+  if (!slot.chart || slot.error) return null;
+  return () => {
+    const heading = headingOf(slot.canvas);
+    return pictureOf(slot.canvas, {
+      title: [titleOf(slide), heading].filter(Boolean).join(" – "),
+      label: labelText(slide),
+      colors: { page: colorOf("--page"), ink: colorOf("--ink"), muted: colorOf("--ink-muted") },
+    });
+  };
+}
+
+function titleOf(slide) {
+  const title = slide.querySelector("h1, h2, h3");
+  return title ? chosenText(title) : "";
+}
+
+/** The words of a slide's label without the controls beside them. */
+function labelText(slide) {
+  const label = slide.querySelector(":scope > .provenance");
+  return [...(label?.childNodes ?? [])]
+    .filter((node) => !node.classList?.contains("chart-controls"))
+    .map((node) => node.textContent)
+    .join("")
+    .trim();
+}

@@ -1,0 +1,43 @@
+/** What is known of a chart as it is shown now: its words, units and series, from the slide and the manifest. */
+
+import { partsOf } from "../data-set.js";
+import { chartPlace } from "../provenance.js";
+import { headingOf } from "./names.js";
+import { quantity } from "./views.js";
+
+/**
+ * Where the data on show have a chart.
+ * @param {string|null} src   as a slide names it
+ * @param {{resolve: (src: string) => string, manifestOf: (name: string) => object|null}} data
+ * @returns {{url: string|null, dataSet: string|null, manifest: object|null, name: string|null,
+ *            experiment: object|null, entry: object|null}}
+ */
+export function placeOf(src, data) {
+  const url = src ? data.resolve(src) : null;
+  const dataSet = (url && partsOf(url)?.dataSet) ?? null;
+  const manifest = dataSet === null ? null : data.manifestOf(dataSet);
+  const place = (url && chartPlace(url, manifest)) || { name: null, experiment: null, entry: null };
+  return { url, dataSet, manifest, ...place };
+}
+
+/**
+ * A chart in the words of the tables and sentences.
+ * @param {object} slot   a chart of the reveal plugin; it has a model
+ */
+export function chartedAs(slot, data) {
+  const { experiment, entry, dataSet } = placeOf(slot.src, data);
+  const { settings, model } = slot;
+  return {
+    kind: slot.kind,
+    heading: headingOf(slot.canvas),
+    quantity: quantity(entry, experiment),
+    model,
+    shown: (slot.shownModel ?? model).series.map(({ name }) => name),
+    axes: {
+      xLabel: entry?.x?.label ?? settings?.xTitle ?? null,
+      xUnit: entry?.x?.unit ?? settings?.xUnit ?? null,
+      yUnit: settings?.yUnit ?? entry?.y?.unit ?? null,
+    },
+    dataSet,
+  };
+}

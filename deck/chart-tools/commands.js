@@ -1,0 +1,83 @@
+/**
+ * Where a chart comes from and how to measure it again, in words and commands that can be copied. Pure functions.
+ */
+
+/** Where somebody's own measuring goes: beside the data on show, never into them. */
+const OWN_DATA_SET = "mine";
+const SHELL_SAFE = /^[A-Za-z0-9_./:=@%+-]+$/;
+
+/**
+ * The commands that measure a chart again and show both.
+ * @param {{manifest: object|null, name: string|null, experiment: object|null, dataSet: string|null}} place
+ * @returns {{title: string, command: string}[]} empty where the manifest does not say what was measured
+ */
+export function commandsFor({ manifest, name, experiment, dataSet }) {
+  const site = experiment?.site ?? manifest?.site ?? null;
+  if (!site || !name) return [];
+  const data = dataSet === OWN_DATA_SET ? `${OWN_DATA_SET}-again` : OWN_DATA_SET;
+  const scale = experiment?.scale ? ["--scale", experiment.scale] : [];
+  return [
+    {
+      title: "Measure it again",
+      command: shell(["npm", "run", "measure", "--"], {
+        site,
+        data,
+        rest: [...scale, "--experiment", name],
+      }),
+    },
+    { title: "Derive its charts", command: shell(["npm", "run", "derive", "--"], { data }) },
+    {
+      title: "Show both",
+      command: shell(["npm", "run", "present", "--"], { data }),
+      then: `then add &compare=${dataSet} to the address`,
+    },
+  ];
+}
+
+function shell(words, { site = null, data, rest = [] }) {
+  const named = site === null ? [] : ["--site", site];
+  return [...words, ...named, "--data", data, ...rest].map(quoted).join(" ");
+}
+
+function quoted(word) {
+  return SHELL_SAFE.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The attempts behind a chart: how many, which count, and where they lie.
+ * @param {{experiment: object|null, entry: object|null, name: string|null, dataSet: string|null}} place
+ * @returns {{text: string, tidy: string, raw: string}|null}
+ */
+export function attemptsBehind({ experiment, entry, name, dataSet }) {
+  if (!experiment || !name || !dataSet) return null;
+  const folder = `benchmarks/${dataSet}/${name}`;
+  const { blocks = [] } = experiment.raw ?? {};
+  const text = entry?.attempts ? attemptsOfChart(entry.attempts) : attemptsOfExperiment(experiment);
+  return { text, tidy: `${folder}/tidy.csv`, raw: `${folder}/raw/${blockFolders(blocks)}` };
+}
+
+function attemptsOfChart({ all, used, invalid }) {
+  return `${all} attempts, ${used} of them used, ${invalid || "none"} void and kept.`;
+}
+
+/** Data of before attempts were counted by chart. */
+function attemptsOfExperiment({ attempts, invalid = {} }) {
+  const reasons = Object.entries(invalid).map(
+    ([reason, count]) => `${reason.replaceAll("_", " ")}: ${count}`,
+  );
+  const all = Number.isFinite(attempts)
+    ? `${attempts} attempts in the experiment`
+    : "Attempts of the experiment";
+  return `${all}, ${reasons.length ? `some void and kept (${reasons.join(", ")})` : "none void"}.`;
+}
+
+/** "block-01 … block-10" */
+function blockFolders(blocks) {
+  const names = [blocks[0], blocks.at(-1)].map((block) => `block-${String(block).padStart(2, "0")}`);
+  return blocks.length === 0 ? "" : [...new Set(names)].join(" … ");
+}
+
+/** The file of every run behind a chart: `a/X.csv` → `a/X.runs.csv`. */
+export function runsAddress(url) {
+  return url.replace(/\.csv((?:[?#].*)?)$/i, ".runs.csv$1");
+}

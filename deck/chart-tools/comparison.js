@@ -1,0 +1,84 @@
+/**
+ * A second data set drawn in the same axes: `?data=mine&compare=reference`. Lines of the second are lighter, with hollow
+ * markers, and named after it. Each label says both; what the second lacks is said there too.
+ */
+
+import { isDataSetName, partsOf, withDataSet } from "../data-set.js";
+import { byDataSet } from "../labels.js";
+import { Manifests, availableFiles } from "../manifests.js";
+import { chartPlace, provenance } from "../provenance.js";
+
+export class Comparison {
+  #data;
+  #fetch;
+  #manifests;
+  #files = null;
+
+  /**
+   * @param {{name: string, data: {resolve: (src: string) => string}, fetchFile?: typeof fetch}} given
+   *   name: the data set asked for with `?compare=`
+   */
+  constructor({ name, data, fetchFile }) {
+    this.name = name;
+    this.problem = null;
+    this.#data = data;
+    this.#fetch = fetchFile;
+    this.#manifests = new Manifests(fetchFile);
+  }
+
+  /** Reads what there is of the second data set; `problem` says why nothing can be compared. */
+  async load() {
+    this.problem = null;
+    if (!isDataSetName(this.name)) {
+      this.problem = "What ?compare= names cannot be a data set.";
+      return;
+    }
+    this.#files = await availableFiles(this.#fetch);
+    if (this.#files && !Object.hasOwn(this.#files, this.name)) {
+      const names = Object.keys(this.#files).sort().join(", ");
+      this.problem = `There is no data set “${this.name}” to compare with. Available: ${names}.`;
+      return;
+    }
+    await this.#manifests.load(this.name);
+  }
+
+  /**
+   * The file that is drawn beside a chart's own.
+   * @param {string|null} src   what the chart shows, as a slide names it
+   * @returns {string|null} null where there is none, or it is the very same
+   */
+  addressOf(src) {
+    if (!src || this.problem !== null) return null;
+    const own = this.#data.resolve(src);
+    const other = withDataSet(own, this.name);
+    if (other === own || partsOf(other) === null) return null;
+    return this.#has(other) ? other : null;
+  }
+
+  /**
+   * What a slide's label says of the second data set.
+   * @param {string[]} sources   what its charts show, as slides name it
+   */
+  words(sources) {
+    if (this.problem !== null) return "";
+    const others = sources.map((src) => this.addressOf(src));
+    const found = others.filter((address) => address !== null);
+    const same = sources.every((src) => partsOf(this.#data.resolve(src))?.dataSet === this.name);
+    if (same) return `compared with ${this.name}: the very data shown`;
+    if (found.length === 0) return `${this.name} has nothing to compare with here`;
+    const origin = byDataSet(found).map((group) => provenance(group, this.#manifests.get(this.name)));
+    const lacks = others.length - found.length;
+    return [
+      `hollow markers show ${origin.join("; ")}`,
+      lacks && `${this.name} lacks ${lacks} of ${others.length} charts`,
+    ]
+      .filter(Boolean)
+      .join(" · ");
+  }
+
+  #has(address) {
+    if (this.#files === null) return chartPlace(address, this.#manifests.get(this.name)) !== null;
+    const [, name, ...rest] = address.split("/");
+    return this.#files[name]?.includes(rest.join("/")) ?? false;
+  }
+}

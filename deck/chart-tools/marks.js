@@ -1,0 +1,81 @@
+/**
+ * What a chart draws beside its data: the margin of a claim as a shaded band, and figures that somebody published as named
+ * lines. `data-chart-marks="S1, journal = 30000000 | S1, snapshots = 200000000"` names them, in base units of the y axis.
+ */
+
+import { formatRatio } from "../format.js";
+import { seriesNames } from "./names.js";
+import { RATIO, viewOf } from "./views.js";
+
+const MARGIN_COLOR = "var(--accent)";
+const MARK_COLOR = "var(--ink-muted)";
+const DASH = [4, 6];
+const NUMBER = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/**
+ * The figures that an attribute names.
+ * @param {string|undefined} attribute
+ * @returns {{marks: {label: string, value: number}[], problems: string[]}} a part that cannot be read is a problem, in words
+ */
+export function parseMarks(attribute) {
+  const marks = [];
+  const problems = [];
+  for (const part of (attribute ?? "").split("|").filter((text) => text.trim() !== "")) {
+    const at = part.lastIndexOf("=");
+    const [label, value] = [part.slice(0, Math.max(at, 0)).trim(), part.slice(at + 1).trim()];
+    if (at < 0 || label === "" || !NUMBER.test(value))
+      problems.push(`“${part.trim()}” is not “NAME = NUMBER”, the number in base units`);
+    else marks.push({ label, value: Number(value) });
+  }
+  return { marks, problems };
+}
+
+/**
+ * The marks of a chart, as the plugin's option `marks` wants them.
+ * @param {{src: string|null, canvas: HTMLCanvasElement, scale: string|null,
+ *          state: {shown: string[]|null, used: {series: string[]|null}|null}}} slot   a chart of the plugin
+ * @param {(src: string) => object|null} entryOf   what the manifest says of a chart
+ */
+export function marksOf({ src, canvas, scale, state }, entryOf) {
+  if (!src) return [];
+  const about = state.shown ?? state.used?.series ?? seriesNames(canvas.dataset.chartSeries);
+  return [...noDifference(src, scale), ...marginOf(entryOf(src), about), ...published(src, canvas)];
+}
+
+/** The line at 1 of a ratio. A log2 axis always has a tick there, which is stressed; an axis from zero need not have one. */
+function noDifference(src, scale) {
+  if (viewOf(src) !== RATIO || scale !== "linear") return [];
+  return [{ axis: "y", value: 1, color: "var(--ink)", dash: [] }];
+}
+
+/** @param {string[]|null} shown   series that the chart shows; null for all: what is claimed is said of one of them */
+function marginOf(entry, shown) {
+  const { low, high, series } = entry?.margin ?? {};
+  if (!Number.isFinite(low) && !Number.isFinite(high)) return [];
+  if (shown !== null && series && !series.some((name) => shown.includes(name))) return [];
+  return [
+    {
+      axis: "y",
+      low: low ?? null,
+      high: high ?? null,
+      label: marginWords({ low, high }),
+      color: MARGIN_COLOR,
+    },
+  ];
+}
+
+/** "claimed: 7.50× to 13.3×" */
+export function marginWords({ low, high }) {
+  if (!Number.isFinite(high)) return `claimed: ${formatRatio(low)} or more`;
+  if (!Number.isFinite(low)) return `claimed: ${formatRatio(high)} or less`;
+  return `claimed: ${formatRatio(low)} to ${formatRatio(high)}`;
+}
+
+/** In another view the axis has another unit, and the figures do not belong there. */
+function published(src, canvas) {
+  const { chartMarks, chartSrc } = canvas.dataset;
+  if (!chartMarks || src !== chartSrc) return [];
+  const { marks, problems } = parseMarks(chartMarks);
+  if (problems.length) console.error(`data-chart-marks of ${chartSrc}: ${problems.join("; ")}`);
+  return marks.map(({ label, value }) => ({ axis: "y", value, label, color: MARK_COLOR, dash: DASH }));
+}

@@ -1,0 +1,134 @@
+/**
+ * The same data as a table, in the place of the chart: `T`. Panels that stand together share one place, and their charts
+ * share a table where they share an axis.
+ */
+
+import { renewChildren } from "../in-place.js";
+import { element, keepKeys } from "./elements.js";
+import { tablesOf } from "./table-data.js";
+
+const VIEW = "chart-table-view";
+/** On a slide: what its table repeats anyway gives way to it. */
+const NEEDS_ROOM = "table-needs-room";
+const SCROLLING = [
+  "ArrowUp",
+  "ArrowDown",
+  "ArrowLeft",
+  "ArrowRight",
+  "PageUp",
+  "PageDown",
+  "Home",
+  "End",
+  " ",
+];
+
+/**
+ * Shows or renews the tables of a slide's charts.
+ * @param {{canvas: HTMLCanvasElement, chart: import("./table-data.js").Shown}[]} charts   those that have data
+ */
+export function showTables(charts) {
+  for (const [place, members] of byPlace(charts)) {
+    const page = place.ownerDocument;
+    const view = viewIn(place) ?? added(place);
+    view.setAttribute("aria-label", ["Data as a table", headings(members)].filter(Boolean).join(": "));
+    renewChildren(
+      view,
+      tablesOf(members).map((table) => drawTable(table, page)),
+    );
+    setCovered(place, true);
+    makeRoom(view);
+    comeIntoSight(view);
+  }
+}
+
+/** Takes a slide's tables away; the charts are as they were. */
+export function hideTables(slide) {
+  for (const view of slide.querySelectorAll(`.${VIEW}`)) {
+    const place = view.parentElement;
+    view.remove();
+    setCovered(place, false);
+    slide.classList.remove(NEEDS_ROOM);
+  }
+}
+
+/** Whether a slide shows tables now. */
+export function hasTables(slide) {
+  return slide.querySelector(`.${VIEW}`) !== null;
+}
+
+function byPlace(charts) {
+  const places = new Map();
+  for (const { canvas, chart } of charts) {
+    const place = canvas.closest(".panels") ?? canvas.closest(".chart-figure");
+    if (!place) continue;
+    places.set(place, [...(places.get(place) ?? []), chart]);
+  }
+  return places;
+}
+
+function viewIn(place) {
+  return place.querySelector(`:scope > .${VIEW}`);
+}
+
+function added(place) {
+  const view = element(place.ownerDocument, "div", { class: VIEW, role: "region", tabindex: "0" });
+  // With the focus in it, these keys scroll the table instead of turning the slide.
+  keepKeys(view, SCROLLING);
+  place.append(view);
+  return view;
+}
+
+/** A table that does not fit takes the lines of measure too, which its caption repeats; beyond that it scrolls. */
+function makeRoom(view) {
+  if (view.scrollHeight > view.clientHeight) view.closest("section")?.classList.add(NEEDS_ROOM);
+}
+
+/** Where slides flow below each other, charts that give way to a lower table take the page's place along. */
+function comeIntoSight(view) {
+  const { top } = view.getBoundingClientRect();
+  if (getComputedStyle(view).position === "static" && top < 0) view.scrollIntoView();
+}
+
+/** What the table lies over can neither be focused nor read twice. */
+function setCovered(place, covered) {
+  for (const child of place.children) {
+    if (!child.classList.contains(VIEW)) child.inert = covered;
+  }
+}
+
+function headings(charts) {
+  return charts
+    .map(({ heading }) => heading)
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** One table as an element. */
+export function drawTable({ caption, groups, xLabel, rows }, page) {
+  const make = (...given) => element(page, ...given);
+  const titled = groups.some(({ title }) => title !== "");
+  const corner = make("th", { scope: "col", rowspan: titled ? "2" : null }, xLabel);
+  const names = groups.flatMap(({ columns }) => columns.map((name) => make("th", { scope: "col" }, name)));
+  const head = make("thead", {});
+  if (titled) {
+    const spans = groups
+      .filter(({ columns }) => columns.length > 0)
+      .map(({ title, columns }) => make("th", { scope: "colgroup", colspan: String(columns.length) }, title));
+    head.append(make("tr", {}, corner, ...spans), make("tr", {}, ...names));
+  } else {
+    head.append(make("tr", {}, corner, ...names));
+  }
+  const body = make("tbody", {});
+  for (const { title, cells } of rows) {
+    body.append(
+      make("tr", {}, make("th", { scope: "row" }, title), ...cells.map((cell) => field(cell, page))),
+    );
+  }
+  return make("table", { class: "chart-data" }, make("caption", {}, caption), head, body);
+}
+
+function field({ value, text, detail }, page) {
+  const cell = element(page, "td", { "data-figure": value }, text);
+  if (detail !== null) cell.append(" ", element(page, "span", { class: "detail" }, detail));
+  return cell;
+}

@@ -1,0 +1,65 @@
+/** The words of a slide follow what its charts show: the line of the measure, parts written for one view, the label. */
+
+import { labelOf, labelSlide } from "../labels.js";
+import { placeOf } from "./charted.js";
+import { canvasesOf } from "./names.js";
+import { measureWords, viewOf } from "./views.js";
+
+const OTHER_VIEW = "other-view";
+const COMPUTED = "computed-measure";
+const COMPARED = "compared";
+
+/**
+ * @param {Element} slide
+ * @param {import("./shown.js").ShownCharts} shown
+ * @param {object} data   data on show
+ */
+export function writeWords(slide, shown, data) {
+  const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
+  if (canvases.length === 0) return;
+  writeView(slide, canvases, data);
+  labelSlide(slide, { resolve: (src) => data.resolve(src), manifestOf: (name) => data.manifestOf(name) });
+  if (shown.comparison !== null) {
+    const sources = shown.slotsOf(slide).map(({ src }) => src);
+    writeComparison(slide, shown.comparison.words(sources.filter(Boolean)));
+  }
+}
+
+/** A slide's own words hold for the view that it has by itself. */
+function writeView(slide, canvases, data) {
+  const usual = viewOf(canvases[0].dataset.chartSrc);
+  const switched = canvases.find((canvas) => canvas.dataset.chartShown);
+  const view = switched ? viewOf(switched.dataset.chartShown) : usual;
+  for (const part of slide.querySelectorAll("[data-view]"))
+    part.classList.toggle(OTHER_VIEW, part.dataset.view !== view);
+  for (const measure of slide.querySelectorAll(`:scope > .measure:not([data-view], .${COMPUTED})`))
+    measure.classList.toggle(OTHER_VIEW, view !== usual);
+  const written = slide.querySelector(`:scope > .measure[data-view="${view}"]`);
+  const { entry, experiment } = placeOf(switched?.dataset.chartShown ?? null, data);
+  writeMeasure(slide, view === usual || written ? null : measureWords(entry, experiment));
+}
+
+function writeMeasure(slide, words) {
+  const present = slide.querySelector(`:scope > .${COMPUTED}`);
+  if (words === null) {
+    present?.remove();
+    return;
+  }
+  const line = present ?? slide.ownerDocument.createElement("p");
+  line.className = `measure ${COMPUTED}`;
+  line.textContent = words;
+  if (!present) slide.querySelector(":scope > :is(h1, h2, h3)")?.after(line);
+}
+
+function writeComparison(slide, words) {
+  const label = labelOf(slide);
+  const present = label.querySelector(`:scope > .${COMPARED}`);
+  if (!words) {
+    present?.remove();
+    return;
+  }
+  const part = present ?? slide.ownerDocument.createElement("span");
+  part.className = COMPARED;
+  part.textContent = ` · ${words}`;
+  if (!present) label.insertBefore(part, label.querySelector(":scope > .chart-controls"));
+}

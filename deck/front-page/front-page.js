@@ -1,0 +1,121 @@
+/**
+ * A reader's first page, in the place of the slides: the answer, its chart, whom it applies to, the decision, one command. Its
+ * text is `slides/reader.md`; the deck is not started before the reader asks for a slide.
+ */
+
+import "../../css/front-page.css";
+
+import { shareAxes } from "../shared-axis.js";
+import { namesSlide, writeAddresses } from "./addresses.js";
+import { chartHost } from "./chart-host.js";
+import { writeCommand } from "./command.js";
+import { writeConditions } from "./conditions.js";
+import { readPage } from "./read-page.js";
+import { describeCells, offerFigures } from "./tables.js";
+
+/** Type is read from near here, and on phones; sizes in px. */
+const FONT = { size: 15 };
+const CHART_OPTIONS = {
+  plugins: {
+    csv: { theme: { font: FONT } },
+    csvLabels: { font: FONT },
+    tooltip: { titleFont: FONT, bodyFont: FONT },
+  },
+};
+
+/**
+ * Shows the page.
+ * @param {object} given
+ * @param {HTMLElement} given.root   the deck, hidden as long as the page shows
+ * @param {() => object} given.makeMarkdown   makes the Markdown plugin that the deck uses
+ * @param {(options: object) => object} given.makeCharts   makes a chart plugin like the deck's, with these Chart.js options over its own
+ * @param {(root: Element) => void} given.writeTexts   fills values, texts that verdicts choose, labels
+ * @param {object} given.data   the data on show
+ * @param {string} [given.repository]   where the project can be cloned from
+ * @returns {Promise<{charts: object, left: Promise<void>, update: (isChanged: (slot: object) => boolean) => Promise<void>,
+ *                    restyle: () => void}>}
+ *   left: resolves when a slide was asked for, the page is gone and the deck may start; update: the data changed, and with them the charts that it accepts
+ * @throws {Error} when index.html has no such page
+ */
+export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, repository = "" }) {
+  const template = document.querySelector("template#front-page");
+  if (template === null) throw new Error('index.html has no <template id="front-page">');
+  const page = document.createElement("main");
+  page.className = "front-page";
+  page.append(...(await readPage({ template, root, makeMarkdown })));
+  if (!page.querySelector('a[href^="#/"]')) page.append(wayToSlides());
+  writeAddresses(page, location.href);
+  writeCommand(page, repository);
+
+  const write = () => {
+    writeTexts(page);
+    writeConditions(page, data.manifest);
+    for (const table of page.querySelectorAll("section > table")) describeCells(table);
+  };
+  write();
+  root.hidden = true;
+  root.before(page);
+
+  const charts = await makeCharts(CHART_OPTIONS);
+  const host = chartHost(page);
+  const resized = () => host.tell("resize");
+  shareAxes(page);
+  charts.init(host);
+  offerFigures(page, { slots: charts.charts, data });
+  host.tell("ready");
+  addEventListener("resize", resized);
+  document.documentElement.dataset.frontReady = "true";
+
+  return {
+    charts,
+    left: slideAskedFor().then(() => {
+      removeEventListener("resize", resized);
+      charts.destroy();
+      page.remove();
+      root.hidden = false;
+      delete document.documentElement.dataset.frontReady;
+      scrollTo(0, 0);
+      returnOnBack();
+    }),
+    async update(isChanged) {
+      write();
+      await charts.refresh((slot) => (data.moved(slot) ? false : isChanged(slot)));
+    },
+    restyle: () => charts.restyle(),
+  };
+}
+
+/** Resolves when the address names a slide. */
+function slideAskedFor() {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!namesSlide(location.hash)) return;
+      removeEventListener("hashchange", look);
+      resolve();
+    };
+    addEventListener("hashchange", look);
+    look();
+  });
+}
+
+/**
+ * Going back to the address without a slide shows this page again, by loading it. It has to be known before the deck reads
+ * that address as its first slide, so that this is called before the deck starts.
+ */
+function returnOnBack() {
+  addEventListener("hashchange", (event) => {
+    if (namesSlide(location.hash)) return;
+    event.stopImmediatePropagation();
+    location.reload();
+  });
+}
+
+/** For a page whose text could not be read. */
+function wayToSlides() {
+  const link = document.createElement("a");
+  link.href = "#/title";
+  link.textContent = "Open the slides";
+  const line = document.createElement("p");
+  line.append(link);
+  return line;
+}

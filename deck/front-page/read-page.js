@@ -1,0 +1,33 @@
+/**
+ * Reads the reader's page: its own Markdown, and the slides that it takes parts from. They are read in the way of the deck's
+ * chapters, by the same plugin, so that an author writes both alike.
+ */
+
+import { loadChapters } from "../chapters.js";
+import { filesTaken, fillPlaces } from "./taken.js";
+
+/**
+ * @param {{template: HTMLTemplateElement, root: Element, makeMarkdown: () => object}} given
+ *   template: holds the page's chapter element; root: the deck, whose chapter elements say how a file is parted into
+ *   slides; makeMarkdown: makes reveal's Markdown plugin
+ * @returns {Promise<Element[]>} the sections of the page; where a file could not be read, one says so
+ */
+export async function readPage({ template, root, makeMarkdown }) {
+  const page = await converted([...template.content.cloneNode(true).children], makeMarkdown);
+  const chapters = filesTaken(page)
+    .map((file) => root.querySelector(`section[data-markdown="${file}"]`))
+    .filter((chapter) => chapter !== null)
+    .map((chapter) => chapter.cloneNode(false));
+  fillPlaces(page, await converted(chapters, makeMarkdown));
+  return [...page.children];
+}
+
+/** Chapter elements as what their files say. */
+async function converted(chapters, makeMarkdown) {
+  const box = document.createElement("div");
+  box.append(...chapters);
+  await loadChapters(box);
+  // All of a deck that the plugin needs.
+  await makeMarkdown().init({ getRevealElement: () => box, getConfig: () => ({}) });
+  return box;
+}

@@ -1,0 +1,68 @@
+/**
+ * What a reader's page takes from slides: `<div data-slide="slides/40-journal.md#journal-ratio" data-part="h2 .panels">` stands
+ * for these elements of that slide, so that a chart or a table is written once. Pure but for `fillPlaces`.
+ */
+
+const PLACE = /^(slides\/[^#\s]+\.md)#([a-z0-9-]+)$/;
+/** `h2` or `.panels`: one tag or one class. */
+const SELECTOR = /^\.?[a-z][\w-]*$/;
+
+/**
+ * What a place asks for.
+ * @param {string|null|undefined} slide   its `data-slide`
+ * @param {string|null|undefined} part    its `data-part`
+ * @returns {{file: string, id: string, selectors: string[]}|null} null where it does not say so in the form above
+ */
+export function parseTaken(slide, part) {
+  const place = PLACE.exec((slide ?? "").trim());
+  const selectors = (part ?? "").split(/\s+/).filter(Boolean);
+  if (!place || selectors.length === 0 || !selectors.every((one) => SELECTOR.test(one))) return null;
+  return { file: place[1], id: place[2], selectors };
+}
+
+/** The files that the places below `page` need, each once. */
+export function filesTaken(page) {
+  const taken = placesOf(page).map(({ taken: one }) => one?.file);
+  return [...new Set(taken.filter(Boolean))];
+}
+
+/**
+ * Puts copies of what is asked for in the places' stead; what cannot be had is said there.
+ * @param {Element} page
+ * @param {Element} slides   holds the slides of the files needed
+ */
+export function fillPlaces(page, slides) {
+  for (const { place, taken } of placesOf(page)) {
+    const parts = taken ? partsOf(slides, taken) : [];
+    place.replaceWith(...(parts.length ? parts : [absent(place, slides)]));
+  }
+}
+
+function placesOf(page) {
+  return [...page.querySelectorAll("[data-slide]")].map((place) => ({
+    place,
+    taken: parseTaken(place.dataset.slide, place.dataset.part),
+  }));
+}
+
+/** Copies of a slide's elements, in its order; what lies within another is part of that. */
+function partsOf(slides, { id, selectors }) {
+  const slide = slides.querySelector(`section#${id}`);
+  const found = [...(slide?.querySelectorAll(selectors.join(", ")) ?? [])].filter(
+    (element) => element.closest("aside.notes") === null,
+  );
+  return found
+    .filter((element) => !found.some((other) => other !== element && other.contains(element)))
+    .map((element) => element.cloneNode(true));
+}
+
+function absent(place, slides) {
+  // A chapter that could not be read says so itself.
+  const error = slides.querySelector(".chapter-error")?.cloneNode(true);
+  if (error) return error;
+  const box = place.ownerDocument.createElement("p");
+  box.className = "chapter-error";
+  box.setAttribute("role", "alert");
+  box.textContent = `Not found: ${place.dataset.part} of ${place.dataset.slide}.`;
+  return box;
+}

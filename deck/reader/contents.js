@@ -1,0 +1,154 @@
+/**
+ * The table of contents, with a search in it: a dialog, so that the focus stays within, and Escape leaves it. It is written
+ * anew each time it opens, as texts follow the data on show.
+ */
+
+import { button, element } from "../chart-tools/elements.js";
+import { CUTS, USUAL_CUT, addressWith } from "../mode.js";
+import { chaptersOf, minutes, outlineOf } from "./outline.js";
+
+const make = (...given) => element(document, ...given);
+
+/**
+ * @param {{deck: object, mode: {cut: number|null}, announce: (text: string) => void}} given
+ * @returns {{open: (options?: {search?: boolean}) => void}} search: the search field has the focus, else the slide on show
+ */
+export function Contents({ deck, mode, announce }) {
+  let dialog = null;
+
+  function open({ search = false } = {}) {
+    if (dialog) {
+      if (search) dialog.querySelector("input").focus();
+      return;
+    }
+    const slides = outlineOf(deck.getRevealElement());
+    const current = deck.getCurrentSlide()?.id;
+    dialog = contentsDialog();
+    const body = make("div", { class: "contents-body" });
+    const input = searchField();
+    const close = button(document, { class: "close", "aria-label": "Close" }, "×", () => dialog.close());
+    const title = make("h2", { id: "contents-title" }, "Contents");
+    const count = make("p", { class: "contents-count", role: "status" });
+    dialog.append(make("header", {}, title, close), input.box, count, body);
+    const showContents = () => {
+      count.textContent = "";
+      body.replaceChildren(
+        cutLinks(mode.cut ?? USUAL_CUT),
+        ...chaptersOf(slides).map((one) => chapterPart(one, current)),
+      );
+    };
+    showContents();
+    input.field.addEventListener(
+      "input",
+      debounced(() => find(input.field.value.trim(), { slides, body, count, showContents })),
+    );
+    dialog.addEventListener("click", ({ target }) => {
+      // A slide's own link, or the space around the dialog.
+      if (target.closest('a[href^="#/"]') || target === dialog) dialog.close();
+    });
+    dialog.addEventListener("keydown", (event) => moveWithin(event, dialog, input.field));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      dialog = null;
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    const here = body.querySelector('a[href^="#/"][aria-current]');
+    here?.scrollIntoView({ block: "center" });
+    (search || !here ? input.field : here).focus();
+  }
+
+  async function find(query, { slides, body, count, showContents }) {
+    if (query === "") return showContents();
+    try {
+      const { searchIn } = await import("./search.js");
+      const results = searchIn(slides)(query);
+      // Something else may be asked for by now.
+      if (!dialog || dialog.querySelector("input").value.trim() !== query) return undefined;
+      count.textContent = countWords(results.length, query);
+      dialog.scrollTop = 0;
+      body.replaceChildren(make("ol", { class: "contents-results" }, ...results.map(resultPart)));
+    } catch (error) {
+      console.error(error);
+      count.textContent = `The search is not there: ${error.message}. Load the page again.`;
+      announce(count.textContent);
+    }
+    return undefined;
+  }
+
+  return { open };
+}
+
+/** "3 slides speak of “cache”" */
+export function countWords(count, query) {
+  if (count === 0) return `No slide speaks of “${query}”.`;
+  return count === 1 ? `One slide speaks of “${query}”.` : `${count} slides speak of “${query}”.`;
+}
+
+function contentsDialog() {
+  return make("dialog", { class: "reader-dialog", "aria-labelledby": "contents-title" });
+}
+
+function searchField() {
+  const field = make("input", {
+    type: "search",
+    id: "contents-search",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const label = make("label", { for: "contents-search" }, "Search slides, notes and charts");
+  return { field, box: make("div", { class: "contents-search" }, label, field) };
+}
+
+function cutLinks(shown) {
+  const links = CUTS.map((cut) => {
+    const address = addressWith(location.href, { cut: String(cut) });
+    return make("a", { href: address, "aria-current": cut === shown ? "true" : null }, `${cut} minutes`);
+  });
+  return make("p", { class: "contents-cuts" }, "The talk in ", links[0], " or ", links[1]);
+}
+
+function chapterPart({ title, appendix, seconds, slides }, current) {
+  const length = appendix ? "appendix" : minutes(seconds);
+  const heading = make("h3", {}, title, " ", make("span", { class: "length" }, length));
+  const list = make("ol", {}, ...slides.map((slide) => make("li", {}, slideLink(slide, current))));
+  return make("section", {}, heading, list);
+}
+
+function slideLink({ id, title }, current) {
+  const attributes = { href: `#/${encodeURIComponent(id)}`, "aria-current": id === current ? "true" : null };
+  return make("a", attributes, title);
+}
+
+function resultPart({ slide, excerpt }) {
+  const words = excerpt.map(({ text, found }) => (found ? make("mark", {}, text) : text));
+  const chapter = make("span", { class: "length" }, slide.chapter);
+  return make("li", {}, slideLink(slide), " ", chapter, make("p", {}, ...words));
+}
+
+/** Arrow keys go from the field to the slides and through them; Enter in the field opens the first; Escape leaves. */
+function moveWithin(event, dialog, field) {
+  const links = [...dialog.querySelectorAll('.contents-body a[href^="#/"]')];
+  const at = links.indexOf(document.activeElement);
+  if (event.key === "Escape") {
+    // A search field would only be emptied by it.
+    dialog.close();
+  } else if (event.key === "Enter" && document.activeElement === field && field.value.trim() !== "") {
+    links[0]?.click();
+  } else if (event.key === "ArrowDown") {
+    (links[at + 1] ?? links[0])?.focus();
+  } else if (event.key === "ArrowUp" && at >= 0) {
+    (links[at - 1] ?? field).focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+function debounced(act, wait = 80) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, wait);
+  };
+}

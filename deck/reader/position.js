@@ -1,0 +1,28 @@
+/** Where in the talk a slide is, in words. */
+
+/** @param {object} deck   reveal */
+export function positionWords(deck) {
+  const slide = deck.getCurrentSlide();
+  if (!slide) return "";
+  return wordsOf({
+    chapter: chapterOf(slide),
+    number: deck.getSlidePastCount() + 1,
+    of: deck.getTotalSlides(),
+    appendix: slide.closest('[data-visibility="uncounted"]') !== null,
+  });
+}
+
+/** Pure. */
+export function wordsOf({ chapter, number, of, appendix }) {
+  const place = appendix ? "appendix" : `${number} of ${of}`;
+  return chapter ? `${chapter} · ${place}` : place;
+}
+
+/** The chapter that a slide stands in: the last one named up to it. */
+function chapterOf(slide) {
+  const named = [...slide.closest(".slides").querySelectorAll("section[data-chapter]")];
+  const before = named.filter(
+    (one) => one === slide || one.compareDocumentPosition(slide) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+  return before.at(-1)?.dataset.chapter ?? "";
+}

@@ -1,0 +1,119 @@
+/**
+ * What a reader has and a stage has not: a bar with contents, search, notes and the way on, for who knows no keys. It stands
+ * below the slides, never on them. All of this is fetched only where one explores.
+ */
+
+import "../../css/reader.css";
+
+import { button, element } from "../chart-tools/elements.js";
+import { copyText } from "../chart-tools/copying.js";
+import { addressWith } from "../mode.js";
+import { showNotice } from "../notice.js";
+import { chooseTheme, themeNow } from "../theme.js";
+import { Contents } from "./contents.js";
+import { NotesPanel } from "./notes-panel.js";
+import { positionWords } from "./position.js";
+
+const make = (...given) => element(document, ...given);
+const BAR = "reader-bar";
+const KEY_C = 67;
+
+/**
+ * @param {{stage: object, mode: object, announce: (text: string) => void}} given   stage: from `startDeck`
+ * @returns {{update: () => void}} call it when texts may have changed
+ */
+export function showReader({ stage, mode, announce }) {
+  const { deck, bindings, opens } = stage;
+  const contents = Contents({ deck, mode, announce });
+  const notes = NotesPanel(deck);
+  const position = make("span", { class: "position" });
+  const theme = act("", () => {
+    chooseTheme(themeNow() === "dark" ? "light" : "dark");
+    write();
+  });
+  const notesButton = act(
+    "Notes",
+    () => {
+      notesButton.setAttribute("aria-pressed", String(notes.toggle()));
+      deck.layout();
+    },
+    { "aria-pressed": "false", class: "notes" },
+  );
+  const previous = act("‹", () => deck.prev(), { "aria-label": "Previous", class: "going" });
+  const next = act("›", () => deck.next(), { "aria-label": "Next", class: "going" });
+
+  const bar = make(
+    "nav",
+    { id: BAR, class: BAR, "aria-label": "Reader’s controls", tabindex: "-1" },
+    act("Contents", () => contents.open(), { title: "Contents (key C)" }),
+    act("Search", () => contents.open({ search: true }), { title: "Search (key /)" }),
+    make("span", { class: "middle" }, previous, position, next),
+    notesButton,
+    act("Link", copyLink, { title: "Copy the address of this slide", class: "wide" }),
+    act("Keys", () => opens.help(), { title: "Keys (key ?)", class: "wide" }),
+    theme,
+    make("a", { href: frontAddress() }, "Front page"),
+  );
+  document.body.append(bar);
+  document.body.prepend(skipLink(bar));
+  bindings.add([{ code: KEY_C, key: "C", description: "Contents", run: () => contents.open() }]);
+  opens.contents = () => contents.open();
+  opens.search = () => contents.open({ search: true });
+  opens.moved = tellMoved;
+  if (stage.moved()) tellMoved(stage.moved());
+
+  async function copyLink() {
+    const address = addressWith(location.href, { chart: null });
+    const copied = await copyText(address);
+    const text = copied ? "The address of this slide is copied." : `The address of this slide is ${address}`;
+    announce(text);
+    const { showToast } = await import("../chart-tools/toast.js");
+    showToast(text);
+  }
+
+  /** A slide that was asked for is not in this cut. */
+  function tellMoved({ from, title }) {
+    document.querySelector(".notice.moved")?.remove();
+    const url = new URL(addressWith(location.href, { cut: null }));
+    url.hash = `#/${encodeURIComponent(from)}`;
+    const link = make("a", { href: url.href }, "Show it in the longer one");
+    const notice = showNotice(`“${title}” is not in the ${mode.cut}-minute cut.`, [" ", link, "."]);
+    notice.classList.add("moved");
+    deck.on("slidechanged", () => notice.remove());
+  }
+
+  function write() {
+    position.textContent = positionWords(deck);
+    theme.textContent = themeNow() === "dark" ? "Light" : "Dark";
+    notes.write();
+    previous.disabled = deck.isFirstSlide() && !deck.availableFragments().prev;
+    next.disabled = deck.isLastSlide() && !deck.availableFragments().next;
+  }
+  for (const type of ["slidechanged", "fragmentshown", "fragmenthidden"]) deck.on(type, write);
+  write();
+  deck.layout();
+  return { update: write };
+}
+
+function act(text, press, attributes = {}) {
+  return button(document, attributes, text, press);
+}
+
+/** The page without a slide: the first page. */
+function frontAddress() {
+  const url = new URL(location.href);
+  url.hash = "";
+  url.searchParams.delete("chart");
+  return addressWith(url.href, {});
+}
+
+/** For who comes by keyboard: past the charts of a slide. */
+function skipLink(bar) {
+  const link = make("a", { href: `#${BAR}`, class: "skip-link" }, "To contents and controls");
+  link.addEventListener("click", (event) => {
+    // As an address it would be taken for a slide's.
+    event.preventDefault();
+    bar.querySelector("button").focus();
+  });
+  return link;
+}

@@ -1,0 +1,157 @@
+/**
+ * What the files of one chart held at each moment of its measurement: the frames of a recorded run. Pure.
+ *
+ * Nothing is invented between two moments. A value is computed from the runs that had arrived, or it is an empty field,
+ * as in the files that derive writes while it is measured.
+ */
+
+import { parseCsv } from "chartjs-plugin-csv";
+
+import { medianOf, ratioOf } from "./statistics.js";
+
+const LONG = ["series", "x", "y", "low", "high", "n"];
+/** What stands in which file of a wide chart, by what stands before `.csv`. */
+const RATIO_FILES = { "": "y", low: "low", high: "high", n: "n" };
+const MEDIAN_FILES = { "": "y", min: "low", max: "high", n: "n" };
+
+/**
+ * When the last part of a chart arrives: from then on its files are those of the data set.
+ * @param {{seconds: number[]}} group   the chart's group in the recording
+ */
+export function lastMoment(group) {
+  return Math.max(...group.seconds);
+}
+
+/** Whether anything of a chart arrives after `from`, up to `to`. */
+export function changesBetween(group, from, to) {
+  return group.seconds.some((at) => at > from && at <= to);
+}
+
+export class Film {
+  #header;
+  #rows;
+  #long;
+  #ratio;
+  #group;
+  #runs;
+  #quantiles;
+
+  /**
+   * @param {{text: string, runs: string|null, group: object, ratio: boolean, quantiles: Record<string, number>}} given
+   *   text: the finished `X.csv`; runs: `X.runs.csv`, needed where runs or blocks arrive; group: when what arrives
+   *   (recording.json: `arrives, seconds, x, block`); ratio: whether `y` is a ratio with its interval
+   * @throws {CsvError} when a file is no CSV
+   */
+  constructor({ text, runs, group, ratio, quantiles }) {
+    [this.#header, ...this.#rows] = parseCsv(text);
+    this.#long = LONG.every((name, column) => this.#header[column] === name);
+    this.#group = group;
+    this.#ratio = ratio;
+    this.#quantiles = quantiles;
+    this.#runs = runs === null ? null : runsOf(runs, group);
+  }
+
+  /**
+   * The least and the greatest value that some series, or their runs, will have; null without any.
+   * @param {(series: string) => boolean} [isShown]
+   */
+  rangeOf(isShown = () => true) {
+    const values = this.#runs
+      ? this.#runs.rows.filter(({ series }) => isShown(series)).map(({ y }) => y)
+      : this.#finished(isShown);
+    if (values.length === 0) return null;
+    return values.reduce(({ low, high }, y) => ({ low: Math.min(low, y), high: Math.max(high, y) }), {
+      low: Infinity,
+      high: -Infinity,
+    });
+  }
+
+  /**
+   * The chart's files at a moment.
+   * @param {number} seconds   of the recording
+   * @returns {Record<string, string|null>} by what stands before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`, `runs`;
+   *   null where there is no such file, or none yet
+   */
+  filesAt(seconds) {
+    if (seconds >= lastMoment(this.#group)) throw new RangeError("the finished chart has its own files");
+    const arrived = this.#runs?.rows.filter(({ at }) => at <= seconds) ?? [];
+    const points = this.#pointsOf(arrived);
+    const runs = this.#runs && arrived.length > 0 ? this.#runs.header : null;
+    const files = { runs: runs && csv([runs, ...arrived.map(({ fields }) => fields)]) };
+    if (this.#long) return { ...files, "": this.#longFile(points, seconds) };
+    const parts = this.#ratio ? RATIO_FILES : MEDIAN_FILES;
+    for (const [suffix, part] of Object.entries(parts)) files[suffix] = this.#wideFile(points, part);
+    return files;
+  }
+
+  #pointsOf(runs) {
+    const values = new Map();
+    for (const { series, x, y } of runs) {
+      const key = keyOf(series, x);
+      if (!values.has(key)) values.set(key, []);
+      values.get(key).push(y);
+    }
+    const estimate = this.#ratio ? (ys) => ratioOf(ys, this.#quantiles) : medianOf;
+    return new Map([...values].map(([key, ys]) => [key, estimate(ys)]));
+  }
+
+  #wideFile(points, part) {
+    const xs = this.#header.slice(1);
+    const rows = this.#rows.map(([series]) => [
+      series,
+      ...xs.map((x) => numberText(points.get(keyOf(series, Number(x)))?.[part])),
+    ]);
+    return csv([this.#header, ...rows]);
+  }
+
+  #longFile(points, seconds) {
+    const rows = this.#rows.map((fields) => {
+      const [series, x] = fields;
+      if (this.#group.arrives === "row" && momentOfRow(this.#group, Number(x)) <= seconds) return fields;
+      const point = points.get(keyOf(series, Number(x)));
+      return [series, x, ...["y", "low", "high", "n"].map((part) => numberText(point?.[part]))];
+    });
+    return csv([this.#header, ...rows]);
+  }
+
+  #finished(isShown) {
+    const rows = this.#rows.filter(([series]) => isShown(series));
+    const fields = rows.flatMap((row) => (this.#long ? row.slice(2, 5) : row.slice(1)));
+    return fields.filter((field) => field !== "").map(Number);
+  }
+}
+
+/** The runs of a file, each with the moment at which it arrived. A run that the recording does not know never does. */
+function runsOf(text, group) {
+  const [header, ...body] = parseCsv(text);
+  const byBlock = group.arrives === "block";
+  const moments = new Map(
+    group.seconds.map((at, i) => [byBlock ? `${group.block[i]}` : `${group.x[i]} ${group.block[i]}`, at]),
+  );
+  const rows = body.map((fields) => {
+    const [series, x, y, block] = fields;
+    const at = moments.get(byBlock ? `${Number(block)}` : `${Number(x)} ${Number(block)}`) ?? Infinity;
+    return { series, x: Number(x), y: Number(y), at, fields };
+  });
+  return { header, rows };
+}
+
+function momentOfRow(group, x) {
+  const index = group.x.indexOf(x);
+  return index < 0 ? Infinity : group.seconds[index];
+}
+
+function keyOf(series, x) {
+  return `${series}\u0000${x}`;
+}
+
+/** Nine significant digits, as derive writes them; what is not there is an empty field. */
+function numberText(value) {
+  return value === null || value === undefined ? "" : String(Number(value.toPrecision(9)));
+}
+
+function csv(rows) {
+  const line = (fields) =>
+    fields.map((field) => (/[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(",");
+  return `${rows.map(line).join("\n")}\n`;
+}

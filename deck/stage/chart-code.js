@@ -1,0 +1,36 @@
+/**
+ * All that draws charts and works on them, in one part that is fetched while the first slide or page stands: Chart.js weighs
+ * more than everything else, and a title needs none of it.
+ */
+
+import { merge } from "chart.js/helpers";
+import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
+
+import { CeilingMarks } from "../ceilings.js";
+import { CHART_OPTIONS, SERIES_STYLES, optionsFor } from "../chart-styles.js";
+import { marksOf } from "../chart-tools/marks.js";
+import { chartSummary } from "../chart-tools/summary.js";
+import { colorOf } from "../theme.js";
+
+export { ChartTools } from "../chart-tools/index.js";
+
+/**
+ * The chart plugin of every page of the talk.
+ * @param {object} given
+ * @param {object} given.data   data on show
+ * @param {string|null} given.compare   the data set that is drawn beside it
+ * @param {(src: string) => object|null} given.manifestOf   the manifest of a chart's data set
+ * @param {(src: string) => object|null} given.entryOf   what that manifest says of the chart
+ * @param {object} [options]   Chart.js options over those of the stage
+ */
+export function makeCharts({ data, compare, manifestOf, entryOf }, options = {}) {
+  const ceilings = CeilingMarks({ manifestOf, entryOf });
+  return RevealChartCsv({
+    resolve: (src) => data.resolve(src),
+    styles: SERIES_STYLES,
+    options: merge({}, [CHART_OPTIONS, options]),
+    chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
+    marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf)],
+    summaryFor: chartSummary({ data, compare }),
+  });
+}

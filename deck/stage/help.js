@@ -1,0 +1,46 @@
+/** The list of keys, over the slides. A clicker leaves it by going on. */
+
+import "../../css/help.css";
+
+import { keyList } from "./key-list.js";
+
+const CLASS = "keys-help";
+
+/**
+ * Opens the list, or closes it.
+ * @param {{explore: boolean}} mode
+ * @param {{key: string, description: string}[]} tools
+ */
+export function toggleHelp(mode, tools, page = document) {
+  const open = page.querySelector(`dialog.${CLASS}`);
+  if (open) {
+    open.close();
+    return;
+  }
+  const dialog = page.createElement("dialog");
+  dialog.className = CLASS;
+  dialog.setAttribute("aria-labelledby", "keys-help-title");
+  const title = page.createElement("h2");
+  title.id = "keys-help-title";
+  title.textContent = "Keys";
+  const list = page.createElement("dl");
+  for (const { keys, does } of keyList(mode, tools)) {
+    const name = page.createElement("dt");
+    keys.forEach((key, at) => {
+      const cap = page.createElement("kbd");
+      cap.textContent = key;
+      name.append(...(at ? [" "] : []), cap);
+    });
+    const effect = page.createElement("dd");
+    effect.textContent = does;
+    list.append(name, effect);
+  }
+  const close = page.createElement("button");
+  close.type = "button";
+  close.textContent = "Close";
+  close.addEventListener("click", () => dialog.close());
+  dialog.append(title, list, close);
+  dialog.addEventListener("close", () => dialog.remove());
+  page.body.append(dialog);
+  dialog.showModal();
+}

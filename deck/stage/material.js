@@ -1,0 +1,57 @@
+/**
+ * What every page of the talk is made of, slides and the reader's first page alike: the data on show, the texts that follow
+ * them, the charts. One place decides how a chart looks and which figure a sentence says.
+ */
+
+import { writeClaims } from "../claims-table.js";
+import { DataOnShow } from "../data-on-show.js";
+import { partsOf } from "../data-set.js";
+import { writeLabels } from "../labels.js";
+import { showNotice } from "../notice.js";
+import { chartEntry } from "../provenance.js";
+import { numbersFrom } from "../sources.js";
+import { chooseTexts } from "../verdict-text.js";
+import { SafeMarkdown } from "./safe-markdown.js";
+
+/**
+ * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}}} page
+ *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows
+ * @returns {{data: DataOnShow, numbers: object, makeMarkdown: () => object, chartCode: () => Promise<object>,
+ *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
+ *   chartCode: fetches what draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
+ *   writeTexts: everything below `root` that depends on the data and is no chart
+ */
+export function Material({ search, usual, frozen, mode }) {
+  const data = new DataOnShow({ search, usual, frozen });
+  const numbers = numbersFrom({ manifest: () => data.manifest, claims: () => data.claims });
+  const resolve = (src) => data.resolve(src);
+  const manifestOf = (src) => data.manifestOf(partsOf(resolve(src))?.dataSet);
+  const entryOf = (src) => chartEntry(resolve(src), manifestOf(src));
+  const chartCode = () => import("./chart-code.js");
+
+  return {
+    data,
+    numbers,
+    makeMarkdown: () => SafeMarkdown(tellRefused),
+    chartCode,
+
+    async makeCharts(options) {
+      const code = await chartCode();
+      return code.makeCharts({ data, compare: mode.compare, manifestOf, entryOf }, options);
+    },
+
+    writeTexts(root) {
+      numbers.bind(root, { shipped: data.shipped });
+      chooseTexts(root, data.claims);
+      writeClaims(root, data.claims);
+      writeLabels(root, { resolve, manifestOf: (name) => data.manifestOf(name) });
+    },
+  };
+}
+
+/** An author should know at once; a talk that was tampered with should not look as if it were whole. */
+function tellRefused(refused) {
+  const what = refused.join(", ");
+  console.warn(`Taken out of the slides: ${what}`);
+  showNotice("Something was taken out of the slides:", [` ${what}. Slides run no scripts and load nothing.`]);
+}

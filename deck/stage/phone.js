@@ -1,0 +1,121 @@
+/**
+ * The deck on a phone. reveal's scroll view puts the slides below each other; it would shrink each to the width of the
+ * screen, where no text could be read. Here slides flow instead: as wide as the screen, as high as their text (css/scroll-view.css),
+ * charts in small type, all steps shown, notes below each slide.
+ *
+ * reveal takes all of its pages for equally high, so that which slide is in sight is found out here.
+ */
+
+import { PHONE_WIDTH, STAGE } from "./reveal-options.js";
+
+const CLASS = "phone";
+const SCROLLS = "scrolls";
+const WIDE_PARTS = { table: "Table, scrolls sideways", pre: "Command, scrolls sideways" };
+const FONT = { size: 13 };
+
+/** Chart.js options of charts on a phone, over those of the stage. */
+export const PHONE_CHARTS = {
+  layout: { padding: { top: 8, right: 4, bottom: 0, left: 0 } },
+  plugins: {
+    csv: { theme: { font: FONT } },
+    csvLabels: { font: FONT },
+    csvMarks: { font: FONT },
+    tooltip: { titleFont: FONT, bodyFont: FONT },
+  },
+};
+
+/** A list that knows whether the window is a phone's. */
+export function phoneQuery() {
+  return matchMedia(`(max-width: ${PHONE_WIDTH}px)`);
+}
+
+/**
+ * The position of the slide that a reader looks at: the last one that begins above the middle of the screen.
+ * @param {number[]} tops   of the slides, in order, from the top of the screen
+ * @param {number} middle
+ */
+export function slideInSight(tops, middle) {
+  const after = tops.findIndex((top) => top > middle);
+  if (after === -1) return tops.length - 1;
+  return Math.max(0, after - 1);
+}
+
+/**
+ * Follows the reader's scrolling, and goes where the address leads.
+ * @param {object} deck   reveal, ready
+ * @param {MediaQueryList} narrow   from `phoneQuery`
+ * @param {string} asked   the part of the address after `#` that the page was opened with
+ */
+export function followPhone(deck, narrow, asked) {
+  const page = document.documentElement;
+  page.classList.toggle(CLASS, narrow.matches);
+  let waiting = false;
+
+  const slides = () => [...deck.getSlidesElement().querySelectorAll(".scroll-page section")];
+  const isOn = () => narrow.matches && deck.isScrollView();
+
+  function look() {
+    waiting = false;
+    if (!isOn()) return;
+    const all = slides();
+    if (all.length === 0) return;
+    const slide = all[slideInSight(tops(all), innerHeight / 2)];
+    if (slide === deck.getCurrentSlide()) return;
+    const { h, v } = deck.getIndices(slide);
+    for (const other of all) other.classList.toggle("present", other === slide);
+    deck.setCurrentScrollPage(slide, h, v);
+    history.replaceState(null, "", `#/${slide.id}`);
+  }
+
+  /** Before reveal hears of it: its own idea of the slide in sight would be another. */
+  function onScroll(event) {
+    if (!isOn() || event.target !== deck.getViewportElement()) return;
+    event.stopImmediatePropagation();
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(look);
+  }
+
+  /** After reveal, which scrolls to where the slide would be if all were equally high. */
+  function goTo(hash) {
+    if (!isOn()) return;
+    const id = /^#\/([^/?]+)/.exec(hash)?.[1];
+    const slide = id && slides().find((one) => one.id === decodeURIComponent(id));
+    if (slide) slide.scrollIntoView();
+    else look();
+  }
+
+  function onWidth() {
+    page.classList.toggle(CLASS, narrow.matches);
+    deck.configure(
+      narrow.matches
+        ? { width: "100%", height: "100%", fragments: false, scrollProgress: false }
+        : { ...STAGE, fragments: true, scrollProgress: "auto" },
+    );
+  }
+
+  addEventListener("scroll", onScroll, { capture: true, passive: true });
+  addEventListener("hashchange", () => goTo(location.hash));
+  narrow.addEventListener("change", onWidth);
+  goTo(asked);
+}
+
+function tops(slides) {
+  return slides.map((slide) => slide.getBoundingClientRect().top);
+}
+
+/** What is wider than a phone: it is scrolled sideways within its own line, by keyboard too. Call it before the slides are laid out. */
+export function wrapWideParts(root) {
+  for (const wide of root.querySelectorAll("section table, section pre, section .drawing")) {
+    // The table of claims is made anew within its place when the data change.
+    const part = wide.closest("[data-claims]") ?? wide;
+    if (part.closest(`.${SCROLLS}, aside.notes`)) continue;
+    const box = part.ownerDocument.createElement("div");
+    box.className = SCROLLS;
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", WIDE_PARTS[wide.localName] ?? "Drawing, scrolls sideways");
+    part.replaceWith(box);
+    box.append(part);
+  }
+}

@@ -1,0 +1,46 @@
+/** The options that reveal is started with, by the way in which the deck is shown. Pure. */
+
+/** A slide's own size; everything in css/ is measured on it. */
+export const STAGE = { width: 1280, height: 720 };
+/** Below this width slides are read one below the other; a projector or a window beside the talk is wider. */
+export const PHONE_WIDTH = 700;
+
+/**
+ * @param {{explore: boolean, receiver: boolean}} mode
+ * @param {{narrow: boolean, keyboardCondition: Function, plugins: object[]}} parts   narrow: the window is a phone's
+ */
+export function revealOptions(mode, { narrow, keyboardCondition, plugins }) {
+  const flowing = narrow && !mode.receiver;
+  return {
+    // On a phone a slide is as wide as the screen and as high as its text: see phone.js.
+    ...(flowing ? { width: "100%", height: "100%" } : STAGE),
+    margin: 0,
+    minScale: 0.1,
+    maxScale: 4,
+    center: false,
+    display: "flex",
+    // A reader's bar has what these would do.
+    controls: false,
+    progress: true,
+    slideNumber: mode.explore ? false : "c",
+    hash: true,
+    transition: "none",
+    backgroundTransition: "none",
+    // Every key and every clicker goes through the slides in the order of the talk.
+    navigationMode: "linear",
+    keyboardCondition,
+    jumpToSlide: false,
+    fragments: !flowing,
+    scrollActivationWidth: mode.receiver ? null : PHONE_WIDTH,
+    scrollLayout: "compact",
+    scrollSnap: false,
+    scrollProgress: flowing ? false : "auto",
+    // The speaker view tells its previews what to show; nobody tells the stage.
+    postMessage: mode.receiver,
+    // Each slide says how long it takes; the value given here only tells the speaker view to show the pace.
+    defaultTiming: 60,
+    pdfMaxPagesPerSlide: 1,
+    pdfSeparateFragments: false,
+    plugins,
+  };
+}

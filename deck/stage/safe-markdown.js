@@ -1,0 +1,77 @@
+/**
+ * reveal's Markdown plugin, with what it makes of a chapter cleaned before it enters the page: slides are text, drawings and
+ * charts, and run nothing. The page's policy forbids scripts as well; here they are gone, and named.
+ *
+ * Two places need it. Markdown lets HTML through, which DOMPurify cleans. And `<!-- .slide: … -->` sets attributes of elements
+ * that are in the page already, which are looked through afterwards.
+ */
+
+import DOMPurify from "dompurify";
+import RevealMarkdown from "reveal.js/plugin/markdown";
+
+const RULES = {
+  // Comments carry the attributes of slides and the options of charts.
+  ADD_TAGS: ["#comment"],
+  // … and one at the very beginning would be dropped without this.
+  FORCE_BODY: true,
+  // What loads a page of its own, sends something, or changes how all slides look.
+  FORBID_TAGS: ["iframe", "object", "embed", "form", "style", "link", "meta", "base"],
+};
+/** Attributes by which reveal itself opens a frame. */
+const FRAMES = ["data-background-iframe", "data-preview-link"];
+
+/**
+ * @param {(refused: string[]) => void} onRefused   told what was taken out of the slides, in words, when there was anything
+ * @returns {object} list it among reveal's plugins, first
+ */
+export function SafeMarkdown(onRefused = () => {}) {
+  return {
+    id: "markdown",
+    async init(deck) {
+      const refused = [];
+      const root = deck.getRevealElement();
+      const clean = (html) => {
+        const cleaned = DOMPurify.sanitize(html, RULES);
+        refused.push(...DOMPurify.removed.map(inWords).filter(Boolean));
+        return cleaned;
+      };
+      await RevealMarkdown().init({
+        getRevealElement: () => root,
+        getConfig: () => ({ markdown: { hooks: { postprocess: clean } } }),
+      });
+      refused.push(...cleanAttributes(root));
+      if (refused.length) onRefused([...new Set(refused)]);
+    },
+  };
+}
+
+/** Takes away every attribute below `root` that runs or loads something; says which. */
+function cleanAttributes(root) {
+  const refused = [];
+  for (const element of root.querySelectorAll("section, section *")) {
+    for (const { name, value } of [...element.attributes]) {
+      if (!isRefused(element.localName, name, value)) continue;
+      element.removeAttribute(name);
+      refused.push(attributeInWords(name, element));
+    }
+  }
+  return refused;
+}
+
+function isRefused(tag, name, value) {
+  if (FRAMES.includes(name)) return true;
+  // Ids are the names of slides, and any word will do; what else there is has to be known.
+  return name !== "id" && !DOMPurify.isValidAttribute(tag, name, value);
+}
+
+function inWords({ element, attribute, from }) {
+  if (attribute) return attributeInWords(attribute.name, from);
+  const name = element?.nodeName?.toLowerCase() ?? "";
+  // The cleaner's own helper, and the text within a tag that is named already.
+  if (name === "remove" || name === "#text" || name === "") return null;
+  return name === "#comment" ? "a comment with markup in it" : `<${name}>`;
+}
+
+function attributeInWords(name, element) {
+  return `${name} of <${element?.localName ?? "?"}>`;
+}

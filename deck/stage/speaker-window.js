@@ -1,0 +1,101 @@
+/**
+ * reveal writes the document of the speaker view; here it gets what it lacks to be read by everyone: landmarks, headings in
+ * order, names for its frames and its menu, a pace that does not speak by colour alone, and dark colours for a dark hall.
+ */
+
+const STYLE = `
+  body { background: var(--paper, #fff); color: var(--ink, #1b1d22); }
+  .hidden-title { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  #speaker-controls .label, #speaker-controls .reset-button { color: var(--muted, #565b66); }
+  #speaker-controls .reset-button { opacity: 1; cursor: pointer; text-decoration: underline; }
+  #speaker-controls span.mute { opacity: 1; color: var(--muted, #565b66); }
+  #speaker-controls .pacing.ahead { color: var(--ahead, #0b57a4); }
+  #speaker-controls .pacing.on-track { color: var(--on-time, #17652a); }
+  #speaker-controls .pacing.behind { color: var(--over, #a3200d); }
+  #speaker-controls .pacing::after { margin-left: 0.6em; font-weight: 700; }
+  #speaker-controls .pacing.ahead::after { content: "ahead"; }
+  #speaker-controls .pacing.on-track::after { content: "on time"; }
+  #speaker-controls .pacing.behind::after { content: "over time"; }
+  #speaker-controls .value p { margin: 0 0 0.7em; }
+  .overlay-element { background: #e4e4e4; color: #1b1d22; }
+  #speaker-layout:focus-within, #speaker-controls :focus-visible, #speaker-controls:focus-visible {
+    outline: 3px solid var(--accent, #c4500a); outline-offset: 2px;
+  }
+  #connection-status { background: var(--paper, #fff); color: var(--ink, #1b1d22); }
+  @media (prefers-color-scheme: dark) {
+    :root {
+      --paper: #14161c; --ink: #f3f1ea; --muted: #b4b8c2; --accent: #e69f00;
+      --ahead: #7cc4f5; --on-time: #6fd18b; --over: #ff9b85;
+      color-scheme: dark;
+    }
+  }
+`;
+const MENDED = "replayMended";
+
+/**
+ * @param {Document} page   of the speaker view, as reveal wrote it
+ * @param {string} title   of the talk
+ */
+export function mendSpeakerWindow(page, title) {
+  if (page.documentElement.dataset[MENDED]) return;
+  page.documentElement.dataset[MENDED] = "true";
+  page.documentElement.lang = "en";
+  page.title = `Speaker view – ${title}`;
+  const style = page.createElement("style");
+  style.textContent = STYLE;
+  page.head.append(style);
+  const heading = page.createElement("h1");
+  heading.className = "hidden-title";
+  heading.textContent = "Speaker view";
+
+  const find = (selector) => page.querySelector(selector);
+  const controls = find("#speaker-controls");
+  if (!controls) return;
+  controls.prepend(heading);
+  say(controls, { role: "main", tabindex: "0", "aria-label": "Clock, pace and notes" });
+  say(find("#current-slide"), { role: "region", "aria-label": "The slide on show" });
+  say(find("#upcoming-slide"), { role: "region", "aria-label": "The next slide" });
+  say(find("#speaker-layout"), { role: "region", "aria-label": "Layout of this view" });
+  say(find("#connection-status"), { role: "status" });
+  say(find(".speaker-layout-dropdown"), { "aria-label": "Layout" });
+  for (const label of controls.querySelectorAll("h4")) say(label, { role: "heading", "aria-level": "2" });
+  takeResetOut(page);
+  nameFrames(find("#current-slide"), "The slide on show");
+  nameFrames(find("#upcoming-slide"), "The next slide");
+}
+
+function say(element, attributes) {
+  if (!element) return;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+}
+
+/** The whole clock can be clicked to set it to this slide's beginning; this makes a button of the words that say so. */
+function takeResetOut(page) {
+  const words = page.querySelector(".reset-button");
+  if (!words) return;
+  const button = page.createElement("span");
+  button.className = words.className;
+  say(button, { role: "button", tabindex: "0" });
+  button.textContent = "Set to this slide";
+  button.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    // The deck would go on.
+    event.preventDefault();
+    event.stopPropagation();
+    button.click();
+  });
+  // Beside the heading: a button within it would be read as a part of its name.
+  words.closest("h4").before(button);
+  words.remove();
+}
+
+/** Frames arrive when the two windows have found each other. */
+function nameFrames(place, name) {
+  if (!place) return;
+  const { MutationObserver } = place.ownerDocument.defaultView;
+  const write = () => {
+    for (const frame of place.querySelectorAll("iframe")) frame.title = name;
+  };
+  new MutationObserver(write).observe(place, { childList: true });
+  write();
+}

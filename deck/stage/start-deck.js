@@ -1,0 +1,111 @@
+/** Starts the slides: texts, the cut, keys, and then the charts. */
+
+import Reveal from "reveal.js";
+
+import { makeReadable } from "../accessibility.js";
+import { makeSteps } from "../chart-tools/steps.js";
+import { applyCut, redirected } from "../cut.js";
+import { drawQrCodes, qrTarget } from "../qr.js";
+import { shareAxes } from "../shared-axis.js";
+import { Bindings } from "./bindings.js";
+import { stageKeys } from "./keys.js";
+import { PHONE_CHARTS, followPhone, phoneQuery, wrapWideParts } from "./phone.js";
+import { revealOptions } from "./reveal-options.js";
+import { SpeakerView } from "./speaker-view.js";
+
+/**
+ * @param {object} given
+ * @param {HTMLElement} given.root   `.reveal`, its chapters loaded
+ * @param {object} given.mode   from `modeFrom`
+ * @param {object} given.material   from `Material`, its data loaded
+ * @param {(text: string) => void} given.announce
+ * @param {string} given.homepage   public address of the project, or ""
+ * @returns {Promise<{deck: object, charts: object, tools: object, speaker: object, bindings: object, opens: object,
+ *                    run: object|null, moved: () => object|null, update: Function}>}
+ *   opens: what keys open, by name, to be filled in; moved: the slide that the address named and this cut lacks;
+ *   update: brings the slides up to date, gets whether a chart's file changed
+ */
+export async function startDeck({ root, mode, material, announce, homepage }) {
+  const { data, writeTexts, makeMarkdown } = material;
+  const narrow = phoneQuery();
+  const flowing = narrow.matches && !mode.receiver && !mode.print;
+  const coming = prepareCharts({ root, material, flowing });
+  const speaker = SpeakerView(mode);
+  const opens = {};
+  let deck = null;
+  let absent = new Map();
+  let moved = null;
+  /** What the address named before reveal writes it. */
+  let asked = "";
+
+  /** After Markdown ran, before reveal counts its slides. */
+  function prepareSlides() {
+    makeSteps(root);
+    writeTexts(root);
+    absent = applyCut(root, mode.cut);
+    if (flowing) wrapWideParts(root);
+    keepToTheCut();
+    asked = location.hash;
+    // Registered before reveal's own, which would find no such slide.
+    addEventListener("hashchange", keepToTheCut);
+  }
+
+  /** An address of a slide that this cut does not have leads to the nearest one. */
+  function keepToTheCut() {
+    const instead = redirected(location.hash, absent);
+    if (instead === null) return;
+    history.replaceState(history.state, "", instead.hash);
+    moved = instead;
+    opens.moved?.(instead);
+  }
+
+  const keyboardCondition = stageKeys({ mode, deck: () => deck, opens });
+  const plugins = [makeMarkdown(), { id: "replay-slides", init: prepareSlides }, speaker];
+  // A page is printed as it is laid out first, charts included.
+  if (mode.print) plugins.push((await coming).charts);
+  deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));
+  const bindings = Bindings({ deck, mode });
+  await deck.initialize();
+  const nameSlide = makeReadable(deck);
+  drawQrCodes(root, qrTarget(homepage, location));
+  opens.help = () =>
+    import("./help.js")
+      .then(({ toggleHelp }) => toggleHelp(mode, bindings.list()))
+      .catch((error) => announce(`The list of keys did not open: ${error.message}`));
+
+  const { charts, ChartTools } = await coming;
+  const run = mode.run === null ? null : await recordedRun({ deck, charts, data, mode, announce });
+  if (!mode.print) await deck.registerPlugin(charts);
+  if (!mode.receiver && !mode.print) followPhone(deck, narrow, asked);
+  const tools = ChartTools({ deck, root, charts, data, mode, announce });
+  bindings.add(tools.keys, { echoed: !mode.explore });
+  if (run) bindings.add(run.keys);
+
+  return {
+    ...{ deck, charts, tools, speaker, bindings, opens, run },
+    moved: () => moved,
+    async update(isChanged) {
+      await run?.update();
+      writeTexts(root);
+      nameSlide();
+      await charts.refresh((slot) => (data.moved(slot) ? false : isChanged(slot)));
+      await tools.update();
+      // The speaker view copies the notes of a slide when the deck tells it something.
+      deck.dispatchEvent({ type: "resumed" });
+    },
+  };
+}
+
+async function prepareCharts({ root, material, flowing }) {
+  const [{ ChartTools }, charts] = await Promise.all([
+    material.chartCode(),
+    material.makeCharts(flowing ? PHONE_CHARTS : {}),
+  ]);
+  shareAxes(root);
+  return { charts, ChartTools };
+}
+
+async function recordedRun({ deck, charts, data, mode, announce }) {
+  const { startRecordedRun } = await import("../recorded-run.js");
+  return startRecordedRun({ deck, charts, data, seconds: mode.run, announce });
+}
