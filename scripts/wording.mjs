@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 /** Says which sentences of the talk another data set changes: `npm run wording`. */
 
-import { parseArgs } from "node:util";
-
 import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
 import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";
 import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
 import { wordingDifferences } from "./deck/text/wording.js";
+import { optionsOf } from "./npm/program.mjs";
 
 const HELP = `Shows every sentence of the talk that reads differently with another data set, so that it can be rehearsed.
 
@@ -17,25 +16,18 @@ Usage: npm run wording -- --data NAME [options]
   --json          the differences as JSON
   --help          this text`;
 
-let options;
-try {
-  options = parseArgs({
-    options: {
-      data: { type: "string" },
-      against: { type: "string" },
-      json: { type: "boolean" },
-      help: { type: "boolean", short: "h" },
-    },
-  }).values;
-  if (!options.help && options.data === undefined) throw new Error("Name a data set with --data.");
-} catch (error) {
-  console.error(`${error.message}\nSee: npm run wording -- --help`);
-  process.exit(2);
-}
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const options = optionsOf({
+  command: "npm run wording --",
+  help: HELP,
+  options: {
+    data: { type: "string" },
+    against: { type: "string" },
+    json: { type: "boolean" },
+  },
+  check({ data }) {
+    if (data === undefined) throw new Error("Name a data set with --data.");
+  },
+});
 
 try {
   await report(options);

@@ -1,99 +1,140 @@
 #!/usr/bin/env node
-/** Photographs every slide and lays the photographs out on one sheet. */
+/** Photographs every slide and lays the photographs out on sheets. */
 /* global document, window, requestAnimationFrame -- in functions that run in the page */
 
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
+import { optionsOf, requireOneOf } from "../npm/program.mjs";
 import { launchChromium } from "./chromium.js";
 import { startPresentServer } from "./server.js";
 
-const HELP = `Photographs every slide of the deck, with all fragments shown, and makes one sheet of them.
+const HELP = `Photographs every slide of the deck, with all steps shown, and makes sheets of them.
 
 Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
 
-  --out DIR      where to write NN-<slide>.png and sheet.png
+  --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png
   --data NAME    the data set to show
-  --theme NAME   light or dark (light)
-  --columns N    of the sheet (4)
+  --theme NAME   light, dark or both (light)
+  --cut MINUTES  20 or 40: the slides of that cut only, with those of the appendix (40)
   --only TEXT    only slides whose id contains this text
+  --width PX     width of a photograph on the sheet (640)
+  --columns N    photographs side by side (3)
+  --rows N       rows of a sheet, after which another begins (4)
   --help         this text`;
 
-const { values: options } = parseArgs({
+const THEMES = { light: ["light"], dark: ["dark"], both: ["light", "dark"] };
+const NUMBERS = ["width", "columns", "rows"];
+/** How long a chart beyond those that are made ahead may take to come into sight. */
+const FRAMES_FOR_A_CHART = 200;
+const GAP_PX = 16;
+
+const options = optionsOf({
+  command: "node scripts/deck/contact-sheet.mjs",
+  help: HELP,
   options: {
     out: { type: "string" },
     data: { type: "string" },
     theme: { type: "string", default: "light" },
-    columns: { type: "string", default: "4" },
+    cut: { type: "string" },
     only: { type: "string", default: "" },
-    help: { type: "boolean", short: "h" },
+    width: { type: "string", default: "640" },
+    columns: { type: "string", default: "3" },
+    rows: { type: "string", default: "4" },
+  },
+  check(values) {
+    if (!values.out) throw new Error("--out DIR is missing");
+    requireOneOf("theme", Object.keys(THEMES), values.theme);
+    requireOneOf("cut", ["20", "40"], values.cut);
+    for (const name of NUMBERS) {
+      if (!/^[1-9]\d{0,4}$/.test(values[name]))
+        throw new Error(`--${name} wants a whole number from 1, not “${values[name]}”`);
+    }
   },
 });
-if (options.help || !options.out) {
-  console.log(HELP);
-  process.exit(options.help ? 0 : 2);
-}
-
 const out = path.resolve(options.out);
+const [width, columns, rows] = NUMBERS.map((name) => Number(options[name]));
+
 await mkdir(out, { recursive: true });
-const server = await startPresentServer({ port: 0, data: options.data ?? null });
+const server = await startPresentServer({ port: 0, data: options.data ?? null, followSources: false });
 const browser = await launchChromium();
 try {
-  const page = await browser.newPage({
-    viewport: { width: 1280, height: 720 },
-    reducedMotion: "reduce",
-  });
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) console.error(`page: ${message.text()}`);
-  });
-  const address = new URL(server.url);
-  address.searchParams.set("theme", options.theme);
-  await page.goto(address.href);
-  await page.waitForSelector("html[data-deck-ready]");
-  // All slides, those of the appendix included, which reveal does not count.
-  const ids = await page.evaluate(() =>
-    [...document.querySelectorAll(".slides section:not(.stack)")].map((s) => s.id),
-  );
-  const photographs = [];
-  for (const [position, id] of ids.entries()) {
-    if (!id.includes(options.only)) continue;
-    await page.evaluate(async (at) => {
-      const { deck, charts } = window.replay;
-      const slide = document.querySelectorAll(".slides section:not(.stack)")[at];
-      const { h, v } = deck.getIndices(slide);
-      deck.slide(h, v, slide.querySelectorAll(".fragment").length - 1);
-      await charts.ready();
-      const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) =>
-        charts.charts.get(canvas),
-      );
-      // A chart beyond those that are made ahead is made when it comes into sight.
-      for (let frame = 0; frame < 200 && slots.some(({ model, error }) => !model && !error); frame += 1) {
-        await new Promise((resolve) => requestAnimationFrame(resolve));
-      }
-      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    }, position);
-    const file = path.join(out, `${String(position).padStart(2, "0")}-${id}.png`);
-    await page.screenshot({ path: file });
-    photographs.push(file);
+  for (const theme of THEMES[options.theme]) {
+    const photographs = await photograph(theme);
+    const sheets = await layOut(photographs, theme);
+    console.log(`${theme}: ${photographs.length} slides on ${sheets.join(", ")}`);
   }
-  await writeSheet(browser, photographs, Number(options.columns), path.join(out, "sheet.png"));
-  console.log(`${photographs.length} slides, and ${path.join(options.out, "sheet.png")}`);
 } finally {
   await browser.close();
   await server.close();
 }
 
-async function writeSheet(chromium, files, columns, target) {
-  const page = await chromium.newPage({
-    viewport: { width: 640 * columns + 16 * (columns + 1), height: 400 },
+/** Photographs the slides in one theme. @returns {Promise<{id: string, file: string}[]>} */
+async function photograph(theme) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) console.error(`page: ${message.text()}`);
   });
-  const images = files.map((file) => `<img src="file://${file}">`).join("");
-  const html = path.join(out, "sheet.html");
-  await writeFile(
-    html,
-    `<style>body{margin:16px;display:grid;grid-template-columns:repeat(${columns},640px);gap:16px;background:#888}img{width:640px;display:block}</style>${images}`,
+  const address = new URL(server.url);
+  address.searchParams.set("theme", theme);
+  if (options.cut) address.searchParams.set("cut", options.cut);
+  await page.goto(address.href);
+  await page.waitForSelector("html[data-deck-ready]");
+  // All slides, those of the appendix included, which reveal does not count.
+  const ids = await page.evaluate(() =>
+    [...document.querySelectorAll(".slides section:not(.stack)")].map((slide) => slide.id),
   );
+  const taken = [];
+  for (const [position, id] of ids.entries()) {
+    if (!id.includes(options.only)) continue;
+    await page.evaluate(show, { position, patience: FRAMES_FOR_A_CHART });
+    const file = path.join(out, `${theme}-${String(position).padStart(3, "0")}-${id}.png`);
+    await page.screenshot({ path: file });
+    taken.push({ id, file });
+  }
+  await page.close();
+  return taken;
+}
+
+/** Runs in the page: shows a slide with all its steps, and waits until its charts are drawn. */
+async function show({ position, patience }) {
+  const { deck, charts } = window.replay;
+  const slide = document.querySelectorAll(".slides section:not(.stack)")[position];
+  const { h, v } = deck.getIndices(slide);
+  const steps = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));
+  deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
+  await charts.ready();
+  const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) => charts.charts.get(canvas));
+  for (let frame = 0; frame < patience && slots.some(({ model, error }) => !model && !error); frame += 1) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+}
+
+/** Lays photographs out, `columns` by `rows` on a sheet. @returns {Promise<string[]>} the sheets' names */
+async function layOut(photographs, theme) {
+  const perSheet = columns * rows;
+  const sheets = [];
+  for (let from = 0; from < photographs.length; from += perSheet) {
+    const name = `${theme}-sheet-${sheets.length + 1}.png`;
+    await writeSheet(photographs.slice(from, from + perSheet), path.join(out, name));
+    sheets.push(name);
+  }
+  return sheets;
+}
+
+async function writeSheet(photographs, target) {
+  const page = await browser.newPage({
+    viewport: { width: width * columns + GAP_PX * (columns + 1), height: 400 },
+  });
+  const figures = photographs.map(
+    ({ id, file }) =>
+      `<figure><img src="${path.basename(file)}" alt=""><figcaption>${id}</figcaption></figure>`,
+  );
+  const html = path.join(out, "sheet.html");
+  const style = `body{margin:${GAP_PX}px;display:grid;grid-template-columns:repeat(${columns},${width}px);gap:${GAP_PX}px;
+    background:#888;font:16px sans-serif}figure{margin:0}img{width:${width}px;display:block}`;
+  await writeFile(html, `<!doctype html><meta charset="utf-8"><style>${style}</style>${figures.join("")}`);
   await page.goto(`file://${html}`);
   await page.screenshot({ path: target, fullPage: true });
   await page.close();

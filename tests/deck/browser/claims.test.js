@@ -17,7 +17,7 @@ before(async () => {
   claims = JSON.parse(await readFile(path.join(deck.benchmarks, "fixture/claims.json"), "utf8"));
   claims.claims[CLAIM].chart = CHART;
 });
-after(() => deck.close());
+after(() => deck?.close());
 
 /** The fixture's claims, with this verdict for the claim that the chapter is about. */
 function saying(verdict) {

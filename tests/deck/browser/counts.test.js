@@ -10,7 +10,7 @@ let deck;
 before(async () => {
   deck = await startDeck();
 });
-after(() => deck.close());
+after(() => deck?.close());
 
 test("clients are counted in whole numbers on their axis, at those that were measured", async () => {
   const page = await deck.openDeck();

@@ -1,109 +1,206 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
-import http from "node:http";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 
+import { PNG } from "pngjs";
+
+import { BUDGET } from "../../../scripts/deck/budget.js";
 import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
 import { FIXTURE, chartsOf, goTo } from "../support/deck.js";
+import { startBuiltSite } from "../support/static-site.js";
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
-let folder;
 let browser;
-let server;
 let site;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-site-"));
-  const out = path.join(folder, "some", "where");
-  await promisify(execFile)("node", ["scripts/build.mjs", "--out", out], {
-    cwd: PROJECT,
-    env: { ...process.env, REPLAY_BENCHMARKS: FIXTURE, REPLAY_HOMEPAGE: "" },
-  });
-  // The plainest of servers: files, and 404.
-  server = http.createServer(async (request, response) => {
-    const { pathname } = new URL(request.url, "http://localhost");
-    const file = path.join(folder, pathname.endsWith("/") ? `${pathname}index.html` : pathname);
-    try {
-      const body = await readFile(file);
-      response.writeHead(200, { "Content-Type": TYPES[path.extname(file)] ?? "application/octet-stream" });
-      response.end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  site = `http://127.0.0.1:${server.address().port}/some/where/`;
-  browser = await launchChromium();
+  [site, browser] = await Promise.all([startBuiltSite({ benchmarks: FIXTURE }), launchChromium()]);
 });
 after(async () => {
   await browser?.close();
-  server?.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-  await rm(folder, { recursive: true, force: true });
+  await site?.close();
 });
 
-test("the built site works from a subfolder of a plain server, and asks nothing of any other", async () => {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
-  const addresses = [];
-  const complaints = [];
-  page.on("request", (request) => addresses.push(request.url()));
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error" && !/status of 404/.test(message.text())) complaints.push(message.text());
+const textOf = (name) => readFile(path.join(site.folder, name), "utf8");
+/** The content of a tag of the built page, by its name or property. */
+const tagOf = (html, name) =>
+  new RegExp(`<meta\\s(?:name|property)="${name}"\\scontent="([^"]*)"`).exec(html)?.[1] ?? null;
+
+/** A page that shows the site, with all the addresses that it asked for. */
+async function openSite(query, options = {}) {
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 720 },
+    reducedMotion: "reduce",
+    ...options,
   });
-  await page.goto(`${site}?data=fixture`);
+  page.asked = [];
+  page.complaints = [];
+  page.on("request", (request) => page.asked.push(request.url()));
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/status of 404/.test(message.text()))
+      page.complaints.push(message.text());
+  });
+  await page.goto(`${site.url}${query}`);
   await page.waitForSelector("html[data-deck-ready]");
+  return page;
+}
+
+test("the built site works from a subfolder of a plain server, and asks nothing of any other", async () => {
+  const page = await openSite("?stage&data=fixture");
   for (const id of ["journal-ratio", "trap-cache", "run-it"]) {
     await goTo(page, id);
     for (const chart of await chartsOf(page, id))
       assert.equal(chart.error, undefined, `${id}: ${chart.error}`);
   }
   await page.waitForTimeout(300);
-  const foreign = addresses.filter((address) => !address.startsWith(site) && !address.startsWith("data:"));
+  const foreign = page.asked.filter(
+    (address) => !address.startsWith(site.url) && !address.startsWith("data:"),
+  );
   assert.deepEqual(foreign, []);
-  assert.deepEqual(complaints, []);
-  assert.ok(!addresses.some((address) => address.includes("__replay")), "a static site listens to no server");
+  assert.deepEqual(page.complaints, []);
+  assert.ok(
+    !page.asked.some((address) => address.includes("__replay")),
+    "a static site listens to no server",
+  );
   await page.close();
 });
 
-test("the built site has slides, tables and manifests, and no raw output", async () => {
-  const files = await readdir(path.join(folder, "some", "where"), { recursive: true });
+test("no address in the page or its parts is absolute, so that the site may lie anywhere", async () => {
+  const html = await textOf("index.html");
+  for (const [, address] of html.matchAll(/\s(?:src|href)="([^"]*)"/g))
+    assert.match(address, /^(?:\.\/|data:)/, address);
+  for (const name of await readdir(path.join(site.folder, "assets"))) {
+    if (!name.endsWith(".css")) continue;
+    for (const [, address] of (await textOf(`assets/${name}`)).matchAll(/url\(["']?([^"')]+)/g))
+      assert.match(address, /^(?:\.\/|data:)/, `${name}: ${address}`);
+  }
+});
+
+test("the built site has slides, tables, manifests and attempts, and no raw output", async () => {
+  const files = await readdir(site.folder, { recursive: true });
   assert.ok(files.includes("slides/00-title.md"));
   assert.ok(files.includes("benchmarks/fixture/manifest.json"));
   assert.ok(files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.low.csv"));
-  const index = JSON.parse(
-    await readFile(path.join(folder, "some", "where", "benchmarks", "index.json"), "utf8"),
-  );
+  const index = JSON.parse(await textOf("benchmarks/index.json"));
   assert.deepEqual(index.data_sets, ["fixture", "fixture-small"]);
-  assert.ok(!files.some((file) => /(^|\/)(raw|local)\/|tidy\.csv|\.woff$/.test(file)));
+  assert.ok(!files.some((file) => /(^|\/)(raw|local)\/|\.woff$/.test(file)));
 });
 
-test("its parts are named after their content, and stay within the budget", async () => {
-  const assets = path.join(folder, "some", "where", "assets");
-  const names = await readdir(assets);
-  for (const name of names) assert.match(name, /-[\w-]{8}\.(js|css|woff2)$/, name);
-  const sizes = { js: 0, woff2: 0 };
-  const start = /src="\.\/assets\/([^"]+\.js)"/.exec(
-    await readFile(path.join(folder, "some", "where", "index.html"), "utf8"),
-  )[1];
-  sizes.js = gzipSync(await readFile(path.join(assets, start))).length;
-  for (const name of names.filter((one) => one.endsWith(".woff2")))
-    sizes.woff2 += (await readFile(path.join(assets, name))).length;
-  assert.ok(sizes.woff2 <= 60 * 1024, `fonts: ${sizes.woff2} bytes`);
-  assert.ok(sizes.js <= 145 * 1024, `JavaScript at start: ${sizes.js} bytes gzipped`);
+test("its parts are named after their content", async () => {
+  const names = await readdir(path.join(site.folder, "assets"));
+  for (const name of names) assert.match(name, /-[\w-]{8}\.(js|css|woff2|png)$/, name);
+});
+
+test("the first slide is shown by what the budget calls JavaScript at start, and nothing else", async () => {
+  const html = await textOf("index.html");
+  const atStart = [...html.matchAll(/\s(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(([, name]) => name);
+  const sizes = await Promise.all(
+    atStart.map(async (name) => gzipSync(await readFile(path.join(site.folder, name))).length),
+  );
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(total > 0 && total <= BUDGET.script, `${total} bytes gzipped`);
+
+  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  const heldBack = [];
+  await page.route("**/assets/*.js", (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (atStart.some((name) => pathname.endsWith(`/${name}`))) return route.continue();
+    // Neither served nor refused: the slide must not wait for it.
+    heldBack.push(pathname);
+    return null;
+  });
+  await page.goto(`${site.url}?stage&data=fixture`, { waitUntil: "commit" });
+  await page.waitForSelector(".reveal.ready section.present h1");
+  assert.match(await page.innerText(".reveal section.present h1"), /\w/);
+  assert.ok(heldBack.length > 0, "the charts' code comes later");
+  await page.close();
+});
+
+test("its fonts are within the budget", async () => {
+  const names = await readdir(path.join(site.folder, "assets"));
+  const fonts = names.filter((name) => /\.woff2?$/.test(name));
+  assert.ok(fonts.length > 0);
+  const sizes = await Promise.all(
+    fonts.map(async (name) => (await stat(path.join(site.folder, "assets", name))).size),
+  );
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= BUDGET.font, `${sizes} bytes`);
+});
+
+test("messengers are given a description and a picture of the title slide", async () => {
+  const html = await textOf("index.html");
+  const title = /<title>([^<]+)<\/title>/.exec(html)[1];
+  assert.equal(tagOf(html, "og:title"), title);
+  assert.equal(tagOf(html, "og:description"), tagOf(html, "description"));
+  assert.equal(tagOf(html, "twitter:card"), "summary_large_image");
+  assert.match(tagOf(html, "og:image:alt"), new RegExp(`^Title slide: ${title.replace(/[?.]/g, "\\$&")}`));
+  const picture = PNG.sync.read(await readFile(path.join(site.folder, tagOf(html, "og:image"))));
+  assert.deepEqual([picture.width, picture.height], [1200, 630]);
+  // A title in dark ink on a light page: neither a blank picture nor an error's.
+  const shades = [];
+  for (let at = 0; at < picture.data.length; at += 4 * 97) shades.push(picture.data[at + 1]);
+  const dark = shades.filter((shade) => shade < 80).length / shades.length;
+  assert.ok(dark > 0.02 && dark < 0.4, `${(dark * 100).toFixed(1)} % dark`);
+});
+
+test("without a browser that starts, the site is built without a picture, and the build says so", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "replay-site-"));
+  try {
+    const out = path.join(folder, "dist");
+    const { stdout, stderr } = await promisify(execFile)("node", ["scripts/build.mjs", "--out", out], {
+      cwd: PROJECT,
+      env: {
+        ...process.env,
+        REPLAY_BENCHMARKS: FIXTURE,
+        REPLAY_HOMEPAGE: "https://talk.example/x",
+        CHROMIUM: "/bin/false",
+      },
+    });
+    assert.match(stderr, /no social preview picture: /);
+    assert.match(stdout, /^Built .*fixture/m);
+    const html = await readFile(path.join(out, "index.html"), "utf8");
+    assert.equal(tagOf(html, "og:image"), null);
+    assert.equal(tagOf(html, "twitter:card"), "summary");
+    assert.equal(tagOf(html, "og:url"), "https://talk.example/x/");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("a site that does not start is no site: the page's own complaint is told", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "replay-site-"));
+  try {
+    await writeFile(
+      path.join(folder, "index.html"),
+      "<script>throw new Error('the deck is broken');</script>",
+    );
+    await assert.rejects(photographTitle(folder, { patience: 500 }), (error) => {
+      assert.ok(error instanceof SiteDoesNotStart);
+      assert.match(error.message, /the deck is broken/);
+      return true;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("the page says that it is published, so that readers get their controls; a present server's does not", async () => {
+  const html = await textOf("index.html");
+  assert.equal(tagOf(html, "replay:published"), "true");
+  assert.doesNotMatch(html, /replay:events/);
 });
 
 test("on a site that others can reach, the QR code leads to the site itself", async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
   await page.route("http://talk.example/**", async (route) => {
     const { pathname } = new URL(route.request().url());
-    const response = await fetch(new URL(`.${pathname === "/" ? "/index.html" : pathname}`, site));
+    const response = await fetch(new URL(`.${pathname === "/" ? "/index.html" : pathname}`, site.url));
     const type = response.headers.get("content-type");
     await route.fulfill({
       status: response.status,

@@ -9,31 +9,38 @@ import { startPresentServer } from "../../../scripts/deck/server.js";
 
 export const FIXTURE = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
 export const SHIPPED = path.resolve(import.meta.dirname, "../../../benchmarks/reference");
+/** The stage, and the larger screen that it is shown on most. */
+export const SCREENS = [
+  { width: 1280, height: 720 },
+  { width: 1920, height: 1080 },
+];
 
 /**
  * A browser and a present server with the fixture's data.
  * @returns {Promise<{browser: import("playwright-core").Browser, benchmarks: string, url: string,
- *                    openDeck: Function, replaceFile: Function, close: () => Promise<void>}>}
+ *                    openDeck: Function, replaceFile: Function, lendShipped: Function, close: () => Promise<void>}>}
  */
 export async function startDeck() {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-deck-"));
   await cp(FIXTURE, benchmarks, { recursive: true });
-  const [browser, server] = await Promise.all([
-    launchChromium(),
-    startPresentServer({ port: 0, benchmarks, followSources: false }),
-  ]);
+  // The server first: a deck that does not build must leave no browser behind, which would keep the tests from ending.
+  const server = await startPresentServer({ port: 0, benchmarks, followSources: false });
+  const browser = await launchChromium().catch(async (error) => {
+    await server.close();
+    throw error;
+  });
   return {
     browser,
     benchmarks,
     url: server.url,
 
     /**
-     * A page that shows the deck; `page.complaints` are its console errors and broken policies.
-     * `prepare` gets the page before the deck is fetched.
+     * A page that shows the deck; `page.complaints` are its console errors, broken policies and requests that leave
+     * the deck's own server. `prepare` gets the page before the deck is fetched.
      */
     async openDeck(query = "?data=fixture", { hash = "", prepare = () => {}, ...options } = {}) {
       const page = await browser.newPage({
-        viewport: { width: 1280, height: 720 },
+        viewport: SCREENS[0],
         reducedMotion: "reduce",
         ...options,
       });
@@ -43,6 +50,11 @@ export async function startDeck() {
         // Companions of a chart (bounds, counts) are optional: that one is not there is no complaint.
         if (message.type() === "error" && !/status of 404/.test(message.text()))
           page.complaints.push(message.text());
+      });
+      page.on("request", (request) => {
+        const address = request.url();
+        if (!address.startsWith(server.url) && !/^(?:data|blob):/.test(address))
+          page.complaints.push(`asks another server: ${address}`);
       });
       await prepare(page);
       await page.goto(`${server.url}${query}${hash}`);
@@ -72,11 +84,32 @@ export async function startDeck() {
   };
 }
 
-/** Goes to each slide, the appendix included, shows all its fragments, and calls `visit` with its id. */
-export async function eachSlide(page, visit) {
-  const ids = await page.evaluate(() =>
+/**
+ * Opens the speaker view.
+ * @returns {Promise<{speaker: import("playwright-core").Page, frames: import("playwright-core").Frame[]}>}
+ *   frames: the slide on show and the next one, both ready
+ */
+export async function openSpeakerView(page) {
+  const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
+  await speaker.waitForFunction(() => document.querySelectorAll("iframe").length === 2);
+  const previews = () => speaker.frames().filter((frame) => frame.url().includes("receiver"));
+  const end = Date.now() + 10_000;
+  while (previews().length < 2 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+  const frames = previews();
+  for (const frame of frames) await frame.waitForSelector("html[data-deck-ready]");
+  return { speaker, frames };
+}
+
+/** The ids of all slides, the appendix included. */
+export function slideIds(page) {
+  return page.evaluate(() =>
     [...document.querySelectorAll(".slides section:not(.stack)")].map((slide) => slide.id),
   );
+}
+
+/** Goes to each slide, the appendix included, shows all its fragments, and calls `visit` with its id. */
+export async function eachSlide(page, visit) {
+  const ids = await slideIds(page);
   for (const id of ids) {
     await goTo(page, id);
     await visit(id);
@@ -90,7 +123,11 @@ export async function goTo(page, id) {
     const { deck, charts } = window.replay;
     const slide = document.getElementById(slideId);
     const { h, v } = deck.getIndices(slide);
-    deck.slide(h, v, slide.querySelectorAll(".fragment").length - 1);
+    // The last step has the highest index; several fragments may share one.
+    const steps = [...slide.querySelectorAll(".fragment")].map((one) =>
+      Number(one.dataset.fragmentIndex ?? 0),
+    );
+    deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
     await charts.ready();
     const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) =>
       charts.charts.get(canvas),
@@ -102,22 +139,34 @@ export async function goTo(page, id) {
   }, id);
 }
 
-/** What the charts of a slide draw: `{src, url, labels, series: {name: values}, hidden}` or `{src, error}`. */
+/**
+ * What the charts of a slide draw: `{src, url, labels, series, bounds, shown}` or `{src, url, error}`; `series` holds the
+ * values by name, `bounds` low, high and n of each, `shown` the names of those that are not hidden.
+ */
 export function chartsOf(page, id) {
   return page.evaluate((slideId) => {
     const { charts } = window.replay;
     // A long file gives points, a wide one values over labels.
     const valueOf = (point) => (point !== null && typeof point === "object" ? point.y : point);
-    const xsOf = (datasets) => [...new Set(datasets.flatMap(({ data }) => data.map(({ x }) => x)))];
+    const xsOf = (datasets) => [...new Set(datasets.flatMap((one) => pointsOf(one).map(({ x }) => x)))];
+    // Of many points Chart.js draws a choice, and keeps all of them beside it.
+    const pointsOf = (dataset) => dataset._data ?? dataset.data;
     return [...document.getElementById(slideId).querySelectorAll("canvas[data-chart]")].map((canvas) => {
-      const { src, url, chart, error } = charts.charts.get(canvas);
+      const { src, url, chart, model, error } = charts.charts.get(canvas);
       if (!chart || error) return { src, url, error: error?.message ?? "no chart" };
+      const { datasets } = chart.data;
       return {
         src,
         url,
-        labels: chart.data.labels?.length ? [...chart.data.labels] : xsOf(chart.data.datasets),
-        series: Object.fromEntries(chart.data.datasets.map(({ label, data }) => [label, data.map(valueOf)])),
-        shown: chart.data.datasets.filter((_, i) => chart.isDatasetVisible(i)).map(({ label }) => label),
+        labels: chart.data.labels?.length ? [...chart.data.labels] : xsOf(datasets),
+        series: Object.fromEntries(datasets.map((one) => [one.label, pointsOf(one).map(valueOf)])),
+        bounds: Object.fromEntries(
+          model.series.map(({ name, points }) => [
+            name,
+            points.map(({ low, high, n }) => ({ low, high, n })),
+          ]),
+        ),
+        shown: datasets.filter((_, i) => chart.isDatasetVisible(i)).map(({ label }) => label),
       };
     });
   }, id);

@@ -1,35 +1,137 @@
-/** Runs in the page: what of a slide lies outside the stage, is cut off, or is too small. */
+/** What can be wrong with a slide to the eye. These functions run in the page, and name what they find in a sentence each. */
+
+/** What of a slide lies outside the stage, is cut off, covers the label of its charts, or is too small. */
 export function layoutProblems(id) {
+  const SMALLEST_PX = 20;
   const slide = document.getElementById(id);
   const stage = slide.closest(".slides").getBoundingClientRect();
   const scale = window.replay.deck.getScale();
   const found = [];
+  const nameOf = (element) =>
+    `<${element.tagName.toLowerCase()}> “${element.textContent.trim().slice(0, 30)}”`;
+  const say = (element, text) => found.push(`${id}: ${nameOf(element)} ${text}`);
+  const ownText = (element) =>
+    [...element.childNodes].filter((node) => node.nodeType === 3 && node.data.trim() !== "");
+  /** Where the letters stand: the boxes of an element's own lines, not of the space that it takes. */
+  const linesOf = (element) =>
+    ownText(element).flatMap((node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return [...range.getClientRects()];
+    });
+
+  /** Said to who does not see the slide: within a box of a pixel, as is usual. */
+  const isHeardOnly = (element) => {
+    for (let box = element; box !== slide; box = box.parentElement) {
+      if (box.offsetWidth <= 1 && box.offsetHeight <= 1 && getComputedStyle(box).overflow === "hidden")
+        return true;
+    }
+    return false;
+  };
+
   if (slide.scrollHeight > 720) found.push(`${id}: the slide is ${slide.scrollHeight} px high`);
-  for (const element of slide.querySelectorAll("*")) {
-    if (element.closest("aside.notes") || element.tagName === "title") continue;
-    // What another verdict would say is not on the slide.
-    if (element.getClientRects().length === 0) continue;
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    const box = element.getBoundingClientRect();
-    if (!own && element.tagName !== "CANVAS") continue;
-    const name = `${id}: <${element.tagName.toLowerCase()}> “${element.textContent.trim().slice(0, 30)}”`;
-    const edges = [
-      stage.left - box.left,
-      stage.top - box.top,
-      box.right - stage.right,
-      box.bottom - stage.bottom,
-    ];
-    if (Math.max(...edges) > 1)
-      found.push(`${name} leaves the stage by ${Math.round(Math.max(...edges))} px`);
+  const seen = [...slide.querySelectorAll("*")].filter(
+    (element) =>
+      !element.closest("aside.notes") &&
+      element.tagName !== "title" &&
+      // What another verdict would say is not on the slide.
+      element.getClientRects().length > 0 &&
+      !isHeardOnly(element),
+  );
+  for (const element of seen) {
+    const lines = linesOf(element);
+    if (lines.length === 0 && element.tagName !== "CANVAS") continue;
+    const boxes = element.tagName === "CANVAS" ? [element.getBoundingClientRect()] : lines;
+    const beyond = Math.max(
+      ...boxes.flatMap((box) => [
+        stage.left - box.left,
+        stage.top - box.top,
+        box.right - stage.right,
+        box.bottom - stage.bottom,
+      ]),
+    );
+    if (beyond > 1) say(element, `leaves the stage by ${Math.round(beyond / scale)} px`);
+    if (lines.length === 0) continue;
     const size = element.ownerSVGElement
       ? parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM().a / scale)
       : parseFloat(getComputedStyle(element).fontSize);
-    if (own && size < 19.95) found.push(`${name} has ${size.toFixed(1)} px`);
+    if (size < SMALLEST_PX - 0.05) say(element, `has ${size.toFixed(1)} px`);
+    const { overflowX, overflowY } = getComputedStyle(element);
+    if (overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1)
+      say(element, "is cut off at its side");
+    if (overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1)
+      say(element, "is cut off at its foot");
+  }
+
+  // Nothing may cover the line that says where the data come from, or the number of the slide.
+  const overlap = (a, b) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+  const number = document.querySelector(".slide-number");
+  const shown =
+    number &&
+    getComputedStyle(number).visibility === "visible" &&
+    getComputedStyle(number).display !== "none";
+  const labels = [...slide.querySelectorAll("p.provenance"), ...(shown ? [number] : [])];
+  for (const label of labels) {
+    const place = label === number ? [number.getBoundingClientRect()] : linesOf(label);
+    for (const element of seen) {
+      if (element === label || label.contains(element) || element.contains(label)) continue;
+      const boxes = element.tagName === "CANVAS" ? [element.getBoundingClientRect()] : linesOf(element);
+      if (boxes.some((box) => place.some((line) => overlap(box, line))))
+        say(element, label === number ? "lies under the slide's number" : "covers the label of the charts");
+    }
   }
   return found;
 }
 
-/** Runs in the page: titles without text, and groups of texts of which not exactly one is chosen. */
+/** Texts within a chart that are cut off, lie over each other, or are too small. Sizes are px of the unscaled slide. */
+export function chartTextProblems(id) {
+  const SMALLEST_PX = 20;
+  const found = [];
+  for (const canvas of document.getElementById(id).querySelectorAll("canvas[data-chart]")) {
+    const { chart, src } = window.replay.charts.charts.get(canvas);
+    if (!chart?.chartArea) continue;
+    const name = `${id}: ${src?.split("/").at(-1)}`;
+    const { ctx, width, height, options } = chart;
+    const fonts = {
+      "the tooltip's title": options.plugins.tooltip?.titleFont,
+      "the tooltip": options.plugins.tooltip?.bodyFont,
+    };
+    for (const [axis, scale] of Object.entries(chart.scales)) {
+      if (!scale.options.display) continue;
+      if (scale.options.title?.display) fonts[`the title of ${axis}`] = scale.options.title.font;
+      const items = scale.getLabelItems(chart.chartArea);
+      const boxes = items.map(({ label, font, options: place }) => {
+        if (font.size < SMALLEST_PX) found.push(`${name}: “${label}” has ${font.size} px`);
+        ctx.save();
+        ctx.font = font.string;
+        const wide = Math.max(...[label].flat().map((line) => ctx.measureText(line).width));
+        ctx.restore();
+        const [x] = place.translation;
+        const left = x - { left: 0, start: 0, center: wide / 2, right: wide, end: wide }[place.textAlign];
+        const y = place.translation[1];
+        return { label, left, right: left + wide, y };
+      });
+      for (const { label, left, right, y } of boxes) {
+        const beyond = Math.max(-left, right - width, -y, y - height);
+        if (beyond > 1.5)
+          found.push(`${name}: the label “${label}” of ${axis} is cut by ${Math.round(beyond)} px`);
+      }
+      if (!scale.isHorizontal()) continue;
+      const inOrder = boxes.filter(({ label }) => String(label) !== "").sort((a, b) => a.left - b.left);
+      inOrder.slice(1).forEach((box, at) => {
+        if (box.left < inOrder[at].right - 1)
+          found.push(`${name}: the labels “${inOrder[at].label}” and “${box.label}” of ${axis} overlap`);
+      });
+    }
+    for (const [what, font] of Object.entries(fonts))
+      if (font?.size < SMALLEST_PX) found.push(`${name}: ${what} has ${font.size} px`);
+  }
+  return found;
+}
+
+/** Titles without text, and groups of texts of which not exactly one is chosen. */
 export function groupProblems(id) {
   const slide = document.getElementById(id);
   const found = [...slide.querySelectorAll("h1, h2")]

@@ -8,6 +8,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { findings } from "./claims.js";
+import { longChart, recordingOf, wideChart } from "./fixture-files.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
 const CLAIMS =
@@ -16,6 +17,20 @@ const SIZES = Array.from({ length: 11 }, (_, step) => 4096 * 2 ** step);
 const FEW_SIZES = [4096, 16384, 65536, 524288, 4194304];
 const CACHED_SIZES = [4096, 65536];
 const REFERENCE = "Without journal";
+/** Quantiles of Student's distribution at 97.5 %, by the number of pairs. */
+const T_QUANTILES = {
+  2: 12.7062,
+  3: 4.30265,
+  4: 3.18245,
+  5: 2.77645,
+  6: 2.57058,
+  7: 2.44691,
+  8: 2.36462,
+  9: 2.306,
+  10: 2.26216,
+};
+/** What difference of reads does not count, as a claim says it. */
+const READ_MARGIN = { low: 0.8, high: 1.25, series: ["With journal"], claims: ["journal-reads-unaffected"] };
 
 /** Made-up bytes per second of a plain image: rises with the size, and levels off. */
 const plain = (size, kind) => (({ read: 400e6, write: 240e6 })[kind] * size) / (size + 60_000);
@@ -56,41 +71,15 @@ const VARIANTS = [
   },
 ];
 
-/** Nine significant digits, as derive writes them. */
-const number = (value) => (value === null ? "" : String(Number(value.toPrecision(9))));
-
-function table(axis, columns, rows) {
-  const line = (cells) =>
-    cells.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",");
-  return `${[line([axis, ...columns.map(String)]), ...rows.map(([name, cells]) => line([name, ...cells.map(number)]))].join("\n")}\n`;
-}
-
-/** A chart's file in the long form: of each series, its points as `[x, y]` or `[x, y, low, high]`. */
-function longFile(name, series, n) {
-  const lines = series.flatMap(([label, points]) =>
-    points.map(([x, y, low = null, high = null]) => [label, x, ...[y, low, high].map(number), n].join(",")),
-  );
-  return { [`${name}.csv`]: `${["series,x,y,low,high,n", ...lines].join("\n")}\n` };
-}
-
-/** The files of one chart: the values and, where it has them, its companions. */
-function chartFiles(name, axis, columns, rows, companions) {
-  const files = { [`${name}.csv`]: table(axis, columns, rows) };
-  for (const [suffix, change] of Object.entries(companions)) {
-    const changed = rows.map(([label, cells]) => [
-      label,
-      cells.map((cell) => (cell === null ? null : change(cell))),
-    ]);
-    files[`${name}.${suffix}.csv`] = table(axis, columns, changed);
-  }
-  return files;
-}
-
 async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
   const folder = path.join(ROOT, dataSet);
   await rm(folder, { recursive: true, force: true });
   const experiments = {};
-  const range = { min: (value) => value * 0.88, max: (value) => value * 1.09, n: () => blocks };
+  const recorded = {};
+  const range =
+    blocks > 1
+      ? { min: (value) => value * 0.88, max: (value) => value * 1.09, n: () => blocks }
+      : { min: (value) => value, max: (value) => value, n: () => blocks };
   const interval =
     blocks > 1
       ? { low: (value) => value * 0.93, high: (value) => value * 1.08 }
@@ -98,25 +87,33 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
 
   const save = async (experiment, charts) => {
     await mkdir(path.join(folder, experiment, "aggregate"), { recursive: true });
-    const listed = {};
-    for (const { name, title, kind = "wide", x, y, series, summary, files } of charts) {
-      for (const [file, text] of Object.entries(files)) {
+    const entries = charts.map(({ files, workload = {}, points, ...entry }) => {
+      const sets = points * blocks;
+      return [
+        entry.name,
+        {
+          kind: "wide",
+          path: `${experiment}/aggregate/${entry.name}.csv`,
+          ...entry,
+          name: undefined,
+          runs: `${entry.name}.runs.csv` in files,
+          workload,
+          n: { min: blocks, max: blocks },
+          attempts: { all: sets, used: sets, invalid: 0 },
+          limiter: "cpu",
+          measured_to: date,
+        },
+      ];
+    });
+    for (const { files } of charts) {
+      for (const [file, text] of Object.entries(files))
         await writeFile(path.join(folder, experiment, "aggregate", file), text);
-      }
-      listed[name] = {
-        title,
-        path: `${experiment}/aggregate/${name}.csv`,
-        kind,
-        x,
-        y,
-        series,
-        n: { min: blocks, max: blocks },
-        ...(summary && { summary }),
-        limiter: "cpu",
-        measured_to: date,
-      };
     }
-    experiments[experiment].charts = listed;
+    experiments[experiment].raw = {
+      path: `${experiment}/raw`,
+      blocks: Array.from({ length: blocks }, (_, at) => at + 1),
+    };
+    experiments[experiment].charts = Object.fromEntries(entries);
   };
 
   experiments["rbd-journaling"] = {
@@ -128,6 +125,7 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
     invalid: { too_short: 1 },
     skipped: [],
     abandoned_cells: 0,
+    ratio_direction: "reference/variant",
     factors: { io_type: ["read", "write"], io_pattern: ["seq", "rand"], io_size_bytes: sizes },
     parameters: {
       io_threads: 16,
@@ -150,6 +148,7 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
     limiters: { cpu: 88 },
   };
   const charts = [];
+  const groups = [];
   for (const kind of ["read", "write"]) {
     for (const pattern of ["seq", "rand"]) {
       const workload = `${kind}-${pattern}`;
@@ -170,22 +169,29 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
           variant.label,
           sizes.map((size) => (value(variant, size) === null ? null : variant.price(size, kind))),
         ]);
-      const x = { label: "I/O size", unit: "bytes" };
-      const add = (name, title, unit, better, data, companions) =>
+      const x = { label: "I/O size", unit: "bytes", factor: "io_size_bytes" };
+      const add = (name, title, unit, better, data, companions, more = {}) =>
         charts.push({
           name,
           title,
           x,
           y: { label: title, unit, better },
           series: data.map(([series]) => series),
-          files: chartFiles(name, "I/O size", sizes, data, companions),
+          workload: { io_type: kind, io_pattern: pattern },
+          points: sizes.length,
+          files: wideChart(name, "I/O size", sizes, data, companions, blocks),
+          ...more,
         });
       add(`throughput-${workload}`, "Throughput", "bytes_per_second", "higher", rows, range);
       add(`iops-${workload}`, "IOPS", "operations_per_second", "higher", perSecond, range);
-      add(`ratio-throughput-${workload}`, "Throughput ratio", "ratio", "lower", ratios, interval);
+      add(`ratio-throughput-${workload}`, "Throughput ratio", "ratio", "lower", ratios, interval, {
+        ...(kind === "read" && { margin: READ_MARGIN }),
+      });
+      groups.push({ arrives: "run", charts: charts.slice(-3).map(({ name }) => name), xs: sizes });
     }
   }
   await save("rbd-journaling", charts);
+  recorded["rbd-journaling"] = { blocks, groups };
 
   if (blocks > 1) {
     const clients = [1, 2, 4, 8];
@@ -196,16 +202,15 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
         [REFERENCE, points(1)],
         ["With journal", points(3)],
       ];
-      const files = longFile(name, rows, blocks);
-      const y = { label: name, unit, better };
       return {
         name,
         title: name,
         kind: "long",
-        x: { label: "Clients", unit: "count" },
-        y,
-        series: rows.map(([s]) => s),
-        files,
+        x: { label: "Clients", unit: "count", factor: "clients" },
+        y: { label: name, unit, better },
+        series: rows.map(([series]) => series),
+        points: clients.length,
+        files: longChart(name, rows, blocks),
       };
     };
     experiments["client-sweep"] = {
@@ -215,7 +220,7 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
       variants: [],
       parameters: { io_depth: 4 },
     };
-    await save("client-sweep", [
+    const sweeps = [
       sweep(
         "iops-randwrite-4096",
         "operations_per_second",
@@ -223,7 +228,12 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
         (n, price) => (9000 * n) / (n + 2) / price,
       ),
       sweep("latency-p99-randwrite-4096", "seconds", "lower", (n, price) => 0.002 * n ** 1.5 * price),
-    ]);
+    ];
+    await save("client-sweep", sweeps);
+    recorded["client-sweep"] = {
+      blocks,
+      groups: [{ arrives: "run", charts: sweeps.map(({ name }) => name), xs: clients }],
+    };
     const trials = Array.from({ length: blocks }, (_, trial) => trial + 1);
     const rows = [
       ["Journal", trials.map((trial) => [trial, 3 + (trial % 3) * 0.2])],
@@ -235,18 +245,24 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
         name: "seconds-to-first-write-planned",
         title: "Time to the first write",
         kind: "long",
-        x: { label: "Trial", unit: "count" },
+        x: { label: "Trial", unit: "count", factor: "block" },
         y: { label: "Time to the first write", unit: "seconds", better: "lower" },
         series: rows.map(([series]) => series),
         summary: {
           journal: { median_seconds: 3.2, min_seconds: 3, max_seconds: 3.4, n: blocks },
           snapshot: { median_seconds: 3.05, min_seconds: 2.6, max_seconds: 3.5, n: blocks },
         },
-        files: longFile("seconds-to-first-write-planned", rows, 1),
+        points: 1,
+        files: longChart("seconds-to-first-write-planned", rows, 1),
       },
     ]);
+    recorded.failover = {
+      blocks,
+      groups: [{ arrives: "row", charts: ["seconds-to-first-write-planned"], xs: trials }],
+    };
   }
 
+  const startedAt = "2026-01-01T08:00:00.000Z";
   const manifest = {
     schema_version: 1,
     data_set: dataSet,
@@ -265,7 +281,7 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
       kernel: "Linux 6.1",
       object_store: "BlueStore",
     },
-    measured_from: "2026-01-01T08:00:00.000Z",
+    measured_from: startedAt,
     measured_to: date,
     machines: ["fixture"],
     git_commits: [],
@@ -274,6 +290,10 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
   await saveJson("manifest.json", manifest);
   const claims = JSON.parse(await readFile(CLAIMS, "utf8"));
   await saveJson("claims.json", findings(claims, { dataSet, experiments: Object.keys(experiments), blocks }));
+  await saveJson(
+    "recording.json",
+    recordingOf(dataSet, recorded, { startedAt, quantiles: blocks > 1 ? T_QUANTILES : {} }),
+  );
 
   function saveJson(name, value) {
     return writeFile(path.join(folder, name), `${JSON.stringify(value, null, 2)}\n`);

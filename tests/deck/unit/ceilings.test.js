@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { test } from "node:test";
 
-import { CeilingLines, ceilingWords, ceilingsOf, namesIn } from "../../../deck/ceilings.js";
+import { CeilingMarks, ceilingWords, ceilingsOf, namesIn } from "../../../deck/ceilings.js";
 import { formatValue } from "../../../deck/format.js";
 import { CHART, MANIFEST, makeTalk, slideWith } from "../support/talk.js";
 
@@ -42,99 +42,35 @@ test("a bound ceiling is written as the chart writes it", () => {
   assert.equal(formatValue(93056.9715, "median_operations_per_second"), "93.1k ops/s");
 });
 
-/** A chart that notes what is drawn on it: y from 0 at 100 px to 1e10 at 0 px. */
-function fakeChart(names, { unit = "bytes_per_second", highest = 1e9, userMax = false } = {}) {
-  const drawn = [];
-  const note =
-    (what) =>
-    (...values) =>
-      drawn.push([what, ...values]);
-  const ctx = Object.fromEntries(
+const marksOf = CeilingMarks({
+  manifestOf: () => manifest,
+  entryOf: (src) => ({ y: { unit: src.includes("latency") ? "seconds" : "bytes_per_second" } }),
+});
+const slot = (names, src = CHART) => ({ canvas: { dataset: names ? { chartCeiling: names } : {} }, src });
+
+test("a chart's ceilings are dashed lines with their names, the highest first", () => {
+  const marks = marksOf(slot(`${WRITE} ${NETWORK}`));
+  assert.deepEqual(
+    marks.map(({ axis, value, label }) => [axis, value, label]),
     [
-      "save",
-      "restore",
-      "beginPath",
-      "stroke",
-      "setLineDash",
-      "moveTo",
-      "lineTo",
-      "fillText",
-      "strokeText",
-    ].map((what) => [what, note(what)]),
+      ["y", 6008530190, "network: 6.01 GB/s"],
+      ["y", 2380324990, "media write: 2.38 GB/s"],
+    ],
   );
-  const y = {
-    axis: "y",
-    max: highest,
-    getUserBounds: () => ({ maxDefined: userMax }),
-    getPixelForValue: (value) => 100 - value / 1e8,
-  };
-  const plugin = CeilingLines({
-    manifestOf: () => manifest,
-    entryOf: () => ({ y: { unit } }),
-    colorOf: () => "red",
-  });
-  const canvas = { dataset: { chartCeiling: names, chartSrc: CHART } };
-  const chart = { canvas, ctx, chartArea: { left: 10, right: 110, top: 0, bottom: 100 }, scales: { y } };
-  return { plugin, chart, y, drawn, of: (what) => drawn.filter(([name]) => name === what) };
-}
-
-let before;
-beforeEach(() => {
-  before = globalThis.getComputedStyle;
-  globalThis.getComputedStyle = () => ({ fontFamily: "Inter" });
-});
-afterEach(() => {
-  globalThis.getComputedStyle = before;
-});
-
-test("the line is drawn over the whole plot, where its value is, with its name", () => {
-  const { plugin, chart, of } = fakeChart(NETWORK);
-  plugin.afterDatasetsDraw(chart);
-  const [[, left, top]] = of("moveTo");
-  const [[, right, same]] = of("lineTo");
-  assert.deepEqual([left, right], [10, 110]);
-  assert.ok(Math.abs(top - 39.9147) < 1e-3 && same === top);
-  assert.equal(of("fillText")[0][1], "network: 6.01 GB/s");
-  assert.equal(of("save").length, of("restore").length);
-});
-
-test("names of lines that are close stand below each other", () => {
-  const close = "close_bytes_per_second";
-  const median = ceilings[NETWORK].median_bytes_per_second;
-  ceilings[close] = { n: 1, unit: "bytes_per_second", median_bytes_per_second: median * 0.99 };
-  const { plugin, chart, of } = fakeChart(`${close} ${NETWORK}`);
-  plugin.afterDatasetsDraw(chart);
-  delete ceilings[close];
-  const [first, second] = of("fillText");
-  assert.ok(second[3] - first[3] >= 20);
-});
-
-test("the axis reaches up to the line, unless its end is set", () => {
-  const open = fakeChart(`${WRITE} ${NETWORK}`);
-  open.plugin.afterDataLimits(open.chart, { scale: open.y });
-  assert.ok(open.y.max > 6008530190);
-  const fixed = fakeChart(NETWORK, { userMax: true });
-  fixed.plugin.afterDataLimits(fixed.chart, { scale: fixed.y });
-  assert.equal(fixed.y.max, 1e9);
-  const above = fakeChart(NETWORK, { highest: 1e12 });
-  above.plugin.afterDataLimits(above.chart, { scale: above.y });
-  assert.equal(above.y.max, 1e12);
-});
-
-test("a line of another unit, beyond the axis or of a chart that asks for none is not drawn", () => {
-  for (const { plugin, chart, drawn, of } of [
-    fakeChart(READ_OPERATIONS),
-    fakeChart(NETWORK, { unit: "seconds" }),
-    fakeChart(undefined),
-  ]) {
-    plugin.afterDatasetsDraw(chart);
-    assert.deepEqual(drawn, []);
-    assert.equal(of("stroke").length, 0);
+  for (const { dash, reach } of marks) {
+    assert.ok(dash.length > 0);
+    assert.notEqual(reach, false, "the axis reaches up to them");
   }
-  const beyond = fakeChart(NETWORK);
-  beyond.chart.scales.y.getPixelForValue = () => -5;
-  beyond.plugin.afterDatasetsDraw(beyond.chart);
-  assert.equal(beyond.of("stroke").length, 0);
+});
+
+test("a ceiling of another unit, a chart that asks for none and one without a file have no line", () => {
+  for (const one of [
+    slot(READ_OPERATIONS),
+    slot(NETWORK, "benchmarks/reference/a/aggregate/latency-x.csv"),
+    slot(undefined),
+    slot(NETWORK, null),
+  ])
+    assert.deepEqual(marksOf(one), []);
 });
 
 test("the check names a ceiling that the shipped data lack, and one of another unit", async (t) => {

@@ -24,7 +24,8 @@ test("times are added up per chapter, the appendix apart", async () => {
   const appendix = GOOD.replace('id="one"', 'id="two" data-visibility="uncounted"');
   await talk.save("slides/a.md", `${GOOD}\n\n${appendix}`);
   const { times } = await talk.check();
-  assert.deepEqual(times, [{ file: "slides/a.md", slides: 2, story: 30, appendix: 30 }]);
+  const seconds = { 20: 30, 40: 30 };
+  assert.deepEqual(times, [{ file: "slides/a.md", slides: 2, seconds, appendix: 30 }]);
 });
 
 test("a slide without timing is named with its line, in the second slide too", async () => {

@@ -73,13 +73,18 @@ test("a file that goes away is news too", async () => {
 
 test("raw output is neither read nor announced", async () => {
   await save("local/rbd-journaling/raw/block-01/x.json", "{}");
-  await save("local/rbd-journaling/tidy.csv", "a\n1\n");
+  await save("local/rbd-journaling/notes.csv", "a\n1\n");
   await save("local/.hidden.json", "{}");
   await start();
   await save("local/rbd-journaling/raw/block-01/y.csv", "a\n");
   await sleep(200);
   assert.deepEqual(news, []);
   assert.equal((await scanBenchmarks(folder)).files.size, 0);
+});
+
+test("the attempts behind the charts may be read, too", async () => {
+  await save("local/rbd-journaling/tidy.csv", "a\n1\n");
+  assert.deepEqual([...(await scanBenchmarks(folder)).files.keys()], ["local/rbd-journaling/tidy.csv"]);
 });
 
 test("a scan tells which files changed, appeared and went", () => {

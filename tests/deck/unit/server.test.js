@@ -10,7 +10,6 @@ import { addressOf } from "../../../scripts/deck/data-handler.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { contentSecurityPolicy, speakerViewScripts } from "../../../scripts/deck/policy.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
-import { projectAddress } from "../../../scripts/deck/vite-config.js";
 
 let benchmarks;
 let server;
@@ -129,19 +128,6 @@ test("the page's policy allows its own origin and the speaker view's one script,
   assert.match(contentSecurityPolicy(), /^default-src 'none'/);
 });
 
-test("the project's address comes from the environment or package.json, and is empty where neither has one", () => {
-  assert.equal(projectAddress({}, {}), "");
-  assert.equal(
-    projectAddress({}, { repository: { url: "git+https://example.org/replay.git" } }),
-    "https://example.org/replay",
-  );
-  assert.equal(
-    projectAddress({ REPLAY_HOMEPAGE: "https://a.example" }, { homepage: "https://b.example" }),
-    "https://a.example",
-  );
-  assert.equal(projectAddress({}, { repository: "git@example.org:replay.git" }), "");
-});
-
 test("the program says where the talk is, within three seconds, and ends cleanly with Ctrl-C", async () => {
   const since = Date.now();
   const program = spawn("node", ["scripts/present.mjs", "--no-open", "--port", String(server.port)], {
@@ -161,5 +147,7 @@ test("the program says where the talk is, within three seconds, and ends cleanly
   program.kill("SIGINT");
   assert.equal(await ended, 0);
   assert.match(said, /Port \d+ is busy; using \d+ instead\.\nThe talk is at http:\/\/127\.0\.0\.1:\d+\/\n/);
+  for (const word of ["cut=20", "run", "explore"])
+    assert.match(said, new RegExp(` http://127\\.0\\.0\\.1:\\d+/\\?${word}\n`), word);
   assert.ok(took < 3000, `${took} ms`);
 });

@@ -8,7 +8,6 @@ import { normaliseChapter } from "../../../deck/chapters.js";
 import { SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/chart-styles.js";
 import { chartFileOf } from "../../../deck/live.js";
 import { qrPath, qrTarget } from "../../../deck/qr.js";
-import { chosenSeries } from "../../../deck/series-choice.js";
 import { union } from "../../../deck/shared-axis.js";
 
 test("a chapter's CR LF, byte order mark and outer blank lines are gone before it is parted", () => {
@@ -19,15 +18,6 @@ test("bounds and counts belong to the chart of their values", () => {
   for (const suffix of ["", ".min", ".max", ".n", ".low", ".high"])
     assert.equal(chartFileOf(`a/iops-read-seq${suffix}.csv`), "a/iops-read-seq.csv");
   assert.equal(chartFileOf("a/b.minimum.csv"), "a/b.minimum.csv");
-});
-
-test("a chart's choice of series is read from its attribute", () => {
-  assert.deepEqual(chosenSeries("With journal | Without journal, again"), [
-    "With journal",
-    "Without journal, again",
-  ]);
-  assert.equal(chosenSeries(null), null);
-  assert.equal(chosenSeries(""), null);
 });
 
 test("no two series of one experiment share colour, dash or marker", async () => {

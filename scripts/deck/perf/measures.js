@@ -1,0 +1,52 @@
+/** Measures one side of the comparison in a browser of its own profile, so that nothing is cached from before. */
+/* global window -- in functions that run in the page */
+
+import { canvasBytes, changeSlides, recordFrames, watchLoading } from "./in-page.js";
+import { quantile } from "./statistics.js";
+
+const VIEWPORT = { width: 1280, height: 720 };
+const FRAMES_EACH = 8;
+const HOVER_STEPS = 40;
+const PATIENCE_MS = 120_000;
+
+/**
+ * Opens a page and waits until the charts of its slide are drawn; calls `more` with the page for what else is measured.
+ * @returns {Promise<Record<string, number>>} milliseconds: `firstSlide`, `chartsReady`, and what `more` gives
+ */
+export async function measureLoad(browser, url, more = () => ({})) {
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
+  try {
+    const page = await context.newPage();
+    await page.addInitScript(watchLoading);
+    await page.goto(url);
+    await page.waitForFunction(() => window.perfSeen.chartsReady !== null, null, { timeout: PATIENCE_MS });
+    await page.waitForSelector("html[data-deck-ready]", { timeout: PATIENCE_MS });
+    const seen = await page.evaluate(() => window.perfSeen);
+    return { ...seen, ...(await more(page)) };
+  } finally {
+    await context.close();
+  }
+}
+
+/** Longest frame of a slide change, and memory of canvases afterwards. */
+export async function measureChanges(page, changes) {
+  const frames = await page.evaluate(changeSlides, { changes, framesEach: FRAMES_EACH });
+  const bytes = await page.evaluate(canvasBytes);
+  return {
+    changeMedian: quantile(frames, 0.5),
+    changeP95: quantile(frames, 0.95),
+    canvasMegabytes: bytes / 1e6,
+  };
+}
+
+/** Frames while the pointer moves along the chart, so that the tooltip follows it. */
+export async function measureHover(page) {
+  const box = await page.locator("section.present canvas[data-chart]").first().boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + 0.1 * box.width, y);
+  await page.evaluate(recordFrames);
+  for (let step = 0; step < HOVER_STEPS; step += 1)
+    await page.mouse.move(box.x + (0.1 + (0.8 * step) / HOVER_STEPS) * box.width, y);
+  const frames = await page.evaluate(() => window.perfFrames());
+  return { hoverMedian: quantile(frames, 0.5), hoverP95: quantile(frames, 0.95) };
+}

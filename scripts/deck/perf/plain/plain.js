@@ -1,0 +1,80 @@
+/**
+ * The plain approach, which the deck is measured against: as soon as the slides are there, every chart of the talk is made,
+ * one after the other, each from a CSV file that is asked for synchronously; no bands, no labels, no decimation.
+ * Same versions of reveal.js and Chart.js, same style sheets, same slides, same files.
+ */
+
+import { Chart, registerables } from "chart.js";
+import Reveal from "reveal.js";
+import RevealMarkdown from "reveal.js/plugin/markdown";
+
+import "../../../../css/deck.css";
+
+const STAGE_WIDTH = 1136;
+const CHART_HEIGHT = 420;
+
+Chart.register(...registerables);
+
+function read(src) {
+  const request = new XMLHttpRequest();
+  request.open("GET", src, false);
+  request.send();
+  return request.status === 200 ? request.responseText : "";
+}
+
+/** Splits at commas and line ends, which is what the plain approach does. */
+function datasetsOf(text) {
+  const [header, ...rows] = text
+    .trim()
+    .split("\n")
+    .map((line) => line.split(","));
+  const look = { borderWidth: 3, pointRadius: rows.length > 100 ? 0 : 5 };
+  if (header[0] !== "series")
+    return {
+      labels: header.slice(1),
+      datasets: rows.map(([label, ...cells]) => ({ ...look, label, data: cells.map(Number) })),
+    };
+  const series = new Map();
+  for (const [label, x, y] of rows) {
+    if (!series.has(label)) series.set(label, []);
+    series.get(label).push({ x: Number(x), y: Number(y) });
+  }
+  return { datasets: [...series].map(([label, data]) => ({ ...look, label, data })) };
+}
+
+function draw(canvas) {
+  const inSlide = canvas.closest("section").querySelectorAll("canvas[data-chart]").length;
+  canvas.width = inSlide > 1 ? STAGE_WIDTH / 2 : STAGE_WIDTH;
+  canvas.height = inSlide > 2 ? CHART_HEIGHT / 2 : CHART_HEIGHT;
+  const data = datasetsOf(read(canvas.dataset.chartSrc));
+  const long = !data.labels && canvas.dataset.chart !== "bar";
+  new Chart(canvas, {
+    type: canvas.dataset.chart,
+    data,
+    options: {
+      responsive: false,
+      animation: false,
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      ...(long && { scales: { x: { type: "linear" } } }),
+    },
+  });
+  canvas.dispatchEvent(new Event("chart-csv:ready", { bubbles: true }));
+}
+
+const deck = new Reveal(document.querySelector(".reveal"), {
+  width: 1280,
+  height: 720,
+  margin: 0,
+  center: false,
+  display: "flex",
+  controls: false,
+  hash: true,
+  transition: "none",
+  backgroundTransition: "none",
+  plugins: [RevealMarkdown],
+});
+await deck.initialize();
+for (const canvas of document.querySelectorAll("canvas[data-chart]")) draw(canvas);
+
+window.plain = { deck };
+document.documentElement.dataset.deckReady = "true";

@@ -1,0 +1,96 @@
+#!/usr/bin/env node
+/** Measures the deck side by side with the plain approach, and prints ratios: `npm run perf`. */
+
+import { mkdir, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+
+import { launchChromium } from "./deck/chromium.js";
+import { machineLine, tableOf } from "./deck/perf/report.js";
+import { readyScenarios } from "./deck/perf/scenarios.js";
+import { compare } from "./deck/perf/statistics.js";
+import { optionsOf } from "./npm/program.mjs";
+
+const HELP = `Measures how fast the deck is, in Chromium, side by side with the plain approach: every chart made as soon as the page
+loads, from files that are asked for synchronously, without decimation. Both sides take turns in each round.
+
+Usage: npm run perf -- [options]
+
+  --rounds N     how often all is measured (7); one more round before them warms up and is not counted
+  --charts N     charts of the talk of many charts (100)
+  --points N     points of the chart of many points (100000)
+  --changes N    slide changes in each round (60)
+  --only TEXT    only scenarios whose title contains this text
+  --json FILE    write every single figure there, too
+  --help         this text`;
+
+const SIDES = ["deck", "plain"];
+const NUMBERS = ["rounds", "charts", "points", "changes"];
+
+const options = optionsOf({
+  command: "npm run perf --",
+  help: HELP,
+  options: {
+    rounds: { type: "string", default: "7" },
+    charts: { type: "string", default: "100" },
+    points: { type: "string", default: "100000" },
+    changes: { type: "string", default: "60" },
+    only: { type: "string", default: "" },
+    json: { type: "string" },
+  },
+  check(values) {
+    for (const name of NUMBERS) {
+      if (!/^[1-9]\d{0,6}$/.test(values[name]))
+        throw new Error(`--${name} wants a whole number from 1, not “${values[name]}”`);
+    }
+  },
+});
+const [rounds, charts, points, changes] = NUMBERS.map((name) => Number(options[name]));
+
+const { scenarios, close } = await readyScenarios({ charts, points, changes });
+const chosen = scenarios.filter(({ title }) => title.toLowerCase().includes(options.only.toLowerCase()));
+if (chosen.length === 0) {
+  await close();
+  console.error(`--only fits no scenario; there are: ${scenarios.map(({ title }) => title).join("; ")}`);
+  process.exit(2);
+}
+const browser = await launchChromium();
+const measured = chosen.map(({ title }) => ({ title, deck: [], plain: [] }));
+try {
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [at, scenario] of chosen.entries()) {
+      // Who comes first changes from round to round.
+      for (const side of round % 2 ? SIDES : [...SIDES].reverse()) {
+        const values = await scenario.measure(browser, side);
+        if (round > 0) measured[at][side].push(values);
+      }
+    }
+    if (process.stderr.isTTY)
+      process.stderr.write(`\r${round === 0 ? "warmed up" : `round ${round} of ${rounds}`}   `);
+  }
+} finally {
+  await browser.close();
+  await close();
+}
+if (process.stderr.isTTY) process.stderr.write("\r");
+
+const machine = {
+  cpu: os.cpus()[0].model.trim(),
+  cores: os.cpus().length,
+  memoryBytes: os.totalmem(),
+  chromium: browser.version(),
+  node: process.versions.node,
+  date: new Date().toISOString().slice(0, 10),
+};
+console.log(tableOf(measured.map(({ title, deck, plain }) => ({ title, measures: compare(deck, plain) }))));
+console.log(`\nMedian of ${rounds} rounds (smallest to largest); the ratio is taken within each round.`);
+console.log(machineLine(machine));
+if (options.json) {
+  const file = path.resolve(options.json);
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(
+    file,
+    `${JSON.stringify({ machine, rounds, charts, points, changes, measured }, null, 2)}\n`,
+  );
+  console.log(`every figure: ${options.json}`);
+}

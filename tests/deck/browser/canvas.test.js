@@ -1,0 +1,157 @@
+/** Every canvas shows its CSV file: values, bounds and counts, and at their places, in their colours. */
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { parse } from "csv-parse/sync";
+
+import { talkOfPoints } from "../../../scripts/deck/perf/generated-talk.js";
+import { readChart } from "../support/csv-file.js";
+import { chartsOf, eachSlide, goTo, startDeck } from "../support/deck.js";
+import { drawingProblems } from "../support/drawing.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck?.close());
+
+const fileOf = (chart) => path.join(deck.benchmarks, chart.url.replace(/^benchmarks\//, ""));
+
+for (const dataSet of ["fixture", "shipped"])
+  test(`every canvas draws exactly the numbers of its CSV file: ${dataSet}`, async () => {
+    const takeAway = await deck.lendShipped();
+    const page = await deck.openDeck(`?data=${dataSet}`);
+    const held = await page.evaluate(() =>
+      Object.values(window.replay.data.manifest.experiments).flatMap(({ charts }) =>
+        Object.values(charts).map((chart) => chart.path),
+      ),
+    );
+    const problems = [];
+    const kinds = { ratio: 0, bands: 0, long: 0 };
+    let compared = 0;
+    await eachSlide(page, async (id) => {
+      for (const chart of await chartsOf(page, id)) {
+        // The fixture holds few charts; one that it has not must say that its file is missing.
+        if (!held.includes(chart.url.split("/").slice(2).join("/"))) {
+          assert.match(String(chart.error), /404/, `${id}: ${chart.url}`);
+          assert.equal(dataSet, "fixture", `${id}: ${chart.url} is not in the data that ship`);
+          continue;
+        }
+        assert.equal(chart.error, undefined, `${id}: ${chart.error}`);
+        const file = await readChart(fileOf(chart));
+        assert.deepEqual(chart.labels, file.columns, `${id}: ${chart.src}`);
+        assert.deepEqual(chart.series, file.series, `${id}: ${chart.src}`);
+        assert.deepEqual(chart.bounds, file.bounds, `${id}: ${chart.src}`);
+        assert.ok(chart.shown.length > 0, `${id}: ${chart.src} shows no series`);
+        compared += 1;
+        kinds.ratio += Number(/\/ratio-/.test(chart.url));
+        kinds.bands += Number(Object.values(file.bounds).some((all) => all.some(({ low }) => low !== null)));
+        kinds.long += Number(file.long);
+      }
+      problems.push(...(await page.evaluate(drawingProblems, id)));
+    });
+    assert.deepEqual(problems, []);
+    assert.ok(compared >= (dataSet === "fixture" ? 20 : 90), `only ${compared} charts`);
+    for (const kind of ["ratio", "bands", "long"])
+      assert.ok(kinds[kind] > 0, `no chart of the kind ${kind} was seen`);
+    assert.deepEqual(page.complaints, []);
+    await page.close();
+    await takeAway();
+  });
+
+test("a chart of some series shows those only, and holds the numbers of all", async () => {
+  const page = await deck.openDeck();
+  await goTo(page, "journal-small-writes");
+  const [chart] = await chartsOf(page, "journal-small-writes");
+  const chosen = await page.getAttribute("#journal-small-writes canvas", "data-chart-series");
+  assert.deepEqual(
+    [...chart.shown].sort(),
+    chosen
+      .split("|")
+      .map((name) => name.trim())
+      .sort(),
+  );
+  assert.ok(Object.keys(chart.series).length > chart.shown.length);
+  await page.close();
+});
+
+test("after all slides were shown, no more charts are kept than a deck needs, and each comes back as it was", async () => {
+  const page = await deck.openDeck();
+  await goTo(page, "journal-ratio");
+  const before = await chartsOf(page, "journal-ratio");
+  const kept = [];
+  await eachSlide(page, async () => {
+    kept.push(
+      await page.evaluate(
+        () => [...window.replay.charts.charts.values()].filter(({ chart }) => chart).length,
+      ),
+    );
+  });
+  assert.ok(Math.max(...kept) <= 30, `${Math.max(...kept)} charts were kept at once`);
+  await goTo(page, "journal-ratio");
+  assert.deepEqual(await chartsOf(page, "journal-ratio"), before);
+  assert.deepEqual(await page.evaluate(drawingProblems, "journal-ratio"), []);
+  await page.close();
+});
+
+for (const deviceScaleFactor of [1, 2])
+  test(`a canvas has a pixel for each pixel of the screen, at a pixel ratio of ${deviceScaleFactor}`, async () => {
+    const page = await deck.openDeck("?data=fixture", {
+      viewport: { width: 1600, height: 900 },
+      deviceScaleFactor,
+    });
+    for (const id of ["throughput-write-seq", "journal-ratio"]) {
+      await goTo(page, id);
+      const sizes = await page.$$eval(`#${id} canvas`, (all) =>
+        all.map((canvas) => {
+          const { width, height } = canvas.getBoundingClientRect();
+          return {
+            drawn: [canvas.width, canvas.height],
+            shown: [width, height].map((one) => one * devicePixelRatio),
+          };
+        }),
+      );
+      for (const { drawn, shown } of sizes) {
+        assert.ok(Math.abs(drawn[0] - shown[0]) <= 2, `${drawn} for ${shown}`);
+        assert.ok(Math.abs(drawn[1] - shown[1]) <= 2, `${drawn} for ${shown}`);
+      }
+    }
+    await page.close();
+  });
+
+test("of 100,000 points a chart draws some of the file's own, the highest and the lowest among them, and holds all", async () => {
+  const count = 100_000;
+  const [text] = talkOfPoints(count).files.values();
+  const page = await deck.openDeck("?data=fixture", {
+    prepare: (opened) =>
+      opened.route("**/fixture/client-sweep/aggregate/iops-randwrite-4096.csv", (route) =>
+        route.fulfill({ contentType: "text/csv", body: text }),
+      ),
+  });
+  await goTo(page, "clients");
+  const { held, drawn } = await page.evaluate(() => {
+    const canvas = document.querySelector('#clients canvas[data-chart-src*="iops"]');
+    const { model, chart } = window.replay.charts.charts.get(canvas);
+    return {
+      held: model.series[0].points.length,
+      drawn: chart.data.datasets[0].data.map(({ x, y }) => [x, y]),
+    };
+  });
+  const rows = parse(text, { from: 2 }).map(([, x, y]) => [Number(x), Number(y)]);
+  const values = new Map(rows);
+  assert.equal(held, count);
+  assert.ok(drawn.length < 10_000, `${drawn.length} points are drawn`);
+  assert.deepEqual(
+    drawn.filter(([x, y]) => values.get(x) !== y),
+    [],
+    "points that are not in the file",
+  );
+  const extent = (points) =>
+    points.reduce(([low, high], [, y]) => [Math.min(low, y), Math.max(high, y)], [Infinity, -Infinity]);
+  assert.deepEqual(extent(drawn), extent(rows));
+  assert.deepEqual([drawn[0], drawn.at(-1)], [rows[0], rows.at(-1)]);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});

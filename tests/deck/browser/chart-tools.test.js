@@ -1,0 +1,415 @@
+/** The tools around the charts, in a real browser: keys on stage, controls and panel for readers, steps, comparison. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { parse } from "csv-parse/sync";
+
+import { axeProblems, loadAxe } from "../support/axe.js";
+import { chartsOf, goTo, startDeck } from "../support/deck.js";
+import { layoutProblems } from "../support/layout.js";
+import { withToolsChapter } from "../support/tools-chapter.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck?.close());
+
+async function open(query, id, options = {}) {
+  const page = await deck.openDeck(`?data=fixture${query}`, {
+    hash: `#/${id}`,
+    prepare: withToolsChapter,
+    ...options,
+  });
+  await page.evaluate(() => window.replay.stage.tools.ready);
+  await page.evaluate(() => window.replay.charts.ready());
+  return page;
+}
+
+/** The values of a CSV file of the fixture, by series and x, read by a parser that is not ours. */
+async function csv(name) {
+  const text = await readFile(path.join(deck.benchmarks, "fixture/rbd-journaling/aggregate", name), "utf8");
+  const [[, ...xs], ...rows] = parse(text);
+  return { xs, series: Object.fromEntries(rows.map(([label, ...values]) => [label, values.map(Number)])) };
+}
+
+const press = async (page, key, until) => {
+  await page.keyboard.press(key);
+  await page.waitForFunction(until);
+};
+const shownSource = (page, id) =>
+  page.$$eval(`#${id} canvas`, (all) =>
+    all.map((one) => window.replay.charts.charts.get(one).src.split("/").at(-1)),
+  );
+/** The names of what is marked in the first chart of a slide. */
+const marks = (page, id) =>
+  page.$eval(`#${id} canvas`, (one) => {
+    const { chart } = window.replay.charts.charts.get(one);
+    const { items } = chart.config.options.plugins.csvMarks;
+    return (typeof items === "function" ? items(chart) : items).map(({ label, value }) => label ?? { value });
+  });
+const scaleType = (page, id) =>
+  page.$eval(`#${id} canvas`, (one) => window.replay.charts.charts.get(one).chart.scales.y.type);
+
+test("T shows the charts of a slide as one table of exactly their CSVs' figures, and takes it away again", async () => {
+  const page = await open("", "tools-panels");
+  await press(page, "t", () => document.querySelector("#tools-panels .chart-table-view table"));
+  const files = await Promise.all(["seq", "rand"].map((name) => csv(`ratio-throughput-write-${name}.csv`)));
+  const table = await page.$eval("#tools-panels .chart-table-view table", (one) => ({
+    caption: one.caption.textContent,
+    columns: [...one.tHead.rows[0].cells].map((cell) => [cell.textContent, cell.scope]),
+    rows: [...one.tBodies[0].rows].map((row) =>
+      [...row.cells].map((cell) => cell.dataset.figure ?? cell.textContent),
+    ),
+    scopes: [...one.tBodies[0].rows].map((row) => row.cells[0].scope),
+  }));
+  assert.match(table.caption, /^With journal · Throughput.* · interval beside it/);
+  assert.deepEqual(table.columns, [
+    ["I/O size", "col"],
+    ["Sequential writes", "col"],
+    ["Random writes", "col"],
+  ]);
+  assert.deepEqual(
+    table.rows.map(([, ...figures]) => figures.map(Number)),
+    files[0].xs.map((_, at) => files.map(({ series }) => series["With journal"][at])),
+  );
+  assert.equal(table.rows[0][0], "4 KiB");
+  assert.deepEqual([...new Set(table.scopes)], ["row"]);
+  assert.deepEqual(await page.evaluate(layoutProblems, "tools-panels"), []);
+  await loadAxe(page);
+  assert.deepEqual(await axeProblems(page, { include: ["#tools-panels"] }), []);
+  await press(page, "t", () => !document.querySelector("#tools-panels .chart-table-view"));
+  assert.equal(await page.$$eval("#tools-panels [inert]", (all) => all.length), 0);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a table follows its file when that changes", async () => {
+  const page = await open("", "tools-steps");
+  await press(page, "t", () => document.querySelector("#tools-steps .chart-table-view table"));
+  const name = "fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
+  const text = await readFile(path.join(deck.benchmarks, name), "utf8");
+  await deck.replaceFile(name, text.replace(/^(Without journal),[^,]+/m, "$1,99999999"));
+  await page.waitForFunction(() =>
+    document.querySelector("#tools-steps .chart-table-view [data-figure='99999999']"),
+  );
+  await deck.replaceFile(name, text);
+  await page.close();
+});
+
+test("R changes all panels to what was measured, with the line that ratios refer to, and says so", async () => {
+  const page = await open("", "tools-panels");
+  const measure = () =>
+    page.$$eval("#tools-panels .measure", (all) =>
+      all.filter((one) => one.checkVisibility()).map((one) => one.textContent.trim()),
+    );
+  assert.deepEqual(await measure(), ["The slide's own measure"]);
+  assert.match(await page.innerText("#tools-panels h3"), /as a ratio/);
+  await press(page, "r", () => document.querySelector("#tools-panels .computed-measure"));
+  assert.deepEqual(await shownSource(page, "tools-panels"), [
+    "throughput-write-seq.csv",
+    "throughput-write-rand.csv",
+  ]);
+  const charts = await chartsOf(page, "tools-panels");
+  const file = await csv("throughput-write-seq.csv");
+  assert.deepEqual(charts[0].shown, ["Without journal", "With journal"]);
+  assert.deepEqual(charts[0].series["Without journal"], file.series["Without journal"]);
+  const [line, ...others] = await measure();
+  assert.deepEqual(others, []);
+  assert.match(line, /^Throughput by I\/O size: .*; higher is better$/);
+  assert.equal(await page.innerText("#tools-panels h3"), "Sequential writes");
+  const ranges = await page.$$eval("#tools-panels canvas", (all) =>
+    all.map((one) => {
+      const { chart, model } = window.replay.charts.charts.get(one);
+      const shown = model.series.filter(({ name }) => ["Without journal", "With journal"].includes(name));
+      const greatest = Math.max(...shown.flatMap(({ points }) => points.map(({ y }) => y)));
+      return { min: chart.scales.y.min, max: chart.scales.y.max, holds: chart.scales.y.max >= greatest };
+    }),
+  );
+  assert.deepEqual([ranges[0].min, ranges[0].max], [ranges[1].min, ranges[1].max]);
+  assert.ok(ranges.every(({ holds, min }) => holds && min === 0));
+  await press(page, "r", () => !document.querySelector("#tools-panels .computed-measure"));
+  assert.deepEqual(await shownSource(page, "tools-panels"), [
+    "ratio-throughput-write-seq.csv",
+    "ratio-throughput-write-rand.csv",
+  ]);
+  assert.deepEqual(await measure(), ["The slide's own measure"]);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("Y changes the axis of all panels together, D shows every run as a dot", async () => {
+  const page = await open("", "tools-panels");
+  assert.equal(await scaleType(page, "tools-panels"), "log2");
+  await press(page, "y", () =>
+    [...document.querySelectorAll("#tools-panels canvas")].every(
+      (one) => window.replay.charts.charts.get(one).chart.scales.y.type === "linear",
+    ),
+  );
+  const axes = await page.$$eval("#tools-panels canvas", (all) =>
+    all.map((one) => {
+      const { min, max } = window.replay.charts.charts.get(one).chart.scales.y;
+      return { min, max };
+    }),
+  );
+  assert.deepEqual(axes[0], axes[1]);
+  assert.equal(axes[0].min, 0);
+  assert.deepEqual(await marks(page, "tools-panels"), [{ value: 1 }]);
+  await press(page, "y", () =>
+    [...document.querySelectorAll("#tools-panels canvas")].every(
+      (one) => window.replay.charts.charts.get(one).chart.scales.y.type === "log2",
+    ),
+  );
+  await press(page, "d", () =>
+    [...document.querySelectorAll("#tools-panels canvas")].every(
+      (one) => window.replay.charts.charts.get(one).state.runs,
+    ),
+  );
+  assert.deepEqual(
+    await page.$$eval("#tools-panels canvas", (all) =>
+      all.map((one) => window.replay.charts.charts.get(one).runsError?.message ?? null),
+    ),
+    [null, null],
+  );
+  await page.close();
+});
+
+test("on stage a slide is as its author made it when one comes back to it", async () => {
+  const page = await open("", "tools-panels");
+  for (const key of ["r", "y", "d", "t"]) await page.keyboard.press(key);
+  await page.waitForSelector("#tools-panels .chart-table-view table");
+  await goTo(page, "tools-words");
+  await page.waitForFunction(
+    () => !document.querySelector("#tools-panels .chart-table-view, #tools-panels .computed-measure"),
+  );
+  await goTo(page, "tools-panels");
+  assert.deepEqual(await shownSource(page, "tools-panels"), [
+    "ratio-throughput-write-seq.csv",
+    "ratio-throughput-write-rand.csv",
+  ]);
+  assert.equal(await scaleType(page, "tools-panels"), "log2");
+  assert.deepEqual(
+    await page.$eval("#tools-panels canvas", (one) => {
+      const { scale, runs, used } = window.replay.charts.charts.get(one).state;
+      return { scale, runs, used };
+    }),
+    { scale: null, runs: false, used: null },
+  );
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("on stage there are no controls, no panel, and nothing of a chart takes the focus", async () => {
+  const page = await open("", "tools-panels");
+  for (const key of ["i", "e", "x"]) await page.keyboard.press(key);
+  assert.equal(await page.locator(".chart-controls, dialog, .chart-toast").count(), 0);
+  assert.equal(await page.locator("canvas[tabindex]").count(), 0);
+  await page.close();
+});
+
+test("a click reveals one line after the other, on an axis that stands still", async () => {
+  const page = await open("", "tools-steps");
+  const facts = () =>
+    page.$eval("#tools-steps canvas", (one) => {
+      const { chart } = window.replay.charts.charts.get(one);
+      const shown = chart.data.datasets
+        .filter((_, at) => chart.isDatasetVisible(at))
+        .map(({ label }) => label);
+      const { min, max } = chart.scales.y;
+      return { shown, range: [min, max], name: one.getAttribute("aria-label") };
+    });
+  const first = await facts();
+  assert.deepEqual(first.shown, ["Without journal"]);
+  assert.doesNotMatch(first.name, /Journal mirrored/);
+  await page.keyboard.press("PageDown");
+  const second = await facts();
+  assert.deepEqual(second.shown, ["Without journal", "With journal"]);
+  await page.keyboard.press("PageDown");
+  const third = await facts();
+  assert.deepEqual(third.shown, ["Without journal", "With journal", "Journal mirrored"]);
+  assert.match(third.name, /Journal mirrored/);
+  assert.deepEqual([first.range, second.range], [third.range, third.range]);
+  await page.keyboard.press("PageUp");
+  assert.deepEqual((await facts()).shown, second.shown);
+  // The table says what the chart shows.
+  await press(page, "t", () => document.querySelector("#tools-steps .chart-table-view table"));
+  assert.deepEqual(
+    await page.$$eval("#tools-steps .chart-table-view thead th", (all) =>
+      all.slice(1).map((one) => one.textContent),
+    ),
+    second.shown,
+  );
+  await press(page, "t", () => !document.querySelector("#tools-steps .chart-table-view"));
+  await page.evaluate(() => window.replay.deck.toggleOverview(true));
+  assert.deepEqual((await facts()).shown, third.shown);
+  await page.evaluate(() => window.replay.deck.toggleOverview(false));
+  assert.deepEqual((await facts()).shown, second.shown);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("on paper all steps are taken", async () => {
+  const page = await deck.openDeck("?data=fixture&view=print", { prepare: withToolsChapter });
+  await page.waitForSelector("html[data-charts-ready]", { timeout: 30_000 });
+  const shown = await page.evaluate(() => {
+    const slot = window.replay.charts.charts.get(document.querySelector("#tools-steps canvas"));
+    return slot.shownModel.series.map(({ name }) => name);
+  });
+  assert.deepEqual(shown, ["Without journal", "With journal", "Journal mirrored"]);
+  await page.close();
+});
+
+test("the margin of a claim and published figures are marked, each where it belongs", async () => {
+  const page = await open("", "tools-steps");
+  assert.deepEqual(await marks(page, "tools-steps"), ["S1, journal"]);
+  await goTo(page, "tools-read");
+  const [margin] = await marks(page, "tools-read");
+  assert.match(margin, /^claimed: 0\.800× to 1\.25×$/);
+  await page.close();
+});
+
+test("a second data set is drawn beside the first, and the label says both", async () => {
+  const page = await open("&compare=fixture-small", "tools-steps");
+  await page.waitForFunction(() => {
+    const slot = window.replay.charts.charts.get(document.querySelector("#tools-steps canvas"));
+    return slot.state.overlay && slot.overlayError === null && slot.drawn;
+  });
+  const facts = await page.$eval("#tools-steps canvas", (one) => {
+    const { state, chart } = window.replay.charts.charts.get(one);
+    return {
+      overlay: state.overlay,
+      labels: chart.data.datasets.map(({ label }) => label),
+      name: one.ariaLabel,
+    };
+  });
+  assert.deepEqual(facts.overlay, {
+    src: "benchmarks/fixture-small/rbd-journaling/aggregate/throughput-write-seq.csv",
+    label: "fixture-small",
+  });
+  assert.match(facts.name, /compared with fixture-small/);
+  const label = await page.textContent("#tools-steps .provenance");
+  assert.match(label, /^fixture: .* n = 10 .*hollow markers show fixture-small: .* n = 1 /);
+  await goTo(page, "tools-clients");
+  assert.match(
+    await page.textContent("#tools-clients .provenance"),
+    /fixture-small has nothing to compare with here/,
+  );
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a data set that is not there is not compared with, and a message says which are", async () => {
+  const page = await open("&compare=nowhere", "tools-steps");
+  assert.match(
+    await page.textContent(".notice"),
+    /no data set “nowhere” to compare with.*fixture, fixture-small/,
+  );
+  assert.doesNotMatch(await page.textContent("#tools-steps .provenance"), /nowhere/);
+  await page.close();
+});
+
+test("a reader has buttons that say what is on, and a chart that can be read with the keyboard", async () => {
+  const page = await open("&explore", "tools-panels");
+  const control = (name) => page.locator(`#tools-panels .chart-controls button:visible`, { hasText: name });
+  assert.equal(await control("Table").getAttribute("aria-pressed"), "false");
+  await control("Table").focus();
+  await page.keyboard.press("Space");
+  await page.waitForSelector("#tools-panels .chart-table-view table");
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "tools-panels");
+  assert.equal(await control("Table").getAttribute("aria-pressed"), "true");
+  await control("Table").click();
+  const canvas = page.locator("#tools-panels canvas").first();
+  await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  const said = () =>
+    page.$eval("#tools-panels canvas", (one) => {
+      const { tooltip } = window.replay.charts.charts.get(one).chart;
+      return [tooltip.opacity, ...tooltip.title, ...tooltip.body.flatMap(({ lines }) => lines)];
+    });
+  const [opacity, title, text] = await said();
+  assert.equal(opacity, 1);
+  assert.equal(title, "I/O size 4 KiB");
+  assert.match(text, /^With journal: /);
+  await page.keyboard.press("ArrowRight");
+  assert.equal((await said())[1], "I/O size 8 KiB");
+  await page.keyboard.press("End");
+  assert.equal((await said())[1], "I/O size 4 MiB");
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "tools-panels");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "BODY");
+  assert.equal(await page.evaluate(() => window.replay.deck.isOverview()), false);
+  assert.deepEqual(await page.evaluate(layoutProblems, "tools-panels"), []);
+  await loadAxe(page);
+  assert.deepEqual(await axeProblems(page, { include: ["#tools-panels"] }), []);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("the panel tells where a chart comes from and copies its CSV, its command and its picture", async () => {
+  const page = await open("&explore", "tools-panels");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.keyboard.press("i");
+  const panel = page.locator("dialog.chart-panel");
+  await panel.waitFor();
+  assert.deepEqual(await panel.locator("h3").allTextContents(), ["Sequential writes", "Random writes"]);
+  const first = panel.locator("section").first();
+  assert.match(await first.textContent(), /n = 10 · 3 Jan 2026 · limited by the CPU/);
+  assert.match(await first.textContent(), /attempts, \d+ of them used/);
+  assert.match(await first.textContent(), /benchmarks\/fixture\/rbd-journaling\/raw\/block-01 … block-10/);
+  const command = await first.locator("code.command").first().textContent();
+  assert.match(
+    command,
+    /^npm run measure -- --site \S+ --data mine --scale \S+ --experiment rbd-journaling$/,
+  );
+  const status = panel.locator(".panel-status");
+  await first.getByRole("button", { name: "Copy CSV" }).click();
+  await page.waitForFunction(() =>
+    /ratio-throughput-write-seq\.csv is copied/.test(document.querySelector(".panel-status").textContent),
+  );
+  const name = "fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.csv";
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(await clipboard(), await readFile(path.join(deck.benchmarks, name), "utf8"));
+  await first.getByRole("button", { name: "Copy: Measure it again" }).click();
+  await page.waitForFunction(() =>
+    /command is copied/.test(document.querySelector(".panel-status").textContent),
+  );
+  assert.equal(await clipboard(), command);
+  await first.getByRole("button", { name: "Copy picture" }).click();
+  await page.waitForFunction(() =>
+    /picture is copied/.test(document.querySelector(".panel-status").textContent),
+  );
+  assert.equal(await status.textContent(), "The picture is copied.");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    first.getByRole("button", { name: "Save picture" }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), "ratio-throughput-write-seq.png");
+  const png = await readFile(await download.path());
+  assert.deepEqual([...png.subarray(1, 4)].map((one) => String.fromCharCode(one)).join(""), "PNG");
+  assert.ok(png.length > 5000, `${png.length} bytes`);
+  for (const href of await first.locator("a").evaluateAll((all) => all.map((one) => one.href))) {
+    if (/[#?]/.test(href)) continue;
+    assert.equal((await page.request.get(href)).status(), 200, href);
+  }
+  await loadAxe(page);
+  assert.deepEqual(await axeProblems(page, { include: ["dialog.chart-panel"] }), []);
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "tools-panels");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("an address leads to one chart of a slide", async () => {
+  const page = await open("&explore&chart=2", "tools-panels");
+  assert.equal(await page.evaluate(() => document.activeElement.closest(".chart-box").id), "tools-panels--2");
+  assert.ok(await page.$eval("#tools-panels--2", (one) => one.classList.contains("linked")));
+  await page.close();
+  const stage = await open("&chart=2", "tools-panels");
+  assert.ok(await stage.$eval("#tools-panels--2", (one) => one.classList.contains("linked")));
+  await stage.close();
+});

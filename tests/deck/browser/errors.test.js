@@ -1,0 +1,133 @@
+/** What goes wrong is said where it goes wrong: missing, malformed and hostile files, and chapters that are not there. */
+import assert from "node:assert/strict";
+import { readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { chartsOf, goTo, startDeck } from "../support/deck.js";
+
+const SLIDE = "throughput-write-seq";
+const CSV = "**/fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck?.close());
+
+test("a missing and a malformed CSV file show an error in the chart's place, which goes when the file is mended", async () => {
+  const page = await deck.openDeck();
+  const name = "fixture/rbd-journaling/aggregate/iops-read-seq.csv";
+  const text = await readFile(path.join(deck.benchmarks, name), "utf8");
+  await goTo(page, "iops-read-seq");
+  const alert = page.locator('#iops-read-seq [role="alert"]');
+  await deck.replaceFile(name, text.replace(/\d+\.\d+/, "twelve"));
+  await alert.waitFor();
+  assert.match(await alert.textContent(), /iops-read-seq\.csv.*row 2, column 2/);
+  await rm(path.join(deck.benchmarks, name));
+  await page.waitForFunction(() =>
+    /404/.test(document.querySelector("#iops-read-seq [role=alert]")?.textContent),
+  );
+  await deck.replaceFile(name, text);
+  await alert.waitFor({ state: "detached" });
+  await page.close();
+});
+
+test("a chapter that cannot be fetched is an error on its slide, and the others are shown", async () => {
+  const page = await deck.browser.newPage({ viewport: { width: 1280, height: 720 } });
+  await page.route("**/slides/40-journal.md", (route) => route.fulfill({ status: 404, body: "" }));
+  await page.goto(`${deck.url}?data=fixture`);
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.match(await page.textContent(".chapter-error"), /slides\/40-journal\.md: the server answered 404/);
+  assert.ok((await page.locator(".slides section[id]").count()) > 20);
+  await page.close();
+});
+
+/** Opens the deck with something else in the place of one chart's file. */
+function openWith(answer, csv = CSV) {
+  return deck.openDeck("?data=fixture", {
+    prepare: (page) => page.route(csv, (route) => route.fulfill({ contentType: "text/csv", ...answer })),
+  });
+}
+
+const BROKEN = {
+  "a web page where the file should be": [
+    { contentType: "text/html", body: "<!doctype html><title>Talk</title>" },
+    /web page, not .*CSV/,
+  ],
+  "markup that calls itself CSV": [{ body: "<html></html>" }, /markup/],
+  "nothing at all": [{ body: "" }, /empty/],
+  "a header and no data": [{ body: "I/O size,4096,8192\n" }, /no data row/],
+  "a row that is too short": [{ body: "I/O size,4096,8192\nA,1\n" }, /row 2/],
+  "a quote that is never closed": [{ body: 'I/O size,4096\n"A,1\n' }, /never closed/],
+  "a word for a number": [{ body: "I/O size,4096\nA,many\n" }, /row 2, column 2.*many/],
+  "not a number": [{ body: "I/O size,4096\nA,NaN\n" }, /row 2, column 2.*NaN/],
+  "a series twice": [{ body: "I/O size,4096\nA,1\nA,2\n" }, /row 3.*twice/],
+  "bytes that are no text": [{ body: Buffer.from([0x41, 0xff, 0xfe, 0x0a]) }, /UTF-8/],
+  "an error of the server": [{ status: 500, body: "" }, /500/],
+};
+
+test("each way in which a CSV file can be wrong is named in the chart's place, and spoils no other chart", async () => {
+  const wrong = [];
+  for (const [what, [answer, expected]] of Object.entries(BROKEN)) {
+    const page = await openWith(answer);
+    await goTo(page, SLIDE);
+    const alert = page.locator(`#${SLIDE} [role="alert"]`);
+    const text = (await alert.count()) === 1 ? await alert.innerText() : "no alert";
+    if (!expected.test(text) || !/throughput-write-seq\.csv/.test(text)) wrong.push(`${what}: ${text}`);
+    await goTo(page, "throughput-read-seq");
+    const [other] = await chartsOf(page, "throughput-read-seq");
+    if (other.error) wrong.push(`${what}: another chart says ${other.error}`);
+    await page.close();
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("names in a CSV file are text wherever they are shown, and never markup or script", async () => {
+  const name = '<img src=x onerror="window.hacked = 1">';
+  const body = `"<script>window.hacked = 2</script> size",4096,8192\n"${name.replaceAll('"', '""')}",1,2\n=cmd|x!A1,3,4\n`;
+  // A slide that names no series shows those of the file, whatever they are called.
+  const slide = "clients";
+  const page = await openWith({ body }, "**/fixture/client-sweep/aggregate/iops-randwrite-4096.csv");
+  await goTo(page, slide);
+  const [chart] = await chartsOf(page, slide);
+  assert.equal(chart.error, undefined);
+  assert.deepEqual(Object.keys(chart.series), [name, "=cmd|x!A1"]);
+  await page.keyboard.press("t");
+  await page.waitForTimeout(100);
+  const found = await page.evaluate((id) => {
+    const shown = document.getElementById(id);
+    return {
+      hacked: window.hacked,
+      elements: shown.querySelectorAll("img, script, iframe").length,
+      label: shown.querySelector("canvas").getAttribute("aria-label"),
+      table: shown.querySelector(".chart-table-view")?.innerText,
+    };
+  }, slide);
+  assert.equal(found.hacked, undefined);
+  assert.equal(found.elements, 0);
+  assert.match(found.label, /<img src=x/, "the summary reads the name as it is");
+  assert.match(found.table, /<img src=x/, "so does the table");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a script that finds its way into the page does not run", async () => {
+  const page = await deck.openDeck();
+  const ran = await page.evaluate(async () => {
+    const blocked = [];
+    document.addEventListener("securitypolicyviolation", (event) => blocked.push(event.effectiveDirective));
+    const script = document.createElement("script");
+    script.textContent = "window.hacked = 1";
+    document.body.append(script);
+    const image = document.createElement("img");
+    image.setAttribute("onerror", "window.hacked = 2");
+    image.src = "data:,";
+    document.body.append(image);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return { hacked: window.hacked ?? null, blocked };
+  });
+  assert.equal(ran.hacked, null);
+  assert.ok(ran.blocked.length >= 2, String(ran.blocked));
+  await page.close();
+});

@@ -1,0 +1,250 @@
+/** The page that a reader of the published talk meets first: what it says, draws, offers, and how it is left. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { parse } from "csv-parse/sync";
+
+import { axeProblems, loadAxe } from "../support/axe.js";
+import { VERDICTS, judgedAlike } from "../support/claims.js";
+import { startDeck } from "../support/deck.js";
+
+const CLAIMS = "fixture/claims.json";
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck?.close());
+
+/** A page at the front page's address; `page.complaints` are its console errors. */
+async function open({ query = "?explore&data=fixture", hash = "", ...options } = {}) {
+  const page = await deck.browser.newPage({
+    viewport: { width: 1280, height: 720 },
+    reducedMotion: "reduce",
+    ...options,
+  });
+  page.complaints = [];
+  page.asked = [];
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/status of 404/.test(message.text()))
+      page.complaints.push(message.text());
+  });
+  page.on("request", (request) => page.asked.push(request.url()));
+  await page.goto(`${deck.url}${query}${hash}`);
+  await page.waitForSelector("html[data-front-ready]");
+  await page.evaluate(() => window.replay.front.charts.ready());
+  return page;
+}
+
+const text = async (page, selector) => (await page.innerText(selector)).replace(/\s+/g, " ").trim();
+
+test("the first screen holds the question, the answer with its interval, and the way to the slides", async () => {
+  const page = await open();
+  const { claims } = JSON.parse(await readFile(path.join(deck.benchmarks, CLAIMS), "utf8"));
+  const { estimate, low, high } = claims["journal-4k-seq-write"].conditions.ratio;
+  const answer = await text(page, "p.answer:not([hidden])");
+  for (const value of [estimate, low, high]) assert.ok(answer.includes(`${value.toPrecision(3)}×`), answer);
+  assert.match(answer, /95\s%/);
+  assert.equal(await text(page, "h1"), "What does your RPO cost?");
+  for (const selector of ["h1", "p.answer:not([hidden])", "a.button"]) {
+    const box = await page.locator(selector).first().boundingBox();
+    assert.ok(box.y >= 0 && box.y + box.height <= 720, `${selector} ends at ${box.y + box.height} px`);
+  }
+  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(
+    page.asked.filter((address) => !address.startsWith(deck.url) && !address.startsWith("data:")),
+    [],
+  );
+  assert.ok(
+    !page.asked.some((address) => address.includes("90-appendix")),
+    "chapters that nobody asked for were read",
+  );
+  await page.close();
+});
+
+test("the lead chart draws its file, in four panels with one y axis, and the same figures as a table", async () => {
+  const page = await open();
+  const drawn = await page.evaluate(() =>
+    [...document.querySelectorAll(".front-page canvas[data-chart]")].map((canvas) => {
+      const { url, chart, error } = window.replay.front.charts.charts.get(canvas);
+      return {
+        url,
+        error: error?.message,
+        range: chart && [chart.scales.y.min, chart.scales.y.max],
+        series: Object.fromEntries((chart?.data.datasets ?? []).map(({ label, data }) => [label, data])),
+        label: canvas.getAttribute("aria-label"),
+        width: canvas.getBoundingClientRect().width,
+      };
+    }),
+  );
+  assert.equal(drawn.length, 4);
+  let columns = 0;
+  for (const { url, error, range, series, label, width } of drawn) {
+    assert.equal(error, undefined, url);
+    assert.deepEqual(range, drawn[0].range, "the panels share their y axis");
+    const [header, ...rows] = parse(
+      await readFile(path.join(deck.benchmarks, url.replace("benchmarks/", "")), "utf8"),
+    );
+    columns = header.length - 1;
+    for (const [name, ...cells] of rows) {
+      const values = cells.map((cell) => (cell === "" ? null : Number(cell)));
+      assert.deepEqual(
+        series[name].map((point) => point?.y ?? point),
+        values,
+        `${url}: ${name}`,
+      );
+    }
+    assert.match(label, /With journal/);
+    assert.ok(width > 300, `${width} px wide`);
+  }
+  await page.click("details[data-figures] summary");
+  await page.waitForSelector(".scrolled table");
+  assert.equal(await page.locator(".files a").count(), 4);
+  assert.equal(await page.locator(".scrolled tbody tr").count(), columns, "a row for each size of the files");
+  assert.match(await text(page, "#reader-chart .provenance"), /^fixture/);
+  await page.close();
+});
+
+test("it says where it was measured, to whom it applies, and which mode to buy", async () => {
+  const page = await open();
+  assert.match(
+    await text(page, "#reader-measured"),
+    /It applies to you if .*processors before disks and network/,
+  );
+  const columns = await page.locator("#reader-decision thead :is(th, td)").allInnerTexts();
+  assert.deepEqual(columns.slice(1), ["Nothing", "Snapshot mode", "Journal mode"]);
+  assert.equal(await page.locator(".front-page .chapter-error").count(), 0);
+  await page.close();
+});
+
+test("whatever the verdicts, each group of texts shows exactly one, and the answer is one sentence", async () => {
+  const original = await readFile(path.join(deck.benchmarks, CLAIMS), "utf8");
+  const page = await open();
+  for (const verdict of VERDICTS) {
+    await deck.replaceFile(CLAIMS, JSON.stringify(judgedAlike(JSON.parse(original), verdict)));
+    await page.waitForFunction(
+      (wanted) => window.replay.data.claims?.claims["journal-4k-seq-write"].verdict === wanted,
+      verdict,
+    );
+    await page.waitForFunction(() => document.querySelectorAll("p.answer:not([hidden])").length === 1);
+    const shown = await text(page, "p.answer:not([hidden])");
+    assert.match(shown, /\.\)?$/, verdict);
+    const lead = await page.locator(".hero .lead > span:not([hidden])").count();
+    assert.equal(lead, 2, `${verdict}: ${lead} texts in the lead`);
+  }
+  await deck.replaceFile(CLAIMS, original);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a changed CSV file reaches the page's chart in place", async () => {
+  const page = await open();
+  const name = "fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.csv";
+  const original = await readFile(path.join(deck.benchmarks, name), "utf8");
+  const [, first] = /^With journal,([^,\n]+)/m.exec(original);
+  await deck.replaceFile(name, original.replace(`With journal,${first}`, "With journal,3.21"));
+  await page.waitForFunction(() => {
+    const { chart } = window.replay.front.charts.charts.get(document.querySelector(".front-page canvas"));
+    const set = chart.data.datasets.find(({ label }) => label === "With journal");
+    return (set.data[0]?.y ?? set.data[0]) === 3.21;
+  });
+  await deck.replaceFile(name, original);
+  await page.close();
+});
+
+test("a link leaves for the slides, Back returns, and another cut keeps the data set", async () => {
+  const page = await open();
+  await page.click("a.button[data-open='40']");
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.equal(await page.locator(".front-page").count(), 0);
+  assert.match(page.url(), /\?explore&data=fixture#\/title$/);
+  await page.evaluate(() => window.replay.deck.next());
+  // reveal writes the address a moment later.
+  await page.waitForURL((url) => url.hash !== "#/title");
+  await page.goBack();
+  await page.waitForSelector("html[data-front-ready]");
+  assert.ok(await page.isVisible("h1"));
+  const short = new URL(await page.getAttribute("a[data-open='20']", "href"));
+  assert.deepEqual([...short.searchParams.keys()].sort(), ["cut", "data", "explore"]);
+  await page.goto(short.href);
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "title");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("an address with a slide, or the stage, opens the slides at once", async () => {
+  for (const [query, hash] of [
+    ["?explore&data=fixture", "#/journal-ratio"],
+    ["?data=fixture", ""],
+  ]) {
+    const page = await deck.openDeck(query, { hash });
+    assert.equal(await page.locator(".front-page").count(), 0);
+    await page.close();
+  }
+});
+
+test("the command is copied with the keyboard, and the page says so", async () => {
+  const page = await open({ permissions: ["clipboard-read", "clipboard-write"] });
+  await page.focus(".command button");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector(".command [role=status]").textContent !== "");
+  assert.equal(await text(page, ".command [role=status]"), "Copied.");
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /npm start$/);
+  await page.close();
+});
+
+for (const [name, viewport] of Object.entries({
+  desk: { width: 1280, height: 720 },
+  phone: { width: 390, height: 844 },
+  "smallest phone": { width: 320, height: 568 },
+}))
+  test(`on a ${name} nothing is wider than the screen`, async () => {
+    const page = await open({
+      viewport,
+      ...(viewport.width < 500 ? { isMobile: true, hasTouch: true } : {}),
+    });
+    const wide = await page.evaluate(() => {
+      const limit = document.documentElement.clientWidth;
+      const scrolls = (element) => element.closest(".scrolled") !== null;
+      return [...document.querySelectorAll(".front-page *")]
+        .filter((one) => one.getClientRects().length > 0 && !scrolls(one))
+        .filter((one) => one.getBoundingClientRect().right > limit + 1)
+        .map((one) => `<${one.tagName}> ${one.textContent.trim().slice(0, 40)}`);
+    });
+    assert.deepEqual(wide, []);
+    await page.close();
+  });
+
+test("axe finds no violation with the figures open, on a phone", async () => {
+  const page = await open({ viewport: { width: 390, height: 844 } });
+  await page.click("details[data-figures] summary");
+  await page.waitForSelector(".scrolled table");
+  await loadAxe(page);
+  assert.deepEqual(await axeProblems(page), []);
+  await page.close();
+});
+
+test("headings go down one level at a time, and the page has one main part", async () => {
+  const page = await open();
+  const levels = await page.$$eval(".front-page :is(h1, h2, h3, h4)", (all) =>
+    all.map((one) => Number(one.tagName[1])),
+  );
+  assert.equal(levels[0], 1);
+  levels.slice(1).forEach((level, at) => assert.ok(level - levels[at] <= 1, levels.join(" ")));
+  assert.equal(await page.locator("main, [role=main]").count(), 1);
+  await page.close();
+});
+
+test("without its text the page says which file is missing, and still leads to the slides", async () => {
+  const page = await deck.browser.newPage();
+  await page.route("**/slides/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
+  await page.goto(`${deck.url}?explore&data=fixture`);
+  await page.waitForSelector("html[data-front-ready]");
+  assert.match(await text(page, ".chapter-error"), /slides\/reader\.md/);
+  assert.equal(await page.getAttribute("a", "href"), "#/title");
+  await page.close();
+});

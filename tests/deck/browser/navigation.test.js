@@ -1,0 +1,102 @@
+/** Getting about: fast, by key, by address, in the overview. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
+import { drawingProblems } from "../support/drawing.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck?.close());
+
+/** Waits for the charts of the slide on show, and returns what is wrong with them. */
+async function problemsHere(page) {
+  const id = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+  await goTo(page, id);
+  const errors = (await chartsOf(page, id)).filter(
+    ({ error, url }) => error && !/404/.test(`${error}${url}`),
+  );
+  return [
+    ...errors.map(({ src, error }) => `${src}: ${error}`),
+    ...(await page.evaluate(drawingProblems, id)),
+  ];
+}
+
+test("racing through the deck leaves the last slide with its charts", async () => {
+  const page = await deck.openDeck();
+  await page.evaluate(() => {
+    const { deck: reveal } = window.replay;
+    for (let i = 0; i < 60; i += 1) reveal.next();
+    for (let i = 0; i < 60; i += 1) reveal.prev();
+    for (let i = 0; i < 9; i += 1) reveal.next();
+  });
+  await page.waitForTimeout(50);
+  const id = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+  await goTo(page, "journal-ratio");
+  for (const chart of await chartsOf(page, "journal-ratio")) assert.equal(chart.error, undefined);
+  assert.ok(id);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("an arrow key that is held down leads through the whole deck and back, and no chart is lost", async () => {
+  const page = await deck.openDeck();
+  const hold = async (key, times) => {
+    // A key that is already down repeats, as on a keyboard.
+    for (let i = 0; i < times; i += 1) await page.keyboard.down(key);
+    await page.keyboard.up(key);
+  };
+  await hold("ArrowRight", 120);
+  assert.deepEqual(await problemsHere(page), []);
+  await hold("ArrowLeft", 120);
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "title");
+  await hold("ArrowRight", 14);
+  assert.deepEqual(await problemsHere(page), []);
+  await goTo(page, "journal-ratio");
+  assert.deepEqual(await problemsHere(page), []);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a clicker's keys go on and back, and the address always names the slide on show", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  const here = () => page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+  const visited = [];
+  for (const key of ["PageDown", "PageDown", "PageUp", "Space", "PageUp"]) {
+    await page.keyboard.press(key);
+    visited.push(await here());
+    await page.waitForFunction((id) => location.hash.startsWith(`#/${id}`), visited.at(-1));
+  }
+  assert.ok(new Set(visited).size >= 1);
+  const position = await page.evaluate(() => window.replay.deck.getIndices());
+  await page.keyboard.press("PageDown");
+  await page.keyboard.press("PageUp");
+  assert.deepEqual(await page.evaluate(() => window.replay.deck.getIndices()), position);
+  await page.close();
+});
+
+test("the address of each slide leads to it, also when it is typed while the deck is open", async () => {
+  const page = await deck.openDeck();
+  const ids = await slideIds(page);
+  assert.equal(new Set(ids).size, ids.length, "two slides have one address");
+  const wrong = await page.evaluate(async (all) => {
+    const found = [];
+    for (const id of all) {
+      location.hash = `#/${id}`;
+      await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
+      await new Promise((resolve) => setTimeout(resolve));
+      const shown = window.replay.deck.getCurrentSlide().id;
+      if (shown !== id) found.push(`${id} leads to ${shown}`);
+    }
+    return found;
+  }, ids.slice(1));
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+  const direct = await deck.openDeck("?data=fixture", { hash: `#/${ids.at(-1)}` });
+  assert.equal(await direct.evaluate(() => window.replay.deck.getCurrentSlide().id), ids.at(-1));
+  await direct.close();
+});

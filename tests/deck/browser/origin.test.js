@@ -1,0 +1,71 @@
+/** Nothing leaves the origin: on the present server and on a static site in a subfolder, in every view. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { FIXTURE, eachSlide, openSpeakerView, startDeck } from "../support/deck.js";
+import { recordRequests } from "../support/requests.js";
+import { startBuiltSite } from "../support/static-site.js";
+
+/** Addresses, and what says that the page stands. */
+const DECK_READY = "html[data-deck-ready]";
+const VIEWS = [
+  ["?data=fixture#/title", DECK_READY],
+  ["?data=fixture&explore", "html[data-front-ready]"],
+  ["?data=fixture&explore#/journal-ratio", DECK_READY],
+  ["?data=fixture&view=scroll#/title", DECK_READY],
+  ["?data=fixture&view=print", DECK_READY],
+];
+let deck;
+let site;
+
+before(async () => {
+  deck = await startDeck();
+  site = await startBuiltSite({ benchmarks: FIXTURE, args: ["--no-preview"] });
+});
+after(async () => {
+  await site?.close();
+  await deck?.close();
+});
+
+const PLACES = {
+  "the present server": () => deck.url,
+  "a static site in a subfolder": () => site.url,
+};
+
+for (const [place, urlOf] of Object.entries(PLACES))
+  test(`every view of the deck on ${place} asks nothing of another`, async () => {
+    const context = await deck.browser.newContext({ viewport: { width: 1280, height: 720 } });
+    const { addresses, foreign } = recordRequests(context);
+    for (const [view, ready] of VIEWS) {
+      const page = await context.newPage();
+      await page.goto(`${urlOf()}${view}`);
+      await page.waitForSelector(ready);
+      await page.waitForTimeout(200);
+      await page.close();
+    }
+    const page = await context.newPage();
+    await page.goto(`${urlOf()}${VIEWS[0][0]}`);
+    await page.waitForSelector(DECK_READY);
+    const visited = await eachSlide(page, () => {});
+    assert.ok(visited.length > 40, `only ${visited.length} slides were shown`);
+    await openSpeakerView(page);
+    await context.close();
+
+    assert.deepEqual([...new Set(foreign(urlOf()))], []);
+    assert.ok(addresses.some((address) => address.endsWith(".csv")));
+    const asksForNews = addresses.some((address) => address.includes("__replay"));
+    assert.equal(asksForNews, place === "the present server", "only the present server has news to tell");
+  });
+
+test("both places forbid scripts but their own, and everything from elsewhere", async () => {
+  for (const urlOf of Object.values(PLACES)) {
+    const html = await (await fetch(urlOf())).text();
+    const [, written = ""] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
+    const policy = written.replaceAll("&#39;", "'");
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self' 'sha256-/);
+    assert.match(policy, /connect-src 'self'/);
+    assert.doesNotMatch(policy, /script-src[^;]*'unsafe|https?:|\*/);
+    assert.doesNotMatch(html, /(?:src|href)="(?:https?:)?\/\//, "an address that is not of this place");
+  }
+});

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { readPdf } from "../../../scripts/deck/pdf-file.js";
+import { openTalk } from "../../../scripts/deck/text/talk.js";
+import { FIXTURE } from "../support/deck.js";
+
+let folder;
+let slides;
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "replay-pdf-"));
+  const { chapters } = await openTalk(PROJECT);
+  // The front page is Markdown, too, but no slide.
+  slides = chapters.flatMap((chapter) => chapter.slides).filter(({ file }) => file !== "slides/reader.md");
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Prints with the data that ship, unless told otherwise. */
+function print(args, environment = {}) {
+  return promisify(execFile)(process.execPath, ["scripts/pdf.mjs", ...args], {
+    cwd: PROJECT,
+    env: { ...process.env, REPLAY_BENCHMARKS: "", ...environment },
+    timeout: 240_000,
+  });
+}
+
+const isCut = ({ text }) => /<!--\s*\.slide:[^>]*\bdata-cut="40"/.test(text);
+const hasNote = ({ note }) => note !== null;
+
+test("the long talk is printed whole: a page for each slide, its fonts in the file", async () => {
+  const file = path.join(folder, "talk.pdf");
+  const { stdout } = await print(["--out", file]);
+  const { pages, fonts } = readPdf(await readFile(file));
+  assert.equal(pages, slides.length);
+  assert.ok(
+    fonts.some(({ name }) => /^Inter/.test(name)),
+    JSON.stringify(fonts),
+  );
+  assert.ok(
+    fonts.every(({ embedded }) => embedded),
+    JSON.stringify(fonts),
+  );
+  assert.match(stdout, new RegExp(`: ${slides.length} slides, [\\d.]+ MB, with the fonts .*Inter`));
+});
+
+test("the short talk has fewer slides, and the notes of each on a page of their own", async () => {
+  const file = path.join(folder, "notes.pdf");
+  const kept = slides.filter((slide) => !isCut(slide));
+  assert.ok(kept.length < slides.length, "some slides are in the long talk only");
+  const { stdout } = await print(["--cut", "20", "--notes", "--theme", "dark", "--out", file]);
+  const noted = kept.filter(hasNote).length;
+  assert.ok(noted > 10);
+  assert.equal(readPdf(await readFile(file)).pages, kept.length + noted);
+  assert.match(stdout, new RegExp(`: ${kept.length} slides and ${noted} pages of notes, `));
+});
+
+test("charts that cannot be drawn are named, and nothing is written unless it is asked for", async () => {
+  const file = path.join(folder, "incomplete.pdf");
+  const args = ["--data", "fixture-small", "--cut", "20", "--out", file];
+  await assert.rejects(print(args, { REPLAY_BENCHMARKS: FIXTURE }), (error) => {
+    assert.equal(error.code, 1);
+    assert.match(error.stderr, /^[\w-]+: .*benchmarks\/fixture-small\//m);
+    assert.match(error.stderr, /was not written\..*--incomplete/);
+    return true;
+  });
+  assert.ok(!existsSync(file));
+  await print([...args, "--incomplete"], { REPLAY_BENCHMARKS: FIXTURE });
+  assert.ok(readPdf(await readFile(file)).pages > 10);
+});

@@ -1,0 +1,124 @@
+/** The deck on a phone: slides below each other, readable without zooming, charts drawn as they come into sight. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { startDeck } from "../support/deck.js";
+
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
+/** CSS pixels of the phone itself: below that a person reaches for the zoom. */
+const SMALLEST_TEXT_PX = 12;
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck?.close());
+
+const openPhone = (hash = "#/title") => deck.openDeck("?data=fixture&explore", { ...PHONE, hash });
+
+test("a phone shows slides to scroll through, none of them wider than the screen", async () => {
+  const page = await openPhone();
+  assert.equal(await page.evaluate(() => window.replay.deck.isScrollView()), true);
+  const facts = await page.evaluate(() => ({
+    sideways: Math.max(
+      document.documentElement.scrollWidth,
+      ...[...document.querySelectorAll(".reveal-viewport, .reveal")].map(({ scrollWidth }) => scrollWidth),
+    ),
+    slides: document.querySelectorAll(".slides section:not(.stack)").length,
+    high: [...document.querySelectorAll(".reveal-viewport, html, body")].some(
+      ({ scrollHeight }) => scrollHeight > 3000,
+    ),
+  }));
+  assert.ok(facts.sideways <= 391, `${facts.sideways} px wide`);
+  assert.ok(facts.slides > 40);
+  assert.ok(facts.high, "there is nothing to scroll through");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is cut off`, async () => {
+  const page = await openPhone();
+  const problems = await page.evaluate(async (smallest) => {
+    const found = [];
+    for (const slide of document.querySelectorAll(".slides section:not(.stack)")) {
+      slide.scrollIntoView();
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      for (const element of slide.querySelectorAll("*")) {
+        if (element.closest("aside.notes, .visually-hidden, svg") || element.getClientRects().length === 0)
+          continue;
+        const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
+        if (!own) continue;
+        const box = element.getBoundingClientRect();
+        if (box.width === 0 || element.offsetWidth === 0) continue;
+        const scale = box.width / element.offsetWidth;
+        const size = parseFloat(getComputedStyle(element).fontSize) * Math.min(scale, 1);
+        const name = `${slide.id}: <${element.localName}> “${element.textContent.trim().slice(0, 24)}”`;
+        if (size < smallest - 0.05) found.push(`${name} has ${size.toFixed(1)} px`);
+        if (box.right > innerWidth + 1 || box.left < -1) {
+          const scrolls = element.closest("pre, .scrolls, table");
+          if (!scrolls)
+            found.push(`${name} reaches from ${Math.round(box.left)} to ${Math.round(box.right)} px`);
+        }
+      }
+    }
+    return found;
+  }, SMALLEST_TEXT_PX);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("on a phone a chart is drawn when it comes into sight, sharp, and as wide as its slide allows", async () => {
+  const page = await openPhone();
+  for (const id of ["journal-ratio", "throughput-write-seq"]) {
+    await page.evaluate((slide) => document.getElementById(slide).scrollIntoView(), id);
+    await page.waitForFunction(
+      (slide) =>
+        [...document.querySelectorAll(`#${slide} canvas`)].some(
+          (canvas) => window.replay.charts.charts.get(canvas)?.model,
+        ),
+      id,
+    );
+    const charts = await page.$$eval(`#${id} canvas`, (all) =>
+      all
+        .filter((canvas) => window.replay.charts.charts.get(canvas)?.chart)
+        .map((canvas) => {
+          const { left, right, width } = canvas.getBoundingClientRect();
+          return { left, right, sharpness: canvas.width / width };
+        }),
+    );
+    assert.ok(charts.length > 0);
+    for (const { left, right, sharpness } of charts) {
+      assert.ok(left >= -1 && right <= 391, `${id}: from ${left} to ${right} px`);
+      assert.ok(sharpness >= 2, `${id}: ${sharpness.toFixed(1)} pixels for each px`);
+    }
+  }
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a touch on a chart reads the value that lies under the finger", async () => {
+  const page = await openPhone("#/throughput-write-seq");
+  await page.evaluate(() => document.getElementById("throughput-write-seq").scrollIntoView());
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    return window.replay.charts.charts.get(canvas)?.model;
+  });
+  const at = await page.evaluate(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    const { chart } = window.replay.charts.charts.get(canvas);
+    const box = canvas.getBoundingClientRect();
+    const { x, y } = chart.getDatasetMeta(0).data[4];
+    return { x: box.left + (x * box.width) / chart.width, y: box.top + (y * box.height) / chart.height };
+  });
+  await page.touchscreen.tap(at.x, at.y);
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    return window.replay.charts.charts.get(canvas).chart.tooltip.dataPoints?.length > 0;
+  });
+  const indexes = await page.evaluate(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    return window.replay.charts.charts.get(canvas).chart.tooltip.dataPoints.map(({ dataIndex }) => dataIndex);
+  });
+  assert.deepEqual([...new Set(indexes)], [4]);
+  await page.close();
+});

@@ -1,0 +1,72 @@
+/** The deck on paper. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { slideIds, startDeck } from "../support/deck.js";
+
+let deck;
+let takeAway;
+
+before(async () => {
+  deck = await startDeck();
+  takeAway = await deck.lendShipped();
+});
+after(async () => {
+  await takeAway?.();
+  await deck?.close();
+});
+
+async function openPrinted(query) {
+  const page = await deck.openDeck(`?data=shipped&${query}`, { colorScheme: "dark" });
+  await page.waitForSelector("html[data-charts-ready]", { timeout: 20000 });
+  return page;
+}
+
+test("the print view has a page for each slide, each chart drawn, in light colours", async () => {
+  const page = await openPrinted("view=print");
+  const facts = await page.evaluate(() => ({
+    pages: document.querySelectorAll(".pdf-page").length,
+    slides: document.querySelectorAll(".pdf-page > section").length,
+    missing: [...window.replay.charts.charts.values()]
+      .filter(({ chart, error }) => !chart || error)
+      .map(({ src }) => src),
+    blank: [...document.querySelectorAll(".pdf-page canvas[data-chart]")].filter((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return !data.some((value) => value !== 0);
+    }).length,
+    tooHigh: [...document.querySelectorAll(".pdf-page")].filter((one) => one.scrollHeight > 722).length,
+    unseen: [...document.querySelectorAll(".pdf-page .fragment")].filter(
+      (one) =>
+        one.getClientRects().length > 0 &&
+        (getComputedStyle(one).visibility !== "visible" || Number(getComputedStyle(one).opacity) < 1),
+    ).length,
+    background: getComputedStyle(document.body).backgroundColor,
+  }));
+  assert.equal(facts.pages, facts.slides);
+  assert.ok(facts.pages > 30);
+  assert.deepEqual(facts.missing, []);
+  assert.equal(facts.blank, 0);
+  assert.equal(facts.tooHigh, 0);
+  assert.equal(facts.unseen, 0, "a step that is not on paper");
+  assert.equal(facts.background, "rgb(253, 252, 249)");
+  const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true });
+  const count = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g).length;
+  assert.equal(count, facts.pages);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("the shorter cut has fewer pages, those of its slides, and no control of a reader is on paper", async () => {
+  const screen = await deck.openDeck("?data=shipped&cut=20");
+  const ids = await slideIds(screen);
+  await screen.close();
+  const page = await openPrinted("view=print&cut=20&explore");
+  const printed = await page.$$eval(".pdf-page > section", (all) => all.map(({ id }) => id));
+  assert.deepEqual(printed, ids);
+  await page.emulateMedia({ media: "print" });
+  const controls = await page.$$eval("button, input, select, dialog[open]", (all) =>
+    all.filter((one) => one.getClientRects().length > 0).map((one) => one.outerHTML.slice(0, 80)),
+  );
+  assert.deepEqual(controls, []);
+  await page.close();
+});

@@ -1,0 +1,200 @@
+/** What a reader has: contents, search, notes, links, and a bar that stands on no slide. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { axeProblems, loadAxe } from "../support/axe.js";
+import { startDeck } from "../support/deck.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck.close());
+
+const openReader = (hash = "#/title", query = "?data=fixture&explore", options = {}) =>
+  deck.openDeck(query, { hash, ...options });
+const here = (page) => page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+
+test("the contents name every slide in order, and lead to it", async () => {
+  const page = await openReader("#/setup");
+  await page.keyboard.press("c");
+  const dialog = page.locator("dialog.reader-dialog");
+  await dialog.waitFor();
+  const listed = await dialog
+    .locator('.contents-body a[href^="#/"]')
+    .evaluateAll((links) =>
+      links.map((link) => ({
+        id: decodeURIComponent(link.getAttribute("href").slice(2)),
+        text: link.textContent,
+      })),
+    );
+  const slides = await page.evaluate(() =>
+    [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id }) => id),
+  );
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    slides,
+  );
+  for (const { id, text } of listed) assert.match(text, /\w/, id);
+  assert.equal(await dialog.locator('a[aria-current="true"][href^="#/"]').getAttribute("href"), "#/setup");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#/setup");
+  const minutes = await dialog.locator("h3 .length").allInnerTexts();
+  assert.equal(
+    minutes.filter((text) => / min$/.test(text)).reduce((sum, text) => sum + parseInt(text, 10), 0),
+    40,
+  );
+  await dialog.locator('a[href="#/journal-ratio"]').click();
+  await dialog.waitFor({ state: "detached" });
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "journal-ratio");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("the search finds words of slides and of notes, by keyboard alone", async () => {
+  const page = await openReader();
+  await page.keyboard.press("/");
+  const field = page.locator("#contents-search");
+  await field.waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "contents-search");
+  const note = await page.evaluate(() => document.querySelector("#setup aside.notes").textContent);
+  const word = note.match(/\b[a-z]{8,}\b/)[0];
+  await page.keyboard.type(word);
+  await page.waitForFunction(() => document.querySelectorAll(".contents-results a").length > 0);
+  const found = await page.$$eval(".contents-results a", (links) =>
+    links.map((link) => link.getAttribute("href")),
+  );
+  assert.ok(found.includes("#/setup"), `${word}: ${found}`);
+  assert.match(await page.innerText(".contents-count"), /speak/);
+  assert.ok((await page.locator(".contents-results mark").count()) > 0);
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), found[0]);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((id) => window.replay.deck.getCurrentSlide().id === id, found[0].slice(2));
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("zzzzqqq");
+  await page.waitForFunction(() => /No slide/.test(document.querySelector(".contents-count").textContent));
+  await page.keyboard.press("Escape");
+  await page.locator("dialog.reader-dialog").waitFor({ state: "detached" });
+  await page.close();
+});
+
+test("what is searched for is text, and never markup", async () => {
+  const page = await openReader();
+  await page.keyboard.press("/");
+  await page.locator("#contents-search").fill('<img src=x onerror="window.hacked=1"> journal');
+  await page.waitForFunction(() => document.querySelector(".contents-count").textContent !== "");
+  assert.equal(await page.locator("dialog.reader-dialog img").count(), 0);
+  assert.equal(await page.evaluate(() => window.hacked ?? null), null);
+  await page.close();
+});
+
+test("the bar covers no slide, says where one is, and turns the slides", async () => {
+  const page = await openReader("#/journal-ratio");
+  const boxes = await page.evaluate(() => {
+    const bar = document.querySelector(".reader-bar").getBoundingClientRect();
+    const slide = document.querySelector("#journal-ratio").getBoundingClientRect();
+    return { bar: bar.top, slide: slide.bottom, slideTop: slide.top };
+  });
+  assert.ok(boxes.slide <= boxes.bar + 1, `slide to ${boxes.slide}, bar from ${boxes.bar}`);
+  assert.ok(boxes.slideTop >= -1);
+  assert.match(await page.innerText(".reader-bar .position"), /^Journal · \d+ of \d+$/);
+  const before = await here(page);
+  await page.getByRole("button", { name: "Next" }).click();
+  assert.notEqual(await here(page), before);
+  await page.getByRole("button", { name: "Previous" }).click();
+  assert.equal(await here(page), before);
+  await page.evaluate(() => {
+    window.location.hash = "#/appendix";
+  });
+  await page.waitForFunction(() =>
+    /appendix/i.test(document.querySelector(".reader-bar .position").textContent),
+  );
+  await page.close();
+});
+
+test("notes are shown beside the slide, and follow it", async () => {
+  const page = await openReader("#/setup");
+  await page.getByRole("button", { name: "Notes" }).click();
+  const notes = page.locator(".reader-notes");
+  await notes.waitFor();
+  assert.match(await notes.innerText(), /What was measured/);
+  await page.evaluate(() => window.replay.deck.slide(0, 0));
+  const own = await page.evaluate(
+    () => window.replay.deck.getCurrentSlide().querySelector("aside.notes").textContent,
+  );
+  const shown = await notes.locator(".words").textContent();
+  assert.equal(shown.replace(/\s+/g, " ").trim(), own.replace(/\s+/g, " ").trim());
+  await page.getByRole("button", { name: "Notes" }).click();
+  await notes.waitFor({ state: "hidden" });
+  await page.close();
+});
+
+test("a reader chooses light or dark, charts follow, and the choice is kept", async () => {
+  const context = await deck.browser.newContext({
+    viewport: { width: 1280, height: 720 },
+    colorScheme: "light",
+  });
+  const page = await context.newPage();
+  const address = `${deck.url}?data=fixture&explore#/throughput-write-seq`;
+  const color = () =>
+    page.evaluate(async () => {
+      await window.replay.charts.ready();
+      const canvas = document.querySelector("#throughput-write-seq canvas");
+      return window.replay.charts.charts.get(canvas).chart.data.datasets[0].borderColor;
+    });
+  await page.goto(address);
+  await page.waitForSelector("html[data-deck-ready]");
+  const light = await color();
+  await page.getByRole("button", { name: "Dark" }).click();
+  const dark = await color();
+  assert.notEqual(dark, light);
+  await page.reload();
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  assert.equal(await color(), dark);
+  // A stage on the same machine takes the system's choice.
+  await page.goto(`${deck.url}?data=fixture#/throughput-write-seq`);
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme ?? null), null);
+  await context.close();
+});
+
+test("the skip link leads past the charts of a slide to the controls", async () => {
+  const page = await openReader("#/journal-ratio");
+  await page.keyboard.press("Tab");
+  assert.match(await page.evaluate(() => document.activeElement.className), /skip-link/);
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Contents");
+  assert.equal(await here(page), "journal-ratio");
+  await page.keyboard.press("Enter");
+  await page.locator("dialog.reader-dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog.reader-dialog").waitFor({ state: "detached" });
+  assert.equal(await here(page), "journal-ratio");
+  await page.close();
+});
+
+test("axe finds nothing in contents, search, notes and list of keys, in light and dark", async () => {
+  const problems = [];
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await openReader("#/setup", undefined, { colorScheme });
+    await loadAxe(page);
+    const look = async (what) =>
+      problems.push(...(await axeProblems(page)).map((text) => `${what}, ${colorScheme}: ${text}`));
+    await page.keyboard.press("c");
+    await page.locator("dialog.reader-dialog").waitFor();
+    await look("contents");
+    await page.locator("#contents-search").fill("journal");
+    await page.waitForFunction(() => document.querySelectorAll(".contents-results a").length > 0);
+    await look("search");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Notes" }).click();
+    await look("notes");
+    await page.keyboard.press("?");
+    await page.locator("dialog.keys-help").waitFor();
+    await look("keys");
+    await page.close();
+  }
+  assert.deepEqual(problems, []);
+});

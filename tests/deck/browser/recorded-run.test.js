@@ -1,0 +1,213 @@
+/** `?run` in a real browser: charts fill with nothing but the runs that had arrived, and end as their files. */
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { axeProblems, loadAxe } from "../support/axe.js";
+import { readChart, readRuns } from "../support/csv-file.js";
+import { chartsOf, goTo, startDeck } from "../support/deck.js";
+
+const SLIDE = "throughput-write-seq";
+const FILE = "fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck?.close());
+
+const badge = (page) => page.locator(".recorded-run");
+const press = (page, key) => page.keyboard.press(key);
+
+/** Every state that the chart of a slide is drawn in from now on: its series and the counts behind their points. */
+function watch(page, id) {
+  return page.evaluate((slideId) => {
+    const canvas = document.querySelector(`#${slideId} canvas`);
+    window.frames_ = [];
+    canvas.addEventListener("chart-csv:updated", () => {
+      const { model } = window.replay.charts.charts.get(canvas);
+      window.frames_.push(
+        model.series.map(({ name, points }) => ({
+          name,
+          points: points.map(({ x, y, low, high, n }) => ({ x, y, low, high, n })),
+        })),
+      );
+    });
+  }, id);
+}
+
+async function open(query, { slide = SLIDE, ...options } = {}) {
+  const page = await deck.openDeck(`?data=fixture&${query}`, { reducedMotion: "no-preference", ...options });
+  await goTo(page, slide);
+  return page;
+}
+
+test("each frame is computed from the runs that had arrived, and the last is the file", async () => {
+  const page = await open("run=5");
+  await watch(page, SLIDE);
+  assert.match(await badge(page).textContent(), /^Recorded run: 1 January 2026, .+ in 5 s/);
+  await badge(page).getByText("Recorded run over").waitFor();
+  const frames = await page.evaluate(() => window.frames_);
+  assert.ok(frames.length > 5, `${frames.length} frames`);
+  const runs = await readRuns(path.join(deck.benchmarks, FILE));
+  let growing = 0;
+  for (const frame of frames) {
+    let counted = 0;
+    for (const { name, points } of frame) {
+      for (const { x, y, low, high, n } of points) {
+        if (y === null) continue;
+        counted += n;
+        // Blocks arrive in their order, so that the first n runs of a point are those that had arrived.
+        const arrived = runs
+          .filter((run) => run.series === name && run.x === x)
+          .map((run) => run.y)
+          .slice(0, n);
+        assert.equal(arrived.length, n, "more runs than there are");
+        const ordered = [...arrived].sort((a, b) => a - b);
+        const median = (ordered[(n - 1) >> 1] + ordered[n >> 1]) / 2;
+        assert.ok(
+          Math.abs(y - median) < 1e-6 * median,
+          `${name} ${x}: ${y}, not the median ${median} of ${n} runs`,
+        );
+        if (frame === frames.at(-1)) continue;
+        assert.deepEqual(
+          [low, high].map((bound) => bound.toPrecision(6)),
+          [ordered[0], ordered.at(-1)].map((run) => run.toPrecision(6)),
+        );
+      }
+    }
+    assert.ok(counted >= growing, "runs that had arrived are gone again");
+    growing = counted;
+  }
+  const [chart] = await chartsOf(page, SLIDE);
+  const file = await readChart(path.join(deck.benchmarks, FILE));
+  assert.deepEqual(chart.series, file.series);
+  assert.deepEqual(chart.bounds, file.bounds);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("the axis stands still while the chart fills", async () => {
+  const page = await open("run=20");
+  const range = () =>
+    page.evaluate((id) => {
+      const { min, max } = window.replay.charts.charts.get(document.querySelector(`#${id} canvas`)).chart
+        .scales.y;
+      return [min, max];
+    }, SLIDE);
+  await page.waitForFunction(() => document.querySelector(".recorded-run progress").value > 0.1);
+  const early = await range();
+  await page.waitForFunction(() => document.querySelector(".recorded-run progress").value > 0.3);
+  assert.deepEqual(await range(), early);
+  await press(page, "q");
+  await badge(page).getByText("Recorded run over").waitFor();
+  const finished = await range();
+  assert.ok(finished[1] <= early[1] * 1.001, `${finished} needs more room than ${early}`);
+  await page.close();
+});
+
+test("it waits and goes on at W, begins anew at Z, and Q shows all that was measured", async () => {
+  const page = await open("run=30");
+  const share = () => page.evaluate(() => document.querySelector(".recorded-run progress").value);
+  await page.waitForFunction(() => document.querySelector(".recorded-run progress").value > 0.02);
+  await press(page, "w");
+  await badge(page).getByText("paused").waitFor();
+  const stopped = await share();
+  await page.waitForTimeout(600);
+  assert.equal(await share(), stopped);
+  await press(page, "w");
+  await page.waitForFunction((was) => document.querySelector(".recorded-run progress").value > was, stopped);
+  await press(page, "z");
+  await page.waitForFunction((was) => document.querySelector(".recorded-run progress").value < was, stopped);
+  await press(page, "q");
+  await badge(page).getByText("Recorded run over").waitFor();
+  await page.evaluate(() => window.replay.charts.ready());
+  const [chart] = await chartsOf(page, SLIDE);
+  assert.deepEqual(chart.series, (await readChart(path.join(deck.benchmarks, FILE))).series);
+  await page.close();
+});
+
+test("charts of other slides' experiments are complete, and those of the same experiment play along", async () => {
+  const page = await open("run=600");
+  const empty = (series) =>
+    Object.values(series)
+      .flat()
+      .every((value) => value === null);
+  await goTo(page, "journal-ratio");
+  const [ratio] = await chartsOf(page, "journal-ratio");
+  assert.ok(Object.values(ratio.series).flat().includes(null), "ten minutes' run is complete at once");
+  const other = await page.evaluate(
+    () => document.querySelector('canvas[data-chart-src*="/client-sweep/"]').closest("section").id,
+  );
+  await goTo(page, other);
+  const [sweep] = await chartsOf(page, other);
+  assert.ok(!empty(sweep.series));
+  assert.deepEqual(
+    sweep.series,
+    (await readChart(path.join(deck.benchmarks, sweep.url.replace("benchmarks/", "")))).series,
+  );
+  await page.close();
+});
+
+test("with reduced motion the chart changes only where a block ends", async () => {
+  const page = await open("run=5", { reducedMotion: "reduce" });
+  await watch(page, SLIDE);
+  await badge(page).getByText("Recorded run over").waitFor();
+  const frames = await page.evaluate(() => window.frames_);
+  for (const frame of frames) {
+    const counts = new Set(
+      frame.flatMap(({ points }) => points.filter(({ y }) => y !== null).map(({ n }) => n)),
+    );
+    assert.ok(counts.size <= 1, `a frame within a block: ${[...counts]} runs`);
+  }
+  assert.ok(frames.length >= 3, `${frames.length} frames`);
+  await page.close();
+});
+
+test("without a recording the deck says what to do, and the charts are complete", async () => {
+  const page = await deck.openDeck("?data=fixture&run", {
+    prepare: (one) => one.route("**/recording.json", (route) => route.fulfill({ status: 404, body: "none" })),
+  });
+  await badge(page)
+    .getByText(/npm run derive -- --data fixture/)
+    .waitFor();
+  await goTo(page, SLIDE);
+  const [chart] = await chartsOf(page, SLIDE);
+  assert.deepEqual(chart.series, (await readChart(path.join(deck.benchmarks, FILE))).series);
+  await page.close();
+});
+
+test("a chart whose runs cannot be read is shown complete, and the line says so", async () => {
+  const page = await deck.openDeck("?data=fixture&run=60", {
+    prepare: (one) =>
+      one.route("**/throughput-write-seq.runs.csv", (route) => route.fulfill({ status: 404, body: "none" })),
+  });
+  await goTo(page, SLIDE);
+  await badge(page)
+    .getByText(/shown complete/)
+    .waitFor();
+  const [chart] = await chartsOf(page, SLIDE);
+  assert.deepEqual(chart.series, (await readChart(path.join(deck.benchmarks, FILE))).series);
+  await page.close();
+});
+
+test("the line of the run is free of axe's complaints, in light and dark, and stays within the margin above the slide", async () => {
+  for (const theme of ["light", "dark"]) {
+    const page = await open(`run=60&theme=${theme}`);
+    await badge(page).waitFor();
+    await loadAxe(page);
+    assert.deepEqual(await axeProblems(page, { include: [".recorded-run"] }), []);
+    const { bottom, size } = await badge(page).evaluate((line) => ({
+      bottom: line.getBoundingClientRect().bottom,
+      size: parseFloat(getComputedStyle(line).fontSize),
+    }));
+    const top = await page.evaluate(
+      (id) => document.querySelector(`#${id} h2`).getBoundingClientRect().top,
+      SLIDE,
+    );
+    assert.ok(bottom <= top, `${bottom} px, over the title at ${top} px`);
+    assert.ok(size >= 20, `${size} px`);
+    await page.close();
+  }
+});

@@ -1,0 +1,96 @@
+/** The speaker view: the pace of the chosen cut, keys that work on both screens, and finding the deck again. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { goTo, startDeck } from "../support/deck.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck.close());
+
+/** Opens the speaker view of a page, and waits until both of its slides stand. */
+async function openSpeaker(page) {
+  const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
+  await speaker.waitForFunction(
+    () =>
+      [...document.querySelectorAll("iframe")].filter(
+        ({ contentDocument: inner }) => inner?.documentElement.dataset.deckReady,
+      ).length === 2,
+  );
+  return speaker;
+}
+
+const framesOf = (speaker) => speaker.frames().filter((frame) => frame.url().includes("receiver"));
+
+test("the speaker view is fetched after the slides, and shows the slides and the pace of the cut", async () => {
+  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/journal" });
+  const speaker = await openSpeaker(page);
+  const cut = await page.evaluate(() => window.replay.deck.getSlides().length);
+  for (const frame of framesOf(speaker)) {
+    assert.match(frame.url(), /cut=20/);
+    assert.equal(await frame.evaluate(() => window.replay.deck.getSlides().length), cut);
+    assert.equal(await frame.locator(".reader-bar, .notice").count(), 0);
+  }
+  // Until the present slide ends: all before it, and itself; less what has passed since the view was opened.
+  const allotted = await page.evaluate(() => {
+    const { deck: reveal } = window.replay;
+    return reveal
+      .getSlides()
+      .slice(0, reveal.getSlidePastCount() + 1)
+      .reduce((sum, { dataset }) => sum + Number(dataset.timing), 0);
+  });
+  const pace = speaker.locator(".pacing");
+  await speaker.waitForFunction(() => /[1-9]/.test(document.querySelector(".pacing").textContent));
+  const [hours, minutes, seconds] = (await pace.innerText()).match(/\d+/g).map(Number);
+  const left = hours * 3600 + minutes * 60 + seconds;
+  assert.ok(left <= allotted && left > allotted - 20, `${left} s left of ${allotted}`);
+  assert.match(
+    await speaker.evaluate(() => getComputedStyle(document.querySelector(".pacing"), "::after").content),
+    /ahead|on time/,
+  );
+  assert.deepEqual(page.complaints, []);
+  await speaker.close();
+  await page.close();
+});
+
+test("a chart's key works on stage and in the speaker view alike, and slides turn from either", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/throughput-write-seq" });
+  await goTo(page, "throughput-write-seq");
+  const speaker = await openSpeaker(page);
+  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+  const table = "#throughput-write-seq .chart-figure table";
+  await page.bringToFront();
+  await page.keyboard.press("t");
+  await page.locator(table).waitFor();
+  await current.locator(table).waitFor();
+  await speaker.bringToFront();
+  await speaker.locator("#speaker-controls").focus();
+  await speaker.keyboard.press("t");
+  await page.locator(table).waitFor({ state: "hidden" });
+  const before = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+  await speaker.keyboard.press("PageDown");
+  await page.waitForFunction((id) => window.replay.deck.getCurrentSlide().id !== id, before);
+  await speaker.close();
+  await page.close();
+});
+
+test("a speaker view finds the deck again when it was loaded anew", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  const speaker = await openSpeaker(page);
+  await page.reload();
+  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForTimeout(2500);
+  await page.evaluate(() => window.replay.deck.slide(0, 0));
+  const note = await page.evaluate(() =>
+    document.querySelector("#title aside.notes").textContent.trim().slice(0, 30),
+  );
+  await speaker.waitForFunction(
+    (words) => document.querySelector(".speaker-controls-notes .value").textContent.includes(words),
+    note,
+  );
+  await speaker.close();
+  await page.close();
+});

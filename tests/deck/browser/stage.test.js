@@ -1,0 +1,231 @@
+/** On stage: keys and clickers, the two cuts, and slides that somebody tampered with. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { startDeck } from "../support/deck.js";
+
+let deck;
+
+before(async () => {
+  deck = await startDeck();
+});
+after(() => deck.close());
+
+const slideOf = (page) => page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+/** Slide and step. */
+const placeOf = (page) => page.evaluate(() => JSON.stringify(window.replay.deck.getIndices()));
+const stateOf = (page) =>
+  page.evaluate(() => ({
+    slide: window.replay.deck.getCurrentSlide().id,
+    overview: window.replay.deck.isOverview(),
+    paused: window.replay.deck.isPaused(),
+    dialogs: document.querySelectorAll("dialog[open]").length,
+    inputs: document.querySelectorAll("input, select").length,
+  }));
+
+test("no single key opens anything to choose from, and the next press of a clicker goes on", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  const keys = [
+    ..."abcdefghijklmnopqrstuvwxyz0123456789./;'-=[]",
+    "Escape",
+    "Home",
+    "End",
+    "Enter",
+    "Delete",
+    "F1",
+    "F5",
+  ];
+  // S opens a window of its own, F fills the screen, and both are meant.
+  for (const key of keys.filter((one) => !["s", "f"].includes(one))) {
+    await page.keyboard.press(key);
+    const { overview, inputs } = await stateOf(page);
+    assert.equal(overview, false, `${key} opens the overview`);
+    assert.equal(inputs, 0, `${key} opens an input`);
+    if ((await stateOf(page)).paused) await page.keyboard.press("PageDown");
+    assert.equal((await stateOf(page)).paused, false, `after ${key} the screen stays black`);
+    await page.evaluate(() => window.replay.deck.slide(2, 0));
+    const before = await placeOf(page);
+    await page.keyboard.press("PageDown");
+    const { dialogs } = await stateOf(page);
+    assert.notEqual(await placeOf(page), before, `after ${key} a clicker does not go on`);
+    assert.equal(dialogs, 0, `after ${key} something lies over the slides`);
+    await page.evaluate(() => window.replay.deck.slide(2, 0));
+  }
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("arrow keys and a clicker's buttons go through all slides in the order of the talk", async () => {
+  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/title" });
+  const order = await page.evaluate(() =>
+    [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id }) => id),
+  );
+  for (const key of ["ArrowRight", "ArrowDown", "PageDown", "Enter", " "]) {
+    await page.evaluate(() => window.replay.deck.slide(0, 0));
+    const seen = new Set([await slideOf(page)]);
+    for (let press = 0; press < 40 && seen.size < 8; press += 1) {
+      await page.keyboard.press(key);
+      seen.add(await slideOf(page));
+    }
+    assert.deepEqual([...seen], order.slice(0, 8), key);
+  }
+  await page.close();
+});
+
+test("Shift+O shows the overview on stage, and O or Escape leaves it", async () => {
+  const page = await deck.openDeck();
+  for (const leaving of ["o", "Escape"]) {
+    await page.keyboard.press("Shift+O");
+    assert.equal((await stateOf(page)).overview, true);
+    await page.keyboard.press(leaving);
+    assert.equal((await stateOf(page)).overview, false, leaving);
+  }
+  await page.close();
+});
+
+test("? lists the keys that work, and what goes on puts the list away", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  const before = await placeOf(page);
+  await page.keyboard.press("?");
+  const list = page.locator("dialog.keys-help");
+  await list.waitFor();
+  const text = await list.innerText();
+  assert.match(text, /Black screen/);
+  assert.match(text, /Charts as a table/);
+  assert.doesNotMatch(text, /Contents|Search|Jump/);
+  await page.keyboard.press("PageDown");
+  await list.waitFor({ state: "detached" });
+  assert.notEqual(await placeOf(page), before);
+  await page.close();
+});
+
+test("a cut shows its own slides and seconds, and an address of another slide leads to the nearest one", async () => {
+  const facts = async (query, hash) => {
+    const page = await deck.openDeck(query, { hash });
+    const found = await page.evaluate(() => {
+      const slides = [...document.querySelectorAll(".slides section:not(.stack)")];
+      const counted = slides.filter((slide) => !slide.closest('[data-visibility="uncounted"]'));
+      return {
+        all: slides.map(({ id }) => id),
+        seconds: counted.reduce((sum, { dataset }) => sum + Number(dataset.timing), 0),
+        only40: slides.filter(({ dataset }) => dataset.cut === "40").length,
+        untimed: counted.filter(({ dataset }) => !/^\d+$/.test(dataset.timing)).map(({ id }) => id),
+        emptyStacks: [...document.querySelectorAll(".slides > section")].filter(
+          (one) => one.children.length === 0,
+        ).length,
+        here: window.replay.deck.getCurrentSlide().id,
+        notices: document.querySelectorAll(".notice").length,
+      };
+    });
+    await page.close();
+    return found;
+  };
+  const whole = await facts("?data=fixture", "#/title");
+  const short = await facts("?data=fixture&cut=20", "#/title");
+  assert.equal(whole.seconds, 2400);
+  assert.equal(short.seconds, 1200);
+  assert.equal(short.only40, 0);
+  for (const { untimed, emptyStacks } of [whole, short]) {
+    assert.deepEqual(untimed, []);
+    assert.equal(emptyStacks, 0);
+  }
+  const gone = whole.all.filter((id) => !short.all.includes(id));
+  assert.ok(gone.length > 3);
+  const [first] = gone;
+  const before = whole.all.slice(0, whole.all.indexOf(first)).findLast((id) => short.all.includes(id));
+  const led = await facts("?data=fixture&cut=20", `#/${first}`);
+  assert.equal(led.here, before);
+  assert.equal(led.notices, 0, "a notice on stage");
+  const told = await facts("?data=fixture&cut=20&explore", `#/${first}`);
+  assert.equal(told.here, before);
+  assert.equal(told.notices, 1);
+});
+
+test("an address that asks for what there is not says so", async () => {
+  const page = await deck.openDeck("?data=fixture&cut=30");
+  assert.match(await page.innerText(".notice"), /no cut of “30” minutes.*20 or 40/);
+  await page.close();
+});
+
+const HOSTILE = `<!-- .slide: id="hostile" onclick="window.hacked = 1" data-background-iframe="https://example.org/" -->
+# Harmless <!-- .element: onmouseover="window.hacked = 2" data-preview-link="javascript:window.hacked=3" -->
+
+<img src="data:," onerror="window.hacked = 4"><iframe srcdoc="<script>parent.hacked = 5</script>"></iframe>
+
+[a link](javascript:window.hacked=6) <a href="&#106;avascript:window.hacked=7">another</a>
+
+<svg><script>window.hacked = 8</script><a xlink:href="javascript:window.hacked=9"><text>x</text></a></svg>
+
+<form action="https://example.org/"><button formaction="javascript:window.hacked=10">send</button></form>
+<meta http-equiv="refresh" content="0;url=https://example.org/"><base href="https://example.org/">
+<style>.slides { display: none }</style>
+
+</SCRIPT ><img src="data:," onerror="window.hacked = 11"><script>window.hacked = 12</script>
+
+<p onclick="window.hacked = 13" class="kept">Kept</p>
+
+<!-- Note -->
+A note <img src="data:," onerror="window.hacked = 14">.
+
+
+<!-- .slide: id="after-hostile" -->
+# Still here
+`;
+
+test("a hostile chapter runs nothing, loads nothing, and is told of; what is harmless in it stays", async () => {
+  const asked = [];
+  const page = await deck.openDeck("?data=fixture", {
+    prepare(one) {
+      one.on("request", (request) => asked.push(request.url()));
+      return one.route("**/slides/20-setup.md", (route) =>
+        route.fulfill({ contentType: "text/markdown; charset=utf-8", body: HOSTILE }),
+      );
+    },
+  });
+  await page.evaluate(() => {
+    window.replay.deck.slide(
+      ...Object.values(window.replay.deck.getIndices(document.getElementById("hostile"))),
+    );
+    for (const element of document.querySelectorAll("#hostile, #hostile *:not(aside *)")) element.click?.();
+  });
+  await page.waitForTimeout(200);
+  const found = await page.evaluate(() => ({
+    hacked: window.hacked ?? null,
+    elements: [
+      ...document.querySelectorAll(".slides :is(iframe, script, object, embed, form, style, meta, base)"),
+    ].map(({ localName }) => localName),
+    attributes: [...document.querySelectorAll(".slides *")].flatMap((element) =>
+      [...element.attributes]
+        .filter(({ name, value }) => /^on|iframe|preview-link/.test(name) || /^\s*javascript:/i.test(value))
+        .map(({ name }) => `${element.localName} ${name}`),
+    ),
+    kept: document.querySelector("#hostile .kept")?.textContent,
+    after: document.querySelector("#after-hostile h1")?.textContent,
+    notice: document.querySelector(".notice")?.textContent,
+  }));
+  assert.equal(found.hacked, null);
+  assert.deepEqual(found.elements, []);
+  assert.deepEqual(found.attributes, []);
+  assert.equal(found.kept, "Kept");
+  assert.equal(found.after, "Still here");
+  assert.match(found.notice, /Something was taken out of the slides.*<iframe>.*onclick of <section>/s);
+  assert.deepEqual(
+    asked.filter((address) => !address.startsWith(deck.url)).filter((one) => !one.startsWith("data:")),
+    [],
+  );
+  assert.equal(page.url().startsWith(deck.url), true, "the page went elsewhere");
+  await page.close();
+});
+
+test("nothing is taken out of the talk's own slides and its first page", async () => {
+  for (const query of ["?data=fixture", "?data=fixture&explore"]) {
+    const page = await deck.openDeck(query, { hash: "#/title" });
+    assert.equal(await page.locator(".notice").count(), 0);
+    await page.close();
+  }
+  const page = await deck.browser.newPage();
+  await page.goto(`${deck.url}?data=fixture&explore`);
+  await page.waitForSelector("html[data-front-ready]");
+  assert.equal(await page.locator(".notice").count(), 0);
+  await page.close();
+});

@@ -1,0 +1,40 @@
+/** Axe in a page whose policy forbids scripts that are not its own: it is evaluated, not added as an element. */
+
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
+const SOURCE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** Readies a page, or a frame of one, for `axeProblems`. */
+export async function loadAxe(page) {
+  await page.evaluate(await readFile(SOURCE, "utf8"));
+}
+
+/**
+ * Every violation, whatever its impact, as `rule: element`.
+ * @param {import("playwright-core").Page|import("playwright-core").Frame} page
+ * @param {{include?: string[], rules?: string[]}} [options]   selectors of what is looked at, else the whole document;
+ *   the only rules to run, else all
+ * @returns {Promise<string[]>}
+ */
+export function axeProblems(page, { include = null, rules = null } = {}) {
+  return page.evaluate(
+    async ({ selectors, only }) => {
+      const context = selectors ? { include: selectors.map((selector) => [selector]) } : document;
+      const { violations } = await window.axe.run(context, {
+        resultTypes: ["violations"],
+        // Each frame is asked by itself; and no style sheet is fetched a second time.
+        iframes: false,
+        preload: false,
+        ...(only && { runOnly: { type: "rule", values: only } }),
+      });
+      return violations.flatMap(({ id: rule, nodes }) =>
+        nodes.map(({ html, failureSummary }) => {
+          const why = failureSummary?.split("\n").at(1)?.trim() ?? "";
+          return `${rule}: ${html.slice(0, 140)} ${why.slice(0, 160)}`;
+        }),
+      );
+    },
+    { selectors: include, only: rules },
+  );
+}

@@ -1,0 +1,72 @@
+/** A chart's CSV and its companions as a parser reads them that is not the deck's own: the oracle of the canvas tests. */
+
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+
+import { parse } from "csv-parse/sync";
+
+const LONG = "series,x,y,low,high,n";
+const number = (cell) => (cell === "" ? null : Number(cell));
+/** x values are numbers if all of them are, else labels. */
+const axis = (cells) =>
+  cells.every((cell) => cell !== "" && Number.isFinite(Number(cell))) ? cells.map(Number) : cells;
+
+/**
+ * Reads one chart.
+ * @param {string} file   path of `X.csv`, wide or long
+ * @returns {Promise<{long: boolean, columns: (number|string)[], series: Record<string, (number|null)[]>,
+ *                    bounds: Record<string, {low: number|null, high: number|null, n: number|null}[]>}>}
+ *   `bounds` holds for each value of `series` what the companions, or the long file itself, say of it
+ */
+export async function readChart(file) {
+  const [header, ...rows] = parse(await readFile(file, "utf8"));
+  return header.join() === LONG ? longChart(rows) : wideChart(file, header, rows);
+}
+
+/** The runs behind a chart, `X.runs.csv`: `{series, x, y, block, attempt}` each; null where there is no such file. */
+export async function readRuns(file) {
+  const name = file.replace(/\.csv$/, ".runs.csv");
+  if (!existsSync(name)) return null;
+  const rows = parse(await readFile(name, "utf8"), { columns: true });
+  return rows.map((row) => ({ ...row, x: axis([row.x])[0], y: number(row.y) }));
+}
+
+function longChart(rows) {
+  const xs = axis(rows.map(([, x]) => x));
+  const series = {};
+  const bounds = {};
+  for (const [label, , y, low, high, n] of rows) {
+    (series[label] ??= []).push(number(y));
+    (bounds[label] ??= []).push({ low: number(low), high: number(high), n: number(n) });
+  }
+  return { long: true, columns: [...new Set(xs)], series, bounds };
+}
+
+async function wideChart(file, header, rows) {
+  const columns = axis(header.slice(1));
+  const ratio = /(?:^|\/)ratio-[^/]*$/.test(file);
+  const [lows, highs, counts] = await Promise.all(
+    (ratio ? ["low", "high", "n"] : ["min", "max", "n"]).map((suffix) =>
+      companion(file.replace(/\.csv$/, `.${suffix}.csv`)),
+    ),
+  );
+  const series = Object.fromEntries(rows.map(([label, ...cells]) => [label, cells.map(number)]));
+  const bounds = Object.fromEntries(
+    Object.keys(series).map((label) => [
+      label,
+      columns.map((x) => ({ low: lows(label, x), high: highs(label, x), n: counts(label, x) })),
+    ]),
+  );
+  return { long: false, columns, series, bounds };
+}
+
+/** Looks values up by series and x; null for all of them where there is no such file. */
+async function companion(file) {
+  if (!existsSync(file)) return () => null;
+  const [header, ...rows] = parse(await readFile(file, "utf8"));
+  const columns = axis(header.slice(1));
+  const values = new Map(
+    rows.map(([label, ...cells]) => [label, new Map(cells.map((cell, i) => [columns[i], number(cell)]))]),
+  );
+  return (label, x) => values.get(label)?.get(x) ?? null;
+}

@@ -1,0 +1,123 @@
+/** The fixture's CSV files and its recording, in the shape in which derive writes them. Pure. */
+
+/** Made-up spread of ten runs around their median, smallest and largest like the fixture's minimum and maximum. */
+const SPREAD = [0.88, 0.92, 0.95, 0.97, 0.99, 1.01, 1.02, 1.04, 1.06, 1.09];
+/** The same of ratios, around their geometric mean. */
+const RATIO_SPREAD = [0.9, 0.94, 0.96, 0.98, 0.99, 1 / 0.99, 1 / 0.98, 1 / 0.96, 1 / 0.94, 1 / 0.9];
+/** Made-up time that one set takes. */
+const SET_SECONDS = 60;
+
+/** Nine significant digits, as derive writes them. */
+export const number = (value) => (value === null ? "" : String(Number(value.toPrecision(9))));
+
+const quoted = (cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+const text = (rows) =>
+  `${rows.map((cells) => cells.map((cell) => quoted(String(cell))).join(",")).join("\n")}\n`;
+
+function table(axis, columns, rows) {
+  return text([[axis, ...columns], ...rows.map(([name, cells]) => [name, ...cells.map(number)])]);
+}
+
+/** What one block measured, as a share of the value that the chart shows. */
+function shareOf(block, blocks, ratio) {
+  return blocks === 1 ? 1 : (ratio ? RATIO_SPREAD : SPREAD)[block - 1];
+}
+
+/** `X.runs.csv`: the runs behind points `[series, x, y]`; points without a value have none. */
+function runsFile(name, points, blocks) {
+  const ratio = name.startsWith("ratio-");
+  const rows = points
+    .filter(([, , y]) => y !== null)
+    .flatMap(([series, x, y]) =>
+      Array.from({ length: blocks }, (_, at) => [
+        series,
+        x,
+        number(y * shareOf(at + 1, blocks, ratio)),
+        at + 1,
+        1,
+      ]),
+    );
+  return { [`${name}.runs.csv`]: text([["series", "x", "y", "block", "attempt"], ...rows]) };
+}
+
+/** A chart's file in the long form: of each series, its points as `[x, y]` or `[x, y, low, high]`. `n` runs stand behind each. */
+export function longChart(name, series, n) {
+  const rows = series.flatMap(([label, points]) =>
+    points.map(([x, y, low = null, high = null]) => [label, x, ...[y, low, high].map(number), n]),
+  );
+  const points = series.flatMap(([label, all]) => all.map(([x, y]) => [label, x, y]));
+  return {
+    [`${name}.csv`]: text([["series", "x", "y", "low", "high", "n"], ...rows]),
+    ...(n > 1 && runsFile(name, points, n)),
+  };
+}
+
+/**
+ * The files of a chart in the wide form: the values, the runs behind them, and the companions.
+ * @param {string} name
+ * @param {string} axis   its title
+ * @param {number[]} columns
+ * @param {[string, (number|null)[]][]} rows
+ * @param {Record<string, (value: number) => number|null>} companions   by suffix, what stands there for a value
+ * @param {number} blocks
+ */
+export function wideChart(name, axis, columns, rows, companions, blocks) {
+  const changed = (change) =>
+    rows.map(([label, cells]) => [label, cells.map((cell) => (cell === null ? null : change(cell)))]);
+  const points = rows.flatMap(([label, cells]) => cells.map((cell, i) => [label, columns[i], cell]));
+  return {
+    [`${name}.csv`]: table(axis, columns, rows),
+    ...Object.fromEntries(
+      Object.entries(companions).map(([suffix, change]) => [
+        `${name}.${suffix}.csv`,
+        table(axis, columns, changed(change)),
+      ]),
+    ),
+    ...runsFile(name, points, blocks),
+  };
+}
+
+/**
+ * recording.json: each experiment as if its sets had been run one after the other, block by block.
+ * @param {string} dataSet
+ * @param {Record<string, {blocks: number, groups: {arrives: "run"|"row", charts: string[], xs: number[]}[]}>} experiments
+ *   groups: charts of the same runs
+ */
+export function recordingOf(dataSet, experiments, { startedAt, quantiles }) {
+  const recorded = Object.entries(experiments).map(([name, { blocks, groups }]) => {
+    let clock = 0;
+    const moments = groups.map(() => []);
+    for (let block = 1; block <= blocks; block += 1) {
+      groups.forEach(({ arrives, xs }, at) => {
+        for (const x of arrives === "row" ? [block] : xs)
+          moments[at].push([(clock += SET_SECONDS), x, block]);
+      });
+    }
+    const start = Date.parse(startedAt);
+    return [
+      name,
+      {
+        started_at: new Date(start).toISOString(),
+        ended_at: new Date(start + clock * 1000).toISOString(),
+        seconds: clock,
+        attempts: clock / SET_SECONDS,
+        groups: groups.map(({ arrives, charts }, at) => ({
+          arrives,
+          charts,
+          seconds: moments[at].map(([seconds]) => seconds),
+          x: moments[at].map(([, x]) => x),
+          ...(arrives === "run" && { block: moments[at].map(([, , block]) => block) }),
+        })),
+      },
+    ];
+  });
+  return {
+    schema_version: 1,
+    data_set: dataSet,
+    altered: false,
+    longest_pause_seconds: SET_SECONDS,
+    confidence: 0.95,
+    t_quantiles: quantiles,
+    experiments: Object.fromEntries(recorded),
+  };
+}

@@ -1,0 +1,33 @@
+/** The built site, on the plainest of servers, in a subfolder. */
+
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { serveFolder } from "../../../scripts/deck/static-server.js";
+
+/**
+ * Builds the site and serves it.
+ * @param {{benchmarks: string, args?: string[]}} options   folder of data sets; further options of the build
+ * @returns {Promise<{url: string, folder: string, close: () => Promise<void>}>} `folder` is where the site lies
+ */
+export async function startBuiltSite({ benchmarks, args = [] }) {
+  const root = await mkdtemp(path.join(tmpdir(), "replay-site-"));
+  const folder = path.join(root, "dist");
+  await promisify(execFile)("node", ["scripts/build.mjs", "--out", folder, ...args], {
+    cwd: PROJECT,
+    env: { ...process.env, REPLAY_BENCHMARKS: benchmarks, REPLAY_HOMEPAGE: "" },
+  });
+  const server = await serveFolder(folder, { under: "/some/where/" });
+  return {
+    url: server.url,
+    folder,
+    async close() {
+      await server.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+import { BUDGET, budgetTable, filesAtStart, overBudget, weigh } from "../../../scripts/deck/budget.js";
+
+const chunk = (fileName, more = {}) => ({
+  type: "chunk",
+  fileName,
+  imports: [],
+  dynamicImports: [],
+  ...more,
+});
+const asset = (fileName) => ({ type: "asset", fileName });
+const OUTPUT = [
+  chunk("index.js", { isEntry: true, imports: ["shared.js"], dynamicImports: ["table.js"] }),
+  chunk("shared.js", { imports: ["deep.js", "index.js"] }),
+  chunk("deep.js"),
+  chunk("table.js", { imports: ["deep.js", "cells.js"] }),
+  chunk("cells.js"),
+  asset("inter.woff2"),
+  asset("index.html"),
+];
+
+test("at start there is the entry and all that it imports statically, however deep", () => {
+  assert.deepEqual([...filesAtStart(OUTPUT)].sort(), ["deep.js", "index.js", "inter.woff2", "shared.js"]);
+});
+
+test("files are weighed as they are sent: scripts by gzip, fonts as they are", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "replay-budget-"));
+  const script = "const a = 1;\n".repeat(1000);
+  try {
+    await writeFile(path.join(folder, "index.js"), script);
+    await writeFile(path.join(folder, "inter.woff2"), Buffer.alloc(5000));
+    const parts = await weigh(
+      [chunk("index.js", { isEntry: true }), asset("inter.woff2"), asset("a.md")],
+      folder,
+    );
+    assert.deepEqual(parts, [
+      { file: "inter.woff2", kind: "font", atStart: true, bytes: 5000 },
+      { file: "index.js", kind: "script", atStart: true, bytes: gzipSync(script).length },
+    ]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+const part = (file, kind, bytes, atStart = true) => ({ file, kind, atStart, bytes });
+
+test("what is over its budget is said with the files that it is made of", () => {
+  const budget = { script: 3000, font: 2000 };
+  const parts = [part("a.js", "script", 2048), part("b.js", "script", 1024), part("c.woff2", "font", 2000)];
+  assert.deepEqual(overBudget(parts, budget), [
+    "JavaScript at start, gzip: 3.0 KB is more than 2.9 KB: a.js (2.0 KB), b.js (1.0 KB)",
+  ]);
+  assert.deepEqual(overBudget(parts, { script: 3072, font: 2000 }), []);
+  assert.equal(overBudget(parts, { script: 1, font: 1 }).length, 2);
+});
+
+test("what is fetched later has no budget, and is listed apart", () => {
+  const parts = [part("a.js", "script", 1024), part("later.js", "script", 10 * BUDGET.script, false)];
+  assert.deepEqual(overBudget(parts), []);
+  const lines = budgetTable(parts).map((line) => line.replace(/ {2,}/g, "  "));
+  assert.deepEqual(lines, [
+    "JavaScript at start, gzip  1.0 KB of 120.0 KB",
+    "  a.js  1.0 KB",
+    "JavaScript later, gzip  1200.0 KB",
+    "  later.js  1200.0 KB",
+  ]);
+});

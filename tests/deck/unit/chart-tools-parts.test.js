@@ -1,0 +1,210 @@
+/** The parts of the chart tools that need no page: commands, marks, steps, the keyboard's way, the second data set. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { chartLink, linkedChart } from "../../../deck/chart-tools/chart-address.js";
+import { Comparison } from "../../../deck/chart-tools/comparison.js";
+import { attemptsBehind, commandsFor, runsAddress } from "../../../deck/chart-tools/commands.js";
+import { wrap } from "../../../deck/chart-tools/copying.js";
+import { stepFrom } from "../../../deck/chart-tools/cursor.js";
+import { marginWords, marksOf, parseMarks } from "../../../deck/chart-tools/marks.js";
+import { fileName, seriesNames, stepsOf } from "../../../deck/chart-tools/names.js";
+
+const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
+
+test("series and steps are read from attributes; commas belong to names", () => {
+  assert.deepEqual(seriesNames("With journal | Without journal, again"), [
+    "With journal",
+    "Without journal, again",
+  ]);
+  assert.equal(seriesNames(undefined), null);
+  assert.equal(seriesNames(" "), null);
+  assert.deepEqual(stepsOf("A | B + C |"), [["A"], ["B", "C"]]);
+  assert.deepEqual(stepsOf(""), []);
+  assert.equal(fileName("a/b/ratio-x.csv?v=1"), "ratio-x");
+  assert.equal(fileName(null), "");
+});
+
+test("a chart is measured again with its site, scale and experiment, into data of one's own", () => {
+  const place = {
+    manifest: { site: "sandbox" },
+    name: "rbd-journaling",
+    experiment: { scale: "talk" },
+    dataSet: "reference",
+  };
+  const [measure, derive, show] = commandsFor(place);
+  assert.equal(
+    measure.command,
+    "npm run measure -- --site sandbox --data mine --scale talk --experiment rbd-journaling",
+  );
+  assert.equal(derive.command, "npm run derive -- --data mine");
+  assert.equal(show.command, "npm run present -- --data mine");
+  assert.match(show.then, /compare=reference/);
+  assert.match(commandsFor({ ...place, dataSet: "mine" })[0].command, /--data mine-again /);
+  assert.match(commandsFor({ ...place, manifest: { site: "a b'c" } })[0].command, /--site 'a b'\\''c' /);
+  assert.deepEqual(commandsFor({ ...place, manifest: null }), []);
+  assert.deepEqual(commandsFor({ ...place, name: null }), []);
+});
+
+test("the attempts behind a chart are counted, and found", () => {
+  const place = { name: "rbd-bench", dataSet: "mine" };
+  const experiment = {
+    attempts: 44,
+    invalid: { too_short: 3 },
+    raw: { path: "rbd-bench/raw", blocks: [1, 2, 3] },
+  };
+  const entry = { attempts: { all: 12, used: 11, invalid: 1 } };
+  assert.deepEqual(attemptsBehind({ ...place, experiment, entry }), {
+    text: "12 attempts, 11 of them used, 1 void and kept.",
+    tidy: "benchmarks/mine/rbd-bench/tidy.csv",
+    raw: "benchmarks/mine/rbd-bench/raw/block-01 … block-03",
+  });
+  const clean = attemptsBehind({
+    ...place,
+    experiment,
+    entry: { attempts: { all: 12, used: 12, invalid: 0 } },
+  });
+  assert.equal(clean.text, "12 attempts, 12 of them used, none void and kept.");
+  const older = attemptsBehind({ ...place, experiment: { ...experiment, raw: undefined }, entry: {} });
+  assert.equal(older.text, "44 attempts in the experiment, some void and kept (too short: 3).");
+  assert.equal(older.raw, "benchmarks/mine/rbd-bench/raw/");
+  assert.equal(attemptsBehind({ ...place, experiment: null, entry: null }), null);
+});
+
+test("a chart has an address, and the file of its runs lies beside its own", () => {
+  const link = chartLink("http://x/talk/?data=mine&chart=1#/old", "journal-ratio", 3);
+  assert.equal(link, "http://x/talk/?data=mine&chart=3#/journal-ratio");
+  assert.equal(linkedChart(new URL(link).search), 3);
+  for (const search of ["", "?chart=", "?chart=0", "?chart=x", "?chart=2.5", "?chart=100"])
+    assert.equal(linkedChart(search), null, search);
+  assert.equal(runsAddress("a/X.csv"), "a/X.runs.csv");
+  assert.equal(runsAddress("a/X.csv?v=1"), "a/X.runs.csv?v=1");
+});
+
+test("published figures are read as names and base units; what is neither is said", () => {
+  assert.deepEqual(parseMarks("S1, journal = 30000000 | S1, a=b = 2e8"), {
+    marks: [
+      { label: "S1, journal", value: 30000000 },
+      { label: "S1, a=b", value: 2e8 },
+    ],
+    problems: [],
+  });
+  assert.deepEqual(parseMarks(undefined), { marks: [], problems: [] });
+  for (const wrong of ["30000000", "journal = 30 MB/s", "= 3", "journal ="]) {
+    const { marks, problems } = parseMarks(wrong);
+    assert.deepEqual(marks, [], wrong);
+    assert.equal(problems.length, 1, wrong);
+  }
+});
+
+test("a chart is marked with the margin of its claim, and with published figures in its own view only", () => {
+  const state = { shown: null, used: null };
+  const canvas = { dataset: { chartSrc: "a/iops.csv", chartMarks: "S1 = 5" } };
+  const margin = { low: 7.5, high: 13.3, series: ["With journal"] };
+  const entryOf = (src) => (src === "a/ratio-iops.csv" ? { margin } : {});
+  const marks = (slot) => marksOf({ canvas, state, scale: "log", ...slot }, entryOf);
+  assert.deepEqual(
+    marks({ src: "a/iops.csv" }).map(({ axis, value, label }) => [axis, value, label]),
+    [["y", 5, "S1"]],
+  );
+  assert.deepEqual(
+    marks({ src: "a/ratio-iops.csv" }).map(({ low, high, label }) => [low, high, label]),
+    [[7.5, 13.3, "claimed: 7.50× to 13.3×"]],
+  );
+  assert.deepEqual(marks({ src: null }), []);
+  // What is claimed of one line is no mark where that line is not shown.
+  const without = { src: "a/ratio-iops.csv", state: { ...state, shown: ["Journal mirrored"] } };
+  assert.deepEqual(marks(without), []);
+  assert.equal(marks({ ...without, state: { ...state, shown: ["With journal"] } }).length, 1);
+  // A linear axis need not have a tick at 1.
+  assert.deepEqual(
+    marks({ ...without, scale: "linear" }).map(({ value, dash }) => [value, dash]),
+    [[1, []]],
+  );
+  assert.equal(marginWords({ low: 2, high: null }), "claimed: 2.00× or more");
+  assert.equal(marginWords({ low: null, high: 0.9 }), "claimed: 0.900× or less");
+});
+
+test("arrow keys go from point to point and from line to line, and stay within the chart", () => {
+  const lines = [[0, 1, 2], [], [0, 2]];
+  const go = (here, way) => stepFrom(lines, here, way);
+  assert.deepEqual(go(null, { along: 1 }), { line: 0, at: 0 });
+  assert.deepEqual(go({ line: 0, at: 0 }, { along: 1 }), { line: 0, at: 1 });
+  assert.deepEqual(go({ line: 0, at: 2 }, { along: 1 }), { line: 0, at: 2 });
+  assert.deepEqual(go({ line: 0, at: 0 }, { along: -1 }), { line: 0, at: 0 });
+  assert.deepEqual(go({ line: 0, at: 2 }, { across: 1 }), { line: 2, at: 2 });
+  assert.deepEqual(go({ line: 2, at: 2 }, { across: 1 }), { line: 2, at: 2 });
+  assert.deepEqual(go({ line: 2, at: 2 }, { across: -1 }), { line: 0, at: 2 });
+  assert.deepEqual(go({ line: 0, at: 1 }, { to: "last" }), { line: 0, at: 2 });
+  assert.deepEqual(go({ line: 0, at: 1 }, { to: "first" }), { line: 0, at: 0 });
+  // The line was hidden meanwhile.
+  assert.deepEqual(go({ line: 1, at: 1 }, { along: 1 }), { line: 0, at: 0 });
+  assert.equal(stepFrom([[], []], null, { along: 1 }), null);
+});
+
+test("text below a picture is broken between words", () => {
+  const width = (text) => text.length;
+  assert.deepEqual(wrap("one two  three", 7, width), ["one two", "three"]);
+  assert.deepEqual(wrap("extraordinary a", 5, width), ["extraordinary", "a"]);
+  assert.deepEqual(wrap("", 5, width), []);
+});
+
+/** A second data set on a server that has these files and answers 404 to everything else. */
+async function compared(name, { files = null, manifest = null, shows = "mine" } = {}) {
+  const texts = {
+    ...(files && { "benchmarks/index.json": JSON.stringify({ files }) }),
+    ...(manifest && { [`benchmarks/${name}/manifest.json`]: JSON.stringify(manifest) }),
+  };
+  const comparison = new Comparison({
+    name,
+    data: { resolve: (src) => src.replace("reference", shows) },
+    fetchFile: (address) =>
+      Promise.resolve(
+        Object.hasOwn(texts, address) ? new Response(texts[address]) : new Response("", { status: 404 }),
+      ),
+  });
+  await comparison.load();
+  return comparison;
+}
+const MANIFEST = {
+  label: "Sandbox",
+  experiments: {
+    "rbd-journaling": {
+      charts: { "iops-read-seq": { n: { min: 3, max: 3 }, limiter: "cpu", measured_to: "2026-01-03" } },
+    },
+  },
+};
+
+test("a chart is compared with the same file of the other data set, and the label says both", async () => {
+  const files = { reference: ["rbd-journaling/aggregate/iops-read-seq.csv"], mine: [] };
+  const comparison = await compared("reference", { files, manifest: MANIFEST });
+  assert.equal(comparison.problem, null);
+  assert.equal(comparison.addressOf(CHART), CHART);
+  assert.equal(
+    comparison.words([CHART]),
+    "hollow markers show reference: Sandbox · n = 3 · 3 Jan 2026 · limited by the CPU",
+  );
+  const missing = CHART.replace("iops", "latency");
+  assert.equal(comparison.addressOf(missing), null);
+  assert.match(comparison.words([CHART, missing]), / · reference lacks 1 of 2 charts$/);
+  assert.equal(comparison.words([missing]), "reference has nothing to compare with here");
+});
+
+test("without a list of files the other data set's manifest says what it has", async () => {
+  const comparison = await compared("reference", { manifest: MANIFEST });
+  assert.equal(comparison.addressOf(CHART), CHART);
+  assert.equal(comparison.addressOf(CHART.replace("iops", "latency")), null);
+});
+
+test("a data set is not compared with itself, nor with one that is not there", async () => {
+  const files = { reference: ["rbd-journaling/aggregate/iops-read-seq.csv"], mine: [] };
+  const itself = await compared("reference", { files, manifest: MANIFEST, shows: "reference" });
+  assert.equal(itself.addressOf(CHART), null);
+  assert.equal(itself.words([CHART]), "compared with reference: the very data shown");
+  const absent = await compared("nowhere", { files });
+  assert.equal(absent.problem, "There is no data set “nowhere” to compare with. Available: mine, reference.");
+  assert.equal(absent.addressOf(CHART), null);
+  assert.equal(absent.words([CHART]), "");
+  const wrong = await compared("../x", { files });
+  assert.match(wrong.problem, /cannot be a data set/);
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { makeTalk } from "../support/talk.js";
+
+let talk;
+beforeEach(async () => {
+  talk = await makeTalk();
+});
+afterEach(() => talk.remove());
+
+/** A slide with these attributes, body and note. */
+const slide = (attributes, body = "# A title", note = "Words.") =>
+  `<!-- .slide: ${attributes} -->\n${body}\n\n<!-- Note -->\n${note}\n`;
+const chapter = (...slides) => slides.join("\n\n");
+const FIRST = 'data-chapter="One" data-chapter-minutes="40" data-chapter-minutes-20="20"';
+/** A talk of one chapter that keeps its time in both cuts. */
+const WHOLE = [
+  slide(`id="one" ${FIRST} data-timing="1200" data-timing-20="1000"`),
+  slide('id="two" data-timing="200"'),
+  slide('id="three" data-cut="40" data-timing="1000"'),
+];
+const told = async (...slides) => (await talk.problemsOf(chapter(...slides))).join("\n");
+
+test("a talk whose chapters take their minutes in both cuts has no problem, and its seconds are added up by cut", async () => {
+  assert.equal(await told(...WHOLE), "");
+  const { times } = await talk.check();
+  assert.deepEqual(times, [{ file: "slides/a.md", slides: 3, seconds: { 20: 1200, 40: 2400 }, appendix: 0 }]);
+});
+
+test("a chapter that takes other than its minutes is named with the cut and the difference", async () => {
+  const [first, second, third] = WHOLE;
+  assert.equal(
+    await told(first, second, third.replace('"1000"', '"1010"')),
+    'slides/a.md:1: chapter "One" takes 2410 s in the 40-minute cut, and is given 2400 s: 10 s too many',
+  );
+  assert.match(
+    await told(first, second.replace('"200"', '"200" data-timing-20="150"'), third),
+    /chapter "One" takes 1150 s in the 20-minute cut, and is given 1200 s: 50 s too few/,
+  );
+});
+
+test("the chapters' minutes add up to the cut, and each chapter says how many it takes", async () => {
+  const minutes = WHOLE.map((text) =>
+    text.replace('minutes="40"', 'minutes="41"').replace('"1200"', '"1260"'),
+  );
+  assert.match(
+    await told(...minutes),
+    /a\.md:1: the chapters are given 41 minutes in the 40-minute cut: 60 s too many/,
+  );
+  const more = slide('id="four" data-chapter="Two" data-timing="60"');
+  assert.match(await told(...WHOLE, more), /chapter "Two": data-chapter-minutes is missing/);
+  assert.match(
+    await told(...WHOLE, more.replace('"Two"', '"Two" data-chapter-minutes="few"')),
+    /chapter "Two": data-chapter-minutes is "few"/,
+  );
+});
+
+test("a slide before the first chapter is in no sum", async () => {
+  const before = slide('id="zero" data-timing="5"');
+  assert.equal(
+    await told(before, ...WHOLE),
+    "slides/a.md:1: belongs to no chapter; begin one with data-chapter",
+  );
+});
+
+test("the slide that names a chapter is in every cut that the chapter is in", async () => {
+  const [first, second, third] = WHOLE;
+  const cut = first.replace('data-timing="1200" data-timing-20="1000"', 'data-cut="40" data-timing="1200"');
+  assert.match(
+    await told(cut, second.replace('"200"', '"200" data-timing-20="1200"'), third),
+    /chapter "One" is in the 20-minute cut, but its first slide is not/,
+  );
+});
+
+test("the appendix is in no sum, and in every cut", async () => {
+  const appendix = slide('id="more" data-chapter="More" data-visibility="uncounted" data-timing="500"');
+  assert.equal(await told(...WHOLE, appendix), "");
+  assert.match(
+    await told(...WHOLE, appendix.replace("data-visibility", 'data-cut="40" data-visibility')),
+    /data-cut on a slide of the appendix, which is in every cut/,
+  );
+});
+
+test("a cut that there is not, and a timing for a cut without the slide, are problems", async () => {
+  const [first, second, third] = WHOLE;
+  assert.match(
+    await told(first, second, third.replace('data-cut="40"', 'data-cut="30"')),
+    /data-cut: no cut of "30" minutes; there are 20, 40/,
+  );
+  assert.match(
+    await told(first, second, third.replace('"1000"', '"1000" data-timing-20="9"')),
+    /data-timing-20, but the slide is not in the 20-minute cut/,
+  );
+  assert.match(
+    await told(first, second.replace('"200"', '"200" data-timing-20="soon"'), third),
+    /data-timing-20="soon" is not a number of seconds/,
+  );
+});
+
+test("a slide of a cut does not lead to one that the cut does not have", async () => {
+  const [first, second, third] = WHOLE;
+  const leads = (text, id) => text.replace("# A title", `# A title\n\n[there](#/${id})`);
+  assert.equal(await told(first, second, leads(third, "three")), "");
+  assert.equal(await told(first, leads(second, "one"), third), "");
+  assert.equal(
+    await told(first, leads(second, "three"), third),
+    'slides/a.md:11: leads to "three", which is not in the 20-minute cut; this slide is',
+  );
+  const appendix = slide('id="more" data-visibility="uncounted" data-timing="5"');
+  assert.match(
+    await told(...WHOLE, leads(appendix, "three")),
+    /leads to "three", which is not in the 20-minute cut/,
+  );
+});
+
+test("a note that takes longer than its slide is a problem of the cut in which it does", async () => {
+  const [first, second, third] = WHOLE;
+  const words = (count) => Array.from({ length: count }, () => "word").join(" ");
+  const said = (text, count) => text.replace("Words.", words(count));
+  assert.equal(await told(first, said(second, 640), third), "");
+  const slow = /a\.md:11: the note has 641 words for 200 s in the (\d+)-minute cut; it takes 201 s at least/g;
+  assert.deepEqual(
+    [...(await told(first, said(second, 641), third)).matchAll(slow)].map(([, cut]) => cut),
+    ["20", "40"],
+  );
+  const appendix = slide('id="more" data-visibility="uncounted" data-timing="5"', "# A title", words(50));
+  assert.equal(await told(...WHOLE, appendix), "");
+});
+
+test("a chart's series, steps and published figures are checked", async () => {
+  const chart = (attributes) =>
+    slide(
+      'id="one" data-timing="9"',
+      `## <data value="manifest.setup.osds">3</data> OSDs\n<canvas data-chart="line" data-chart-src="benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv" ${attributes}></canvas>`,
+    );
+  const manifest = {
+    setup: { osds: 3 },
+    experiments: { "rbd-journaling": { charts: { "iops-read-seq": { n: 6, series: ["A", "B"] } } } },
+  };
+  await talk.saveData({ manifest });
+  assert.equal(await told(chart('data-chart-series="A | B" data-chart-steps="A | B"')), "");
+  assert.equal(await told(chart('data-chart-steps="A + B"')), "");
+  assert.match(
+    await told(chart('data-chart-series="A | C"')),
+    /a\.md:3: the chart has no series "C"; it has A, B/,
+  );
+  assert.match(
+    await told(chart('data-chart-series="A" data-chart-steps="A | B"')),
+    /a\.md:3: data-chart-steps: the chart shows no series "B"; it shows A/,
+  );
+  assert.match(await told(chart('data-chart-steps=" | "')), /data-chart-steps without a series/);
+  assert.equal(await told(chart('data-chart-marks="published=12.5" data-source="S0"')), "");
+  assert.match(await told(chart('data-chart-marks="published=12.5"')), /data-chart-marks without its source/);
+  assert.match(await told(chart('data-chart-marks="published" data-source="S0"')), /is not “NAME = NUMBER”/);
+  assert.match(
+    await told(chart('data-chart-marks="" data-source="S0"')),
+    /data-chart-marks without a figure/,
+  );
+});
+
+test("the page that a reader meets first has sections, and neither timings nor notes nor cuts", async () => {
+  const html = `<head><meta name="replay:data-set" content="reference" /></head><body>
+    <section data-markdown="slides/a.md" data-separator="^\\n\\n\\n" data-separator-vertical="^\\n\\n" data-separator-notes="^<!-- Note -->"></section>
+    <section data-front-page data-markdown="slides/reader.md" data-separator="^\\n\\n\\n"></section></body>`;
+  await talk.save("index.html", html);
+  await talk.save("slides/reader.md", '<!-- .slide: id="reader" -->\n# Read [this](#/three) of 7\n');
+  assert.equal(
+    await told(...WHOLE),
+    'slides/reader.md:2: the numeral "7" comes from no data; bind it with <data value="…">, or name its source with data-source="…"',
+  );
+  const { times } = await talk.check();
+  assert.deepEqual(
+    times.map(({ file }) => file),
+    ["slides/a.md"],
+  );
+});

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { namesSlide, slidesAddress } from "../../../deck/front-page/addresses.js";
+import { startCommand } from "../../../deck/front-page/command.js";
+import { conditionsOf } from "../../../deck/front-page/conditions.js";
+import { parseTaken } from "../../../deck/front-page/taken.js";
+import { slidesOf } from "../../../scripts/deck/check/chapters.js";
+import { listedConditions, takenParts } from "../../../scripts/deck/check/front-page.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { pinnedTalk } from "../../../scripts/deck/freeze.js";
+import { readSlide } from "../../../scripts/deck/text/segments.js";
+
+const read = (file, text) =>
+  slidesOf(text, { file, horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" }).map(readSlide);
+
+test("what a page takes from a slide is a file of slides, an id, and tags or classes", () => {
+  assert.deepEqual(parseTaken("slides/40-journal.md#journal-ratio", "h2 .measure  .panels"), {
+    file: "slides/40-journal.md",
+    id: "journal-ratio",
+    selectors: ["h2", ".measure", ".panels"],
+  });
+  for (const [slide, part] of [
+    ["#journal-ratio", "h2"],
+    ["40-journal.md#journal-ratio", "h2"],
+    ["slides/../config/a.md.yaml#a", "h2"],
+    ["slides/40-journal.md", "h2"],
+    ["slides/40-journal.md#a", ""],
+    ["slides/40-journal.md#a", "h2 > a"],
+    ["slides/40-journal.md#a", "[onclick]"],
+    [null, undefined],
+  ])
+    assert.equal(parseTaken(slide, part), null, `${slide} ${part}`);
+});
+
+test("the check names a page's part that no slide has, with its line", () => {
+  const slides = [
+    ...read("slides/a.md", '<!-- .slide: id="lead" -->\n## Title\n\n<div class="panels four"></div>'),
+    ...read(
+      "slides/reader.md",
+      [
+        '<div data-slide="slides/a.md#lead" data-part="h2 .panels"></div>',
+        '<div data-slide="slides/a.md#lead" data-part="table"></div>',
+        '<div data-slide="slides/a.md#gone" data-part="h2"></div>',
+        '<div data-slide="a.md" data-part="h2"></div>',
+        '<ul data-applies="known"></ul><ul data-applies="unknown"></ul>',
+      ].join("\n\n"),
+    ),
+  ];
+  assert.deepEqual(
+    takenParts({ slides }).map(({ file, line, message }) => `${file}:${line}: ${message}`),
+    [
+      'slides/reader.md:3: the slide "lead" has no table',
+      'slides/reader.md:5: slides/a.md has no slide "gone"',
+      'slides/reader.md:7: data-slide="a.md" data-part="h2": write slides/FILE.md#ID, and as parts tags or .classes',
+    ],
+  );
+  assert.deepEqual(
+    listedConditions({ slides, experiments: new Set(["known"]) }).map(({ line, message }) => [line, message]),
+    [[9, 'data-applies: no experiment "unknown"']],
+  );
+});
+
+test("whom a measurement applies to follows what limited it, how it was loaded and laid out", () => {
+  const manifest = (limiters, more = {}) => ({
+    setup: { replicas: 3, clusters: 2 },
+    machines: ["a"],
+    experiments: { e: { limiters, parameters: { io_threads: 16 } } },
+    ...more,
+  });
+  assert.deepEqual(conditionsOf(manifest({ cpu: 3, none: 1 }), "e"), [
+    "your cluster runs out of processors before disks and network, as this one did in 75 % of its runs",
+    "your client has many operations in flight at once: here 16",
+    "your pools hold as many replicas: here 3",
+    "your second site shares the machine with the first, as here; with machines of its own, mirroring may cost the client less",
+  ]);
+  assert.match(conditionsOf(manifest({ disk: 2, cpu: 1 }), "e")[0], /waits for its disks, .* in 67 %/);
+  assert.match(
+    conditionsOf(manifest({ none: 5 }), "e")[0],
+    /^nothing on your cluster is at its limit, .* 100 %/,
+  );
+  assert.match(conditionsOf(manifest({ "io-cap": 5 }), "e")[0], /^the limit is io-cap/);
+  // Two machines: nothing is said of sharing one. And nothing is made up of what was not recorded.
+  assert.equal(conditionsOf(manifest({ cpu: 1 }, { machines: ["a", "b"] }), "e").length, 3);
+  assert.deepEqual(conditionsOf({ experiments: { e: {} } }, "e"), []);
+  assert.deepEqual(conditionsOf(manifest({ cpu: 1 }), "other"), []);
+  assert.deepEqual(conditionsOf(null, "e"), []);
+});
+
+test("the data that ship say whom they apply to", async () => {
+  const file = path.join(PROJECT, "benchmarks/reference/manifest.json");
+  const conditions = conditionsOf(JSON.parse(await readFile(file, "utf8")), "rbd-journaling");
+  assert.ok(conditions.length >= 3, conditions.join("\n"));
+});
+
+test("the command clones a plain public address, and nothing that a shell would read as more", () => {
+  assert.equal(
+    startCommand("https://example.org/people/replay"),
+    "git clone https://example.org/people/replay replay && cd replay && npm start",
+  );
+  for (const odd of [
+    "",
+    "https://example.org/$(id)",
+    "https://example.org/a b",
+    "git@example.org:a",
+    "https://a;b",
+  ])
+    assert.equal(startCommand(odd), "npm start", odd);
+});
+
+test("a link to the slides keeps what the address asks for, and changes the cut alone", () => {
+  const home = "http://localhost/some/where/";
+  assert.equal(slidesAddress(home, "40"), `${home}#/title`);
+  assert.equal(slidesAddress(home, "20"), `${home}?cut=20#/title`);
+  assert.equal(slidesAddress(`${home}?explore&data=mine`, "40"), `${home}?explore&data=mine#/title`);
+  assert.equal(slidesAddress(`${home}?cut=20&explore`, "20"), `${home}?cut=20&explore#/title`);
+  assert.equal(slidesAddress(`${home}?cut=20&data=mine`, "40"), `${home}?data=mine#/title`);
+  fc.assert(
+    fc.property(fc.webQueryParameters(), fc.constantFrom("20", "40"), (query, cut) => {
+      const others = (address) =>
+        [...new URL(address).searchParams].filter(([name]) => name !== "cut").join("&");
+      const from = `${home}?${query}`;
+      const to = slidesAddress(from, cut);
+      assert.equal(others(to), others(from));
+      assert.equal(new URL(to).searchParams.get("cut") ?? "40", cut);
+      assert.equal(new URL(to).hash, "#/title");
+    }),
+  );
+});
+
+test("a frozen talk pins the page's text with that of the slides, and leaves what it takes from them", async () => {
+  const benchmarks = path.join(PROJECT, "tests/fixtures/benchmarks");
+  const [before, after] = await Promise.all(
+    ["fixture", "fixture-small"].map(async (name) => {
+      const pinned = await pinnedTalk({ root: PROJECT, benchmarks, name });
+      return pinned.get("slides/reader.md");
+    }),
+  );
+  // One block gives no interval, and so no verdict but that.
+  assert.match(before, /data-when="journal-4k-seq-write held refuted"/);
+  assert.doesNotMatch(before, /journal-4k-seq-write inconclusive/);
+  assert.match(after, /data-when="journal-4k-seq-write inconclusive"/);
+  assert.doesNotMatch(after, /journal-4k-seq-write held/);
+  for (const text of [before, after]) assert.match(text, /data-slide="slides\/40-journal\.md#journal-ratio"/);
+});
+
+test("only an address with a slide leaves the page", () => {
+  assert.ok(namesSlide("#/title"));
+  for (const hash of ["", "#", "#reader-chart"]) assert.ok(!namesSlide(hash), hash);
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { keyList } from "../../../deck/stage/key-list.js";
+import { CODE, decide } from "../../../deck/stage/keys.js";
+
+const REST = { explore: false, paused: false, overlay: false, overview: false, focus: "none" };
+const stage = (key, state) => decide(key, { ...REST, ...state });
+const reader = (key, state) => decide(key, { ...REST, explore: true, ...state });
+/** Answers after which something lies over the slides. */
+const OPENING = ["overview", "help", "contents", "search"];
+
+test("on stage no key without Shift opens anything to choose from", () => {
+  for (let keyCode = 0; keyCode < 256; keyCode += 1) {
+    const answer = stage({ keyCode });
+    const opened = OPENING.includes(answer) ? answer : null;
+    // The list of keys is read, not chosen from, and whatever goes on puts it away.
+    assert.ok(opened === null || opened === "help", `key ${keyCode}: ${opened}`);
+  }
+  assert.equal(stage({ keyCode: CODE.o, shiftKey: true }), "overview");
+  for (const keyCode of [CODE.o, CODE.g, CODE.escape, CODE.home, CODE.end])
+    assert.equal(stage({ keyCode }), "swallow", `key ${keyCode}`);
+  for (const keyCode of [CODE.left, CODE.right, CODE.up, CODE.down])
+    assert.equal(stage({ keyCode, shiftKey: true }), "swallow");
+});
+
+test("every button of a clicker goes on, back, black, or to full screen", () => {
+  for (const keyCode of [
+    CODE.pageDown,
+    CODE.right,
+    CODE.down,
+    CODE.space,
+    CODE.pageUp,
+    CODE.left,
+    CODE.up,
+    190,
+    66,
+  ])
+    assert.equal(stage({ keyCode }), "pass", `key ${keyCode}`);
+  assert.equal(stage({ keyCode: CODE.enter }), "next");
+  assert.equal(stage({ keyCode: CODE.f5 }), "fullscreen");
+  assert.equal(stage({ keyCode: CODE.f5, shiftKey: true }), "fullscreen");
+});
+
+test("any key that moves ends the black screen, and no other changes anything behind it", () => {
+  for (const explore of [false, true]) {
+    for (const keyCode of [
+      CODE.pageDown,
+      CODE.pageUp,
+      CODE.right,
+      CODE.space,
+      CODE.enter,
+      CODE.escape,
+      58,
+      59,
+      191,
+    ])
+      assert.equal(stage({ keyCode }, { explore, paused: true }), "wake", `key ${keyCode}`);
+    for (const keyCode of [66, 86, 190]) assert.equal(stage({ keyCode }, { explore, paused: true }), "pass");
+    for (const keyCode of [84, 83, CODE.o])
+      assert.equal(stage({ keyCode }, { explore, paused: true }), "swallow");
+  }
+});
+
+test("what lies over the slides goes when somebody goes on, and the slide changes with the same press", () => {
+  assert.equal(stage({ keyCode: CODE.pageDown }, { overlay: true }), "close, pass");
+  assert.equal(stage({ keyCode: CODE.escape }, { overlay: true }), "close");
+  assert.equal(stage({ keyCode: CODE.slash, shiftKey: true }, { overlay: true }), "close");
+  assert.equal(stage({ keyCode: 84 }, { overlay: true }), "swallow");
+  assert.equal(stage({ keyCode: CODE.escape }, { overview: true }), "overview");
+  assert.equal(stage({ keyCode: CODE.o }, { overview: true }), "overview");
+  assert.equal(stage({ keyCode: CODE.enter }, { overview: true }), "pass");
+});
+
+test("keys stay with what has the focus", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 255 }),
+      fc.boolean(),
+      fc.boolean(),
+      (keyCode, shiftKey, explore) => {
+        for (const focus of ["text", "dialog"])
+          if (stage({ keyCode, shiftKey }, { explore, focus }) !== "leave") return false;
+        return true;
+      },
+    ),
+  );
+  for (const keyCode of [CODE.space, CODE.enter])
+    assert.equal(reader({ keyCode }, { focus: "control" }), "leave");
+  assert.equal(reader({ keyCode: CODE.right }, { focus: "control" }), "pass");
+  assert.equal(reader({ keyCode: CODE.tab }), "leave");
+});
+
+test("the browser keeps its own combinations; Ctrl-K is a reader's search", () => {
+  assert.equal(stage({ keyCode: 82, ctrlKey: true }), "leave");
+  assert.equal(stage({ keyCode: CODE.k, ctrlKey: true }), "leave");
+  assert.equal(reader({ keyCode: CODE.k, ctrlKey: true }), "search");
+  assert.equal(reader({ keyCode: CODE.k, metaKey: true }), "search");
+  assert.equal(reader({ keyCode: CODE.slash }), "search");
+  assert.equal(stage({ keyCode: CODE.slash }), "pass");
+  for (const explore of [false, true])
+    assert.equal(
+      stage({ keyCode: 219, key: "?", shiftKey: true }, { explore }),
+      "help",
+      "as on a German keyboard",
+    );
+});
+
+test("Escape opens nothing, to a reader either", () => {
+  assert.equal(reader({ keyCode: CODE.escape }), "swallow");
+});
+
+test("the list of keys names what works, and each key once", () => {
+  const codes = {
+    Home: 36,
+    End: 35,
+    "Page Up": 33,
+    "Page Down": 34,
+    "→": 39,
+    "←": 37,
+    "↑": 38,
+    "↓": 40,
+    Space: 32,
+    ".": 190,
+    F5: 116,
+  };
+  const tools = [
+    { key: "T", description: "Charts as a table" },
+    { key: "C", description: "Contents" },
+  ];
+  for (const explore of [false, true]) {
+    const list = keyList({ explore }, explore ? tools : tools.slice(0, 1));
+    const keys = list.flatMap((one) => one.keys);
+    assert.equal(new Set(keys).size, keys.length, keys.join(" "));
+    assert.ok(keys.includes("T"));
+    assert.equal(keys.includes("C"), explore);
+    for (const key of keys.filter((name) => !/[+?/]/.test(name))) {
+      const keyCode = codes[key] ?? key.charCodeAt(0);
+      assert.notEqual(decide({ keyCode }, { ...REST, explore }), "swallow", `${key}, explore: ${explore}`);
+    }
+    for (const { does } of list) assert.match(does, /\w/);
+  }
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { serveFolder } from "../../../scripts/deck/static-server.js";
+
+let folder;
+let server;
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "replay-static-"));
+  const site = path.join(folder, "site");
+  await mkdir(path.join(site, "slides"), { recursive: true });
+  await writeFile(path.join(folder, "secret.txt"), "secret");
+  await symlink(path.join(folder, "secret.txt"), path.join(site, "link.txt"));
+  await writeFile(path.join(site, "index.html"), "<title>Home</title>");
+  await writeFile(path.join(site, "slides", "a.md"), "# A");
+  server = await serveFolder(site, { under: "/some/where/" });
+});
+after(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const get = (name) => fetch(new URL(name, server.url));
+
+test("a folder is served below an address, its page by the address alone", async () => {
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/some\/where\/$/);
+  const page = await get("?stage");
+  assert.equal(await page.text(), "<title>Home</title>");
+  assert.match(page.headers.get("content-type"), /^text\/html/);
+  const slide = await get("slides/a.md");
+  assert.equal(await slide.text(), "# A");
+  assert.match(slide.headers.get("content-type"), /^text\/markdown/);
+});
+
+test("all else is 404: what is not there, what lies elsewhere, and every other address", async () => {
+  for (const name of ["none.md", "slides/", "/", "/other/index.html", "link.txt", "..%2fsecret.txt"])
+    assert.equal((await get(name)).status, 404, name);
+});
