@@ -4,8 +4,10 @@
  */
 
 import { ceilingWords, ceilingsOf } from "./ceilings.js";
+import { marginOf, marginWords } from "./chart-tools/marks.js";
+import { seriesNames } from "./chart-tools/names.js";
 import { partsOf } from "./data-set.js";
-import { provenance } from "./provenance.js";
+import { chartEntry, provenance } from "./provenance.js";
 
 const CLASS = "provenance";
 
@@ -29,7 +31,12 @@ export function labelSlide(slide, { resolve, manifestOf }) {
   const lines = canvases.flatMap((canvas, at) =>
     ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(sources[at])?.dataSet)),
   );
-  writeOrigin(labelOf(slide), [origin, ceilingWords(lines)].filter(Boolean).join(" · "));
+  const margins = canvases.map((canvas, at) => {
+    const entry = chartEntry(sources[at], manifestOf(partsOf(sources[at])?.dataSet));
+    return marginOf(entry, seriesNames(canvas.dataset.chartSeries));
+  });
+  const words = [...new Set(margins.filter(Boolean).map(marginWords))].map((text) => `shaded: ${text}`);
+  writeOrigin(labelOf(slide), [origin, ...words, ceilingWords(lines)].filter(Boolean).join(" · "));
 }
 
 /** The file that a canvas shows: its own, or the one that a reader put in its place. */

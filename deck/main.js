@@ -7,6 +7,7 @@ import { showDataSetProblem, showNotice } from "./notice.js";
 import { announcer } from "./stage/announce.js";
 import { followNews } from "./stage/follow-news.js";
 import { Material } from "./stage/material.js";
+import { askForState } from "./stage/speaker-view.js";
 import { startDeck } from "./stage/start-deck.js";
 import { applyTheme, onThemeChange } from "./theme.js";
 
@@ -64,5 +65,6 @@ if (mode.explore) {
 // For tests and for the console.
 window.replay = { deck, charts, data, numbers, mode, stage };
 page.dataset.deckReady = "true";
-// A speaker presses S once, and expects a window.
+if (mode.receiver) askForState();
+// A speaker presses S once, and expects a window; if this fails, that press says so.
 if (!mode.explore) setTimeout(() => stage.speaker.prepare().catch(() => {}), 1500);

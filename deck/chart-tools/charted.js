@@ -2,6 +2,7 @@
 
 import { partsOf } from "../data-set.js";
 import { chartPlace } from "../provenance.js";
+import { marginOf } from "./marks.js";
 import { headingOf } from "./names.js";
 import { quantity } from "./views.js";
 
@@ -27,17 +28,19 @@ export function placeOf(src, data) {
 export function chartedAs(slot, data) {
   const { experiment, entry, dataSet } = placeOf(slot.src, data);
   const { settings, model } = slot;
+  const shown = (slot.shownModel ?? model).series.map(({ name }) => name);
   return {
     kind: slot.kind,
     heading: headingOf(slot.canvas),
     quantity: quantity(entry, experiment),
     model,
-    shown: (slot.shownModel ?? model).series.map(({ name }) => name),
+    shown,
     axes: {
       xLabel: entry?.x?.label ?? settings?.xTitle ?? null,
       xUnit: entry?.x?.unit ?? settings?.xUnit ?? null,
       yUnit: settings?.yUnit ?? entry?.y?.unit ?? null,
     },
+    margin: marginOf(entry, shown),
     dataSet,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What a chart draws beside its data: the margin of a claim as a shaded band, and figures that somebody published as named
+ * What a chart draws beside its data: what counts as no difference as a shaded band, and figures that somebody published as named
  * lines. `data-chart-marks="S1, journal = 30000000 | S1, snapshots = 200000000"` names them, in base units of the y axis.
  */
 
@@ -7,7 +7,7 @@ import { formatRatio } from "../format.js";
 import { seriesNames } from "./names.js";
 import { RATIO, viewOf } from "./views.js";
 
-const MARGIN_COLOR = "var(--accent)";
+const MARGIN_COLOR = "var(--ink-muted)";
 const MARK_COLOR = "var(--ink-muted)";
 const DASH = [4, 6];
 const NUMBER = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
@@ -39,7 +39,7 @@ export function parseMarks(attribute) {
 export function marksOf({ src, canvas, scale, state }, entryOf) {
   if (!src) return [];
   const about = state.shown ?? state.used?.series ?? seriesNames(canvas.dataset.chartSeries);
-  return [...noDifference(src, scale), ...marginOf(entryOf(src), about), ...published(src, canvas)];
+  return [...noDifference(src, scale), ...shaded(marginOf(entryOf(src), about)), ...published(src, canvas)];
 }
 
 /** The line at 1 of a ratio. A log2 axis always has a tick there, which is stressed; an axis from zero need not have one. */
@@ -48,27 +48,25 @@ function noDifference(src, scale) {
   return [{ axis: "y", value: 1, color: "var(--ink)", dash: [] }];
 }
 
-/** @param {string[]|null} shown   series that the chart shows; null for all: what is claimed is said of one of them */
-function marginOf(entry, shown) {
+/**
+ * What counts as no difference on a chart, as the claims about a series that it shows say it.
+ * @param {object|null} entry   what the manifest says of the chart
+ * @param {string[]|null} shown   its series; null for all
+ * @returns {{low: number, high: number}|null}
+ */
+export function marginOf(entry, shown) {
   const { low, high, series } = entry?.margin ?? {};
-  if (!Number.isFinite(low) && !Number.isFinite(high)) return [];
-  if (shown !== null && series && !series.some((name) => shown.includes(name))) return [];
-  return [
-    {
-      axis: "y",
-      low: low ?? null,
-      high: high ?? null,
-      label: marginWords({ low, high }),
-      color: MARGIN_COLOR,
-    },
-  ];
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return null;
+  return shown === null || !series || series.some((name) => shown.includes(name)) ? { low, high } : null;
 }
 
-/** "claimed: 7.50× to 13.3×" */
+/** "0.900× to 1.10× counts as no difference"; in the label below the charts, as in a chart it would lie on the data. */
 export function marginWords({ low, high }) {
-  if (!Number.isFinite(high)) return `claimed: ${formatRatio(low)} or more`;
-  if (!Number.isFinite(low)) return `claimed: ${formatRatio(high)} or less`;
-  return `claimed: ${formatRatio(low)} to ${formatRatio(high)}`;
+  return `${formatRatio(low)} to ${formatRatio(high)} counts as no difference`;
+}
+
+function shaded(margin) {
+  return margin === null ? [] : [{ axis: "y", ...margin, color: MARGIN_COLOR }];
 }
 
 /** In another view the axis has another unit, and the figures do not belong there. */

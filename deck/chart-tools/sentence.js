@@ -3,6 +3,7 @@
  */
 
 import { counts, figure, place, range } from "./figures.js";
+import { marginWords } from "./marks.js";
 
 const KINDS = { line: "Line chart", bar: "Bar chart", scatter: "Dots" };
 /** So many series are told; a longer sentence is not listened to. */
@@ -16,10 +17,21 @@ const MOST_SERIES = 6;
  * @param {import("chartjs-plugin-csv").Model} chart.model
  * @param {string[]} chart.shown   the series that are shown
  * @param {{xLabel: string|null, xUnit: string|null, yUnit: string|null}} chart.axes
+ * @param {{low: number, high: number}|null} [chart.margin]   what counts as no difference
  * @param {string|null} chart.dataSet
  * @param {string|null} [chart.compared]   the data set that is drawn beside it
  */
-export function sentenceOf({ kind, heading, quantity, model, shown, axes, dataSet, compared = null }) {
+export function sentenceOf({
+  kind,
+  heading,
+  quantity,
+  model,
+  shown,
+  axes,
+  margin = null,
+  dataSet,
+  compared = null,
+}) {
   const series = model.series.filter(({ name }) => shown.includes(name));
   const subject = [heading, quantity].filter(Boolean).join(", ");
   const head = [KINDS[kind] ?? "Chart", subject && ` of ${subject}`, `: ${span(model, axes)}`].join("");
@@ -27,6 +39,7 @@ export function sentenceOf({ kind, heading, quantity, model, shown, axes, dataSe
   if (series.length === 0) told.push("no series shown yet");
   if (series.length > MOST_SERIES) told.push(`and ${series.length - MOST_SERIES} more`);
   const origin = [
+    margin && `shaded, ${marginWords(margin)}`,
     counts(series.flatMap(({ points }) => points)),
     dataSet && `data set ${dataSet}`,
     compared && `compared with ${compared}`,

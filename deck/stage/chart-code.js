@@ -32,5 +32,7 @@ export function makeCharts({ data, compare, manifestOf, entryOf }, options = {})
     chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
     marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf)],
     summaryFor: chartSummary({ data, compare }),
+    // Panels below each other are compared by eye: their plots begin and end at the same place.
+    alignIn: ".panels",
   });
 }

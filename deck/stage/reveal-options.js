@@ -35,8 +35,6 @@ export function revealOptions(mode, { narrow, keyboardCondition, plugins }) {
     scrollLayout: "compact",
     scrollSnap: false,
     scrollProgress: flowing ? false : "auto",
-    // The speaker view tells its previews what to show; nobody tells the stage.
-    postMessage: mode.receiver,
     // Each slide says how long it takes; the value given here only tells the speaker view to show the pace.
     defaultTiming: 60,
     pdfMaxPagesPerSlide: 1,

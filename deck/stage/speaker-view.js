@@ -80,6 +80,18 @@ function openedBy(act) {
   return opened;
 }
 
+/**
+ * A preview that stands lets the stage say once more what is on show: what was said before it could listen is lost, and the
+ * next slide would stay the present one.
+ */
+export function askForState() {
+  try {
+    window.parent.opener?.replay?.deck?.dispatchEvent({ type: "resumed" });
+  } catch {
+    // The stage is another origin's page, or gone; the preview waits for the next slide.
+  }
+}
+
 function isHeartbeat(text) {
   try {
     const { namespace, type } = JSON.parse(text);

@@ -7,7 +7,8 @@ const STYLE = `
   body { background: var(--paper, #fff); color: var(--ink, #1b1d22); }
   .hidden-title { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   #speaker-controls .label, #speaker-controls .reset-button { color: var(--muted, #565b66); }
-  #speaker-controls .reset-button { opacity: 1; cursor: pointer; text-decoration: underline; }
+  #speaker-controls .reset-button { opacity: 1; cursor: pointer; text-decoration: underline; font-size: 0.8em; }
+  .speaker-controls-time .clock { clear: right; margin-top: -6px; }
   #speaker-controls span.mute { opacity: 1; color: var(--muted, #565b66); }
   #speaker-controls .pacing.ahead { color: var(--ahead, #0b57a4); }
   #speaker-controls .pacing.on-track { color: var(--on-time, #17652a); }
@@ -17,6 +18,7 @@ const STYLE = `
   #speaker-controls .pacing.on-track::after { content: "on time"; }
   #speaker-controls .pacing.behind::after { content: "over time"; }
   #speaker-controls .value p { margin: 0 0 0.7em; }
+  #upcoming-slide .label { top: auto; bottom: 10px; }
   .overlay-element { background: #e4e4e4; color: #1b1d22; }
   #speaker-layout:focus-within, #speaker-controls :focus-visible, #speaker-controls:focus-visible {
     outline: 3px solid var(--accent, #c4500a); outline-offset: 2px;

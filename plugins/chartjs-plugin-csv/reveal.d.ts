@@ -17,6 +17,7 @@ export interface RevealChartCsvOptions {
   labelFor?: (src: string | null, model: Model) => string | Node | null | Promise<string | Node | null>;
   summaryFor?: (slot: ChartSlot) => string | null | undefined;
   fetch?: typeof fetch;
+  alignIn?: string;
   prefetch?: number;
   limit?: number;
   height?: number;

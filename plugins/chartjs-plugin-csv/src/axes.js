@@ -1,5 +1,5 @@
 import { isLogarithmic, xRange } from "./range.js";
-import { formatTick, niceStep, unitOfAxis } from "./units.js";
+import { formatTick, formatValue, niceStep, unitOfAxis } from "./units.js";
 
 /** Up to how many x values each gets a tick of its own. */
 const OWN_TICKS = 16;
@@ -89,11 +89,19 @@ export function scalesFor(model, chartType, settings, theme) {
   const y = { type: yScaleType(settings), ...common() };
   y.title.text = settings.yTitle ?? "";
   y.title.display = y.title.text !== "";
-  y.ticks.callback = (value) => formatTick(value, settings.yUnit, { prefix });
+  // Sizes along x are read as 4K … 4M; an amount of bytes is not known as one without its unit.
+  y.ticks.callback = (value) =>
+    settings.yUnit === "bytes" && value !== 0
+      ? formatValue(value, "bytes")
+      : formatTick(value, settings.yUnit, { prefix });
   y.ticks.maxTicksLimit = Y_TICKS;
   if (y.type === "linear") {
     y.beginAtZero = true;
     y.ticks.stepSize = stepOf(settings.yUnit, prefix, 5);
+    // Where values lie on both sides of it, 0 is what they are read against.
+    const isMiddle = ({ tick, scale }) => tick?.value === 0 && scale.min < 0 && scale.max > 0;
+    y.grid.color = (context) => (isMiddle(context) ? theme.text : theme.grid);
+    y.grid.lineWidth = (context) => (isMiddle(context) ? 2 : 1);
   }
   if (y.type === "logarithmic") {
     y.afterBuildTicks = (scale) => {

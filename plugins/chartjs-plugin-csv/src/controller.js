@@ -41,6 +41,9 @@ export class CsvController {
     this.model = null;
     this.error = null;
     this.entries = [];
+    /** What axis and labels need beside the plot, px; they get more where charts below each other do. */
+    this.needs = { left: 0, right: 0 };
+    this.insets = { left: 0, right: 0 };
     this.ready = Promise.resolve(false);
     const { url, text } = this.settings;
     this.url = url;
@@ -338,7 +341,25 @@ export class CsvController {
     this.#writeNotes();
     if (settings.axes === false) return;
     const scales = scalesFor(model, type, settings, this.theme);
+    scales.y.afterFit = (scale) => {
+      scale.width = this.fit("left", scale.width);
+    };
     chart.options.scales = merge(scales, scalesNow(settings.scales, settings));
+  }
+
+  /** The width of what stands at one side of the plot: what it needs, or more. */
+  fit(side, width) {
+    this.needs[side] = width;
+    return Math.max(width, this.insets[side]);
+  }
+
+  /** Leaves at least that much beside the plot. */
+  setInsets({ left, right }) {
+    if (left === this.insets.left && right === this.insets.right) return;
+    const moved = Math.max(left, this.needs.left) !== Math.max(this.insets.left, this.needs.left);
+    const widened = Math.max(right, this.needs.right) !== Math.max(this.insets.right, this.needs.right);
+    this.insets = { left, right };
+    if (this.#chart && (moved || widened)) this.#chart.update("none");
   }
 
   #thinning(settings, type) {

@@ -97,24 +97,29 @@ class LabelBox {
   }
 
   update(_, maxHeight) {
+    this.height = maxHeight;
+    const width = this.measure(maxHeight);
+    this.width = csvOf(this.chart)?.fit("right", width) ?? width;
+  }
+
+  /** Breaks the names into lines; gives the width that they need. */
+  measure(maxHeight) {
     const { offset } = this.settings;
     const { named, chart } = this;
-    this.height = maxHeight;
     this.lines = new Map();
-    this.width = 0;
     // One kind of bars or points needs no key: the title says what it is.
-    if (!this.settings.display || named.length === 0 || (this.isKey && named.length === 1)) return;
-    const measure = (text, size) => {
+    if (!this.settings.display || named.length === 0 || (this.isKey && named.length === 1)) return 0;
+    const widthOf = (text, size) => {
       this.useFont(size);
       return chart.ctx.measureText(text).width;
     };
     const names = named.map(({ name }) => name);
-    const { plan, lines } = planNames(names, this.plans(maxHeight), measure);
+    const { plan, lines } = planNames(names, this.plans(maxHeight), widthOf);
     this.plan = plan;
     named.forEach(({ index }, i) => this.lines.set(index, lines[i]));
-    const widest = Math.max(...lines.flat().map((line) => measure(line, plan.size)));
+    const widest = Math.max(...lines.flat().map((line) => widthOf(line, plan.size)));
     const room = Math.min(widest, chart.width / 2) + offset + plan.indent + this.swatch;
-    this.width = Math.ceil(room) + 2;
+    return Math.ceil(room) + 2;
   }
 
   /** In units of px. Tight names may also stand beside the x axis. */
@@ -144,7 +149,7 @@ class LabelBox {
   drawLabels() {
     const { chart } = this;
     this.placed = [];
-    if (this.lines.size === 0 || this.width === 0) return;
+    if (this.lines.size === 0) return;
     const { ctx, chartArea } = chart;
     const { offset } = this.settings;
     const { plan } = this;

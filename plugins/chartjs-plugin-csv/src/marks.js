@@ -259,9 +259,10 @@ function placesFor(chart, item, width, height) {
       { left: at - GAP - width, top: row },
     ]);
   }
-  // Below its line, in the order of the lines; above it only where the plot ends.
-  const below = at + GAP + height <= bottom;
-  return columns.map((column) => ({ left: column, top: below ? at + GAP : at - GAP - height }));
+  // Below its line, in the order of the lines; above it where the data are, or the plot ends.
+  return [at + GAP, at - GAP - height].flatMap((row) =>
+    columns.map((column) => ({ left: column, top: row })),
+  );
 }
 
 /** Places that the data cover, for names to stay clear of: points, and between them the line. */

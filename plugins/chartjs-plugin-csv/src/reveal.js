@@ -16,6 +16,7 @@ import { EndLabels } from "./labels.js";
 import { Log2Scale } from "./log2-scale.js";
 import { Marks } from "./marks.js";
 import { ChartCsv } from "./plugin.js";
+import { Columns } from "./reveal/columns.js";
 import { IdleQueue } from "./reveal/idle.js";
 import { nearSlides, slidesOf, surplus } from "./reveal/near.js";
 import { ScaledPointer } from "./reveal/pointer.js";
@@ -31,13 +32,16 @@ const HEIGHT_SHARE = 0.58;
  * Markdown in `plugins`. The README documents the options, the attributes, the events and the public members.
  *
  * @param {object} [options] `resolve, styles, palette, options, chartOptions, labelFor, summaryFor, marks, fetch,
- *   prefetch, limit, height`
+ *   alignIn, prefetch, limit, height`
  */
 export function RevealChartCsv(options = {}) {
   const charts = new Map();
   const { prefetch = 2, limit = 12 } = options;
   /** What was chosen for canvases that left the deck, by their place: copies may come back for them. */
   const left = new Map();
+  const columns = new Columns(options.alignIn ?? null, (group) =>
+    [...group.querySelectorAll(SELECTOR)].map((canvas) => charts.get(canvas)).filter(Boolean),
+  );
   const ahead = new IdleQueue((slot) => slot.wanted && slot.create());
   let deck = null;
   let printing = false;
@@ -54,6 +58,7 @@ export function RevealChartCsv(options = {}) {
     styles: options.styles ?? {},
     palette: options.palette,
     height: 420,
+    moved: (slot) => columns.touch(slot),
     fetch: (...request) => (reader ?? globalThis.fetch)(...request),
     pixelRatio() {
       const ratio = window.devicePixelRatio || 1;
@@ -154,6 +159,7 @@ export function RevealChartCsv(options = {}) {
   async function settled() {
     ahead.flush();
     await Promise.all([...charts.values()].filter((slot) => slot.wanted).map((slot) => slot.settled()));
+    columns.flush();
   }
 
   const listeners = {

@@ -121,3 +121,39 @@ inDeck(
     }
   },
 );
+
+inDeck(
+  "charts below each other have plots of the same width at the same place, those beside each other their own",
+  ({ csv }) => {
+    csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal,1e8,1.75e9\n");
+    csv("/d/iops-a.csv", "I/O size,4096,4194304\nWith journal mirrored,4000,10\n");
+    const panel = (src) => `<div>${canvas(src, "line", "", 'data-chart-height="180"')}</div>`;
+    const [wide, narrow] = ["/d/throughput-a.csv", "/d/iops-a.csv"].map(panel);
+    return {
+      sections: [`<div class="panels">${wide}${narrow}${narrow}${narrow}</div>`],
+      css: PANELS,
+      options: "{ alignIn: '.panels' }",
+    };
+  },
+  async (page, { csv }) => {
+    const edges = () =>
+      page.evaluate(() =>
+        [...window.plugin.charts.values()].map(({ chart }) => [
+          Math.round(chart.chartArea.left),
+          Math.round(chart.chartArea.right),
+        ]),
+      );
+    const [first, second, third, fourth] = await edges();
+    assert.deepEqual(third, first, "the left column");
+    assert.deepEqual(fourth, second, "the right column");
+    assert.ok(first[0] > second[0] + 20, "a column is as narrow as it can be");
+    csv("/d/throughput-a.csv", "I/O size,4096,4194304\nA,1,2\n");
+    await page.evaluate(async () => {
+      await window.plugin.refresh();
+      await window.plugin.ready();
+    });
+    const later = await edges();
+    assert.deepEqual(later[2], later[0]);
+    assert.ok(later[0][0] < first[0], "what is no longer needed is given back");
+  },
+);

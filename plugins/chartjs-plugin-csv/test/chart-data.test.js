@@ -96,6 +96,8 @@ test("the x axis carries the file's own sizes, y starts at zero", () => {
   assert.equal(x.title.text, "I/O size");
   assert.equal(y.beginAtZero, true);
   assert.equal(y.ticks.callback(2.5e8), "250 MB/s");
+  const amounts = scalesFor(wide, "line", { yUnit: "bytes", prefix: "si" }, theme).y.ticks;
+  assert.deepEqual([0, 20 * 2 ** 20].map(amounts.callback), ["0", "20 MiB"]);
   assert.equal(y.ticks.stepSize({ scale: { min: 0, max: 1e9 } }), 2e8);
 });
 
@@ -274,4 +276,13 @@ test("ticks of a measured axis are multiples of their step, whatever its first v
     scale.ticks.map(({ value }) => value),
     [5, 10, 15, 20],
   );
+});
+
+test("where values lie on both sides of 0, its line stands out; elsewhere it is one of the grid", () => {
+  const { grid } = scalesFor(wide, "scatter", { yUnit: "fraction", prefix: "si" }, theme).y;
+  const at = (value, min, max) =>
+    [grid.color, grid.lineWidth].map((of) => of({ tick: { value }, scale: { min, max } }));
+  assert.deepEqual(at(0, -1, 1), ["#000", 2]);
+  assert.deepEqual(at(0, 0, 1), ["#ccc", 1]);
+  assert.deepEqual(at(0.5, -1, 1), ["#ccc", 1]);
 });

@@ -49,7 +49,9 @@ const marks = (page, id) =>
   page.$eval(`#${id} canvas`, (one) => {
     const { chart } = window.replay.charts.charts.get(one);
     const { items } = chart.config.options.plugins.csvMarks;
-    return (typeof items === "function" ? items(chart) : items).map(({ label, value }) => label ?? { value });
+    return (typeof items === "function" ? items(chart) : items).map(
+      ({ label, value, low, high }) => label ?? (high ? { low, high } : { value }),
+    );
   });
 const scaleType = (page, id) =>
   page.$eval(`#${id} canvas`, (one) => window.replay.charts.charts.get(one).chart.scales.y.type);
@@ -266,8 +268,12 @@ test("the margin of a claim and published figures are marked, each where it belo
   const page = await open("", "tools-steps");
   assert.deepEqual(await marks(page, "tools-steps"), ["S1, journal"]);
   await goTo(page, "tools-read");
-  const [margin] = await marks(page, "tools-read");
-  assert.match(margin, /^claimed: 0\.800× to 1\.25×$/);
+  assert.deepEqual(await marks(page, "tools-read"), [{ low: 0.8, high: 1.25 }]);
+  assert.match(
+    await page.textContent("#tools-read .provenance"),
+    / · shaded: 0\.800× to 1\.25× counts as no difference/,
+  );
+  assert.doesNotMatch(await page.textContent("#tools-panels .provenance"), /shaded/);
   await page.close();
 });
 
@@ -321,6 +327,7 @@ test("a reader has buttons that say what is on, and a chart that can be read wit
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "tools-panels");
   assert.equal(await control("Table").getAttribute("aria-pressed"), "true");
   await control("Table").click();
+  await page.waitForFunction(() => !document.querySelector("#tools-panels [inert]"));
   const canvas = page.locator("#tools-panels canvas").first();
   await canvas.focus();
   await page.keyboard.press("ArrowRight");

@@ -57,7 +57,7 @@ test("a changed manifest reaches sentences, notes and labels", async () => {
     label: document.querySelector("#journal-ratio .provenance").textContent,
   }));
   assert.match(facts.notes, /\b77\b/);
-  assert.match(facts.label, /^fixture: another label · n = 10 · 3 Jan 2026 · limited by the CPU$/);
+  assert.match(facts.label, /^fixture: another label · n = 10 · 3 Jan 2026 · limited by the CPU(?: · |$)/);
   await deck.replaceFile("fixture/manifest.json", text);
   await page.close();
 });

@@ -21,14 +21,12 @@ test("the contents name every slide in order, and lead to it", async () => {
   await page.keyboard.press("c");
   const dialog = page.locator("dialog.reader-dialog");
   await dialog.waitFor();
-  const listed = await dialog
-    .locator('.contents-body a[href^="#/"]')
-    .evaluateAll((links) =>
-      links.map((link) => ({
-        id: decodeURIComponent(link.getAttribute("href").slice(2)),
-        text: link.textContent,
-      })),
-    );
+  const listed = await dialog.locator('.contents-body a[href^="#/"]').evaluateAll((links) =>
+    links.map((link) => ({
+      id: decodeURIComponent(link.getAttribute("href").slice(2)),
+      text: link.textContent,
+    })),
+  );
   const slides = await page.evaluate(() =>
     [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id }) => id),
   );

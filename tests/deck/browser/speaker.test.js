@@ -17,7 +17,7 @@ async function openSpeaker(page) {
   await speaker.waitForFunction(
     () =>
       [...document.querySelectorAll("iframe")].filter(
-        ({ contentDocument: inner }) => inner?.documentElement.dataset.deckReady,
+        ({ contentDocument: inner }) => inner?.documentElement?.dataset.deckReady,
       ).length === 2,
   );
   return speaker;
@@ -29,7 +29,14 @@ test("the speaker view is fetched after the slides, and shows the slides and the
   const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/journal" });
   const speaker = await openSpeaker(page);
   const cut = await page.evaluate(() => window.replay.deck.getSlides().length);
+  const [current, next] = await page.evaluate(() => {
+    const { deck: reveal } = window.replay;
+    const at = reveal.getSlidePastCount();
+    return [at, at + 1].map((position) => reveal.getSlides()[position].id);
+  });
   for (const frame of framesOf(speaker)) {
+    const expected = frame.url().includes("postMessageEvents") ? current : next;
+    await frame.waitForFunction((id) => window.replay.deck.getCurrentSlide().id === id, expected);
     assert.match(frame.url(), /cut=20/);
     assert.equal(await frame.evaluate(() => window.replay.deck.getSlides().length), cut);
     assert.equal(await frame.locator(".reader-bar, .notice").count(), 0);

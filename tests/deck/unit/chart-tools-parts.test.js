@@ -7,7 +7,7 @@ import { Comparison } from "../../../deck/chart-tools/comparison.js";
 import { attemptsBehind, commandsFor, runsAddress } from "../../../deck/chart-tools/commands.js";
 import { wrap } from "../../../deck/chart-tools/copying.js";
 import { stepFrom } from "../../../deck/chart-tools/cursor.js";
-import { marginWords, marksOf, parseMarks } from "../../../deck/chart-tools/marks.js";
+import { marginOf, marginWords, marksOf, parseMarks } from "../../../deck/chart-tools/marks.js";
 import { fileName, seriesNames, stepsOf } from "../../../deck/chart-tools/names.js";
 
 const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
@@ -100,7 +100,7 @@ test("published figures are read as names and base units; what is neither is sai
 test("a chart is marked with the margin of its claim, and with published figures in its own view only", () => {
   const state = { shown: null, used: null };
   const canvas = { dataset: { chartSrc: "a/iops.csv", chartMarks: "S1 = 5" } };
-  const margin = { low: 7.5, high: 13.3, series: ["With journal"] };
+  const margin = { low: 0.9, high: 1.1, series: ["With journal"] };
   const entryOf = (src) => (src === "a/ratio-iops.csv" ? { margin } : {});
   const marks = (slot) => marksOf({ canvas, state, scale: "log", ...slot }, entryOf);
   assert.deepEqual(
@@ -109,7 +109,7 @@ test("a chart is marked with the margin of its claim, and with published figures
   );
   assert.deepEqual(
     marks({ src: "a/ratio-iops.csv" }).map(({ low, high, label }) => [low, high, label]),
-    [[7.5, 13.3, "claimed: 7.50× to 13.3×"]],
+    [[0.9, 1.1, undefined]],
   );
   assert.deepEqual(marks({ src: null }), []);
   // What is claimed of one line is no mark where that line is not shown.
@@ -121,8 +121,9 @@ test("a chart is marked with the margin of its claim, and with published figures
     marks({ ...without, scale: "linear" }).map(({ value, dash }) => [value, dash]),
     [[1, []]],
   );
-  assert.equal(marginWords({ low: 2, high: null }), "claimed: 2.00× or more");
-  assert.equal(marginWords({ low: null, high: 0.9 }), "claimed: 0.900× or less");
+  assert.equal(marginWords(margin), "0.900× to 1.10× counts as no difference");
+  assert.equal(marginOf({ margin: { low: 0.9, high: null } }, null), null);
+  assert.equal(marginOf(null, null), null);
 });
 
 test("arrow keys go from point to point and from line to line, and stay within the chart", () => {

@@ -42,6 +42,7 @@ export class Slot {
     Object.assign(this, boxCanvas(canvas, { height: context.height, captions: Boolean(context.labelFor) }));
     this.key = keyOf(canvas);
     this.onData = () => {
+      this.context.moved(this);
       this.described = this.describe();
     };
     for (const type of ["ready", "updated", "error"])
@@ -212,6 +213,7 @@ export class Slot {
     if (chart.width === width && chart.height === height && chart.currentDevicePixelRatio === ratio) return;
     chart.options.devicePixelRatio = ratio;
     chart.resize(width, height);
+    this.context.moved(this);
   }
 
   /**
