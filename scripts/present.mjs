@@ -17,7 +17,7 @@ Usage: npm run present -- [options]
   --help            this text
 
 Charts follow the files of benchmarks/ while the deck is open. REPLAY_BENCHMARKS names another folder.
-In the deck: arrow keys or a clicker move, S opens the speaker view, O the overview, F full screen,
+In the deck: arrow keys or a clicker move, S opens the speaker view, F fills the screen, Shift+O is the overview,
 ? lists the keys. End with Ctrl-C.`;
 
 const options = optionsOf({

@@ -39,7 +39,7 @@ export function ChartTools({
 }) {
   const reader = mode.explore && !mode.print;
   const shown = new ShownCharts({ charts, data, showsAll: () => mode.print || deck.isOverview() });
-  const tables = new Tables((slide) => shown.slotsOf(slide), data);
+  const tables = new Tables({ slotsOf: (slide) => shown.slotsOf(slide), data, scrolls: mode.explore });
   const tools = toolsFor({ shown, tables, data, explore: mode.explore });
   /** A reader's modules, once they are there. */
   let cursor = null;

@@ -14,8 +14,9 @@ const MOST_POINTS = 500;
  * @typedef {{heading: string|null, quantity: string|null, model: import("chartjs-plugin-csv").Model, shown: string[],
  *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null}}} Shown   a chart as it is shown
  * @typedef {{value: number|null, text: string, detail: string|null}} Cell
- * @typedef {{caption: string, groups: {title: string, columns: string[]}[], xLabel: string,
- *            rows: {title: string, cells: Cell[]}[]}} Table   `groups`: the columns of each chart
+ * @typedef {{caption: string, valuesCaption: string, groups: {title: string, columns: string[]}[], xLabel: string,
+ *            rows: {title: string, cells: Cell[]}[]}} Table   `groups`: the columns of each chart;
+ *   `valuesCaption`: for a table without the details of its cells
  */
 
 /**
@@ -70,7 +71,8 @@ function crossTable(sheaf) {
   // Panels of one and the same line: its name is said once, and their headings are the columns.
   const only = names.size === 1 && titled && sheaf.length > 1 ? [...names][0] : null;
   return {
-    caption: [only, captionOf(sheaf, points, oneCount ? n : null)].filter(Boolean).join(" · "),
+    caption: captionOf(sheaf, { only, bounded: isBounded(points), n: oneCount ? n : null }),
+    valuesCaption: captionOf(sheaf, { only, n: oneCount ? n : null }),
     groups: only
       ? [{ title: "", columns: sheaf.map(({ heading }) => heading) }]
       : sheaf.map((chart) => ({
@@ -92,12 +94,15 @@ function cellOf(point, unit, countIsSaid) {
   return { value: point.y, text: figure(point.y, unit), detail: detail || null };
 }
 
-function captionOf(sheaf, points, n) {
+function isBounded(points) {
+  return points.some(({ low, high }) => low !== null && high !== null);
+}
+
+function captionOf(sheaf, { only = null, bounded = false, n = null }) {
   const quantities = [...new Set(sheaf.map(({ quantity }) => quantity).filter(Boolean))];
-  const bounded = points.some(({ low, high }) => low !== null && high !== null);
   const ratio = sheaf.every(({ axes }) => axes.yUnit === "ratio");
   const bounds = ratio ? "interval beside it" : "least to greatest run beside it";
-  return [quantities.join("; ") || "Values", bounded && bounds, n].filter(Boolean).join(" · ");
+  return [only, quantities.join("; ") || "Values", bounded && bounds, n].filter(Boolean).join(" · ");
 }
 
 function list(chart) {
@@ -105,12 +110,14 @@ function list(chart) {
   const all = seriesOf(chart).flatMap(({ name, points }) => points.map((point) => ({ name, point })));
   const kept = all.slice(0, MOST_POINTS);
   const left = all.length - kept.length;
-  const caption = captionOf([chart], [], counts(all.map(({ point }) => point)));
+  const caption = captionOf([chart], { n: counts(all.map(({ point }) => point)) });
+  const whole = left
+    ? `${caption} · the first ${kept.length} of ${all.length} points; the CSV has all`
+    : caption;
   const plain = (text) => ({ value: null, text, detail: null });
   return {
-    caption: left
-      ? `${caption} · the first ${kept.length} of ${all.length} points; the CSV has all`
-      : caption,
+    caption: whole,
+    valuesCaption: whole,
     groups: [{ title: chart.heading ?? "", columns: [xLabelOf(chart), "Value", "Least to greatest"] }],
     xLabel: "Series",
     rows: kept.map(({ name, point }) => ({

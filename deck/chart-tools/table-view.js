@@ -25,17 +25,23 @@ const SCROLLING = [
 /**
  * Shows or renews the tables of a slide's charts.
  * @param {{canvas: HTMLCanvasElement, chart: import("./table-data.js").Shown}[]} charts   those that have data
+ * @param {{scrolls: boolean}} place   scrolls: who looks at it can scroll; else a table that is too wide leaves out the
+ *   details of its cells
  */
-export function showTables(charts) {
+export function showTables(charts, { scrolls }) {
   for (const [place, members] of byPlace(charts)) {
     const page = place.ownerDocument;
     const view = viewIn(place) ?? added(place);
     view.setAttribute("aria-label", ["Data as a table", headings(members)].filter(Boolean).join(": "));
-    renewChildren(
-      view,
-      tablesOf(members).map((table) => drawTable(table, page)),
-    );
+    const tables = tablesOf(members);
+    const draw = (details) =>
+      renewChildren(
+        view,
+        tables.map((table) => drawTable(table, page, { details })),
+      );
+    draw(true);
     setCovered(place, true);
+    if (!scrolls && view.scrollWidth > view.clientWidth) draw(false);
     makeRoom(view);
     comeIntoSight(view);
   }
@@ -49,11 +55,6 @@ export function hideTables(slide) {
     setCovered(place, false);
     slide.classList.remove(NEEDS_ROOM);
   }
-}
-
-/** Whether a slide shows tables now. */
-export function hasTables(slide) {
-  return slide.querySelector(`.${VIEW}`) !== null;
 }
 
 function byPlace(charts) {
@@ -103,8 +104,8 @@ function headings(charts) {
     .join(", ");
 }
 
-/** One table as an element. */
-export function drawTable({ caption, groups, xLabel, rows }, page) {
+/** One table as an element, with or without the bounds and counts of its values. */
+export function drawTable({ caption, valuesCaption, groups, xLabel, rows }, page, { details = true } = {}) {
   const make = (...given) => element(page, ...given);
   const titled = groups.some(({ title }) => title !== "");
   const corner = make("th", { scope: "col", rowspan: titled ? "2" : null }, xLabel);
@@ -121,14 +122,20 @@ export function drawTable({ caption, groups, xLabel, rows }, page) {
   const body = make("tbody", {});
   for (const { title, cells } of rows) {
     body.append(
-      make("tr", {}, make("th", { scope: "row" }, title), ...cells.map((cell) => field(cell, page))),
+      make("tr", {}, make("th", { scope: "row" }, title), ...cells.map((cell) => field(cell, page, details))),
     );
   }
-  return make("table", { class: "chart-data" }, make("caption", {}, caption), head, body);
+  return make(
+    "table",
+    { class: "chart-data" },
+    make("caption", {}, details ? caption : valuesCaption),
+    head,
+    body,
+  );
 }
 
-function field({ value, text, detail }, page) {
+function field({ value, text, detail }, page, details) {
   const cell = element(page, "td", { "data-figure": value }, text);
-  if (detail !== null) cell.append(" ", element(page, "span", { class: "detail" }, detail));
+  if (details && detail !== null) cell.append(" ", element(page, "span", { class: "detail" }, detail));
   return cell;
 }

@@ -6,14 +6,18 @@ export class Tables {
   #slides = new Set();
   #slotsOf;
   #data;
+  #scrolls;
 
   /**
-   * @param {(slide: Element) => object[]} slotsOf   the charts of a slide
-   * @param {object} data   data on show
+   * @param {object} given
+   * @param {(slide: Element) => object[]} given.slotsOf   the charts of a slide
+   * @param {object} given.data   data on show
+   * @param {boolean} given.scrolls   whether who looks at a table can scroll it
    */
-  constructor(slotsOf, data) {
+  constructor({ slotsOf, data, scrolls }) {
     this.#slotsOf = slotsOf;
     this.#data = data;
+    this.#scrolls = scrolls;
   }
 
   has(slide) {
@@ -38,7 +42,10 @@ export class Tables {
     const { showTables } = await import("./table-view.js");
     if (!this.#slides.has(slide)) return;
     const drawn = this.#slotsOf(slide).filter((slot) => slot.model);
-    showTables(drawn.map((slot) => ({ canvas: slot.canvas, chart: chartedAs(slot, this.#data) })));
+    showTables(
+      drawn.map((slot) => ({ canvas: slot.canvas, chart: chartedAs(slot, this.#data) })),
+      { scrolls: this.#scrolls },
+    );
   }
 
   async renewAll() {

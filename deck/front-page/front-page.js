@@ -28,13 +28,15 @@ const CHART_OPTIONS = {
  * @param {object} given
  * @param {HTMLElement} given.root   the deck, hidden as long as the page shows
  * @param {() => object} given.makeMarkdown   makes the Markdown plugin that the deck uses
- * @param {(options: object) => object} given.makeCharts   makes a chart plugin like the deck's, with these Chart.js options over its own
+ * @param {(options: object) => Promise<object>} given.makeCharts   makes a chart plugin like the deck's, with these Chart.js
+ *   options over its own
  * @param {(root: Element) => void} given.writeTexts   fills values, texts that verdicts choose, labels
  * @param {object} given.data   the data on show
  * @param {string} [given.repository]   where the project can be cloned from
  * @returns {Promise<{charts: object, left: Promise<void>, update: (isChanged: (slot: object) => boolean) => Promise<void>,
  *                    restyle: () => void}>}
- *   left: resolves when a slide was asked for, the page is gone and the deck may start; update: the data changed, and with them the charts that it accepts
+ *   left: resolves when a slide was asked for, the page is gone and the deck may start; update: the data changed, and the
+ *   files of the charts that it accepts
  * @throws {Error} when index.html has no such page
  */
 export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, repository = "" }) {

@@ -14,7 +14,8 @@ export function positionWords(deck) {
 
 /** Pure. */
 export function wordsOf({ chapter, number, of, appendix }) {
-  const place = appendix ? "appendix" : `${number} of ${of}`;
+  const place = appendix ? "Appendix" : `${number} of ${of}`;
+  if (appendix && chapter.startsWith(place)) return chapter;
   return chapter ? `${chapter} · ${place}` : place;
 }
 

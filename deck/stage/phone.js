@@ -6,7 +6,7 @@
  * reveal takes all of its pages for equally high, so that which slide is in sight is found out here.
  */
 
-import { PHONE_WIDTH, STAGE } from "./reveal-options.js";
+import { PHONE_WIDTH } from "./reveal-options.js";
 
 const CLASS = "phone";
 const SCROLLS = "scrolls";
@@ -48,8 +48,9 @@ export function slideInSight(tops, middle) {
  */
 export function followPhone(deck, narrow, asked) {
   const page = document.documentElement;
-  page.classList.toggle(CLASS, narrow.matches);
+  const wasNarrow = narrow.matches;
   let waiting = false;
+  page.classList.toggle(CLASS, wasNarrow);
 
   const slides = () => [...deck.getSlidesElement().querySelectorAll(".scroll-page section")];
   const isOn = () => narrow.matches && deck.isScrollView();
@@ -85,18 +86,20 @@ export function followPhone(deck, narrow, asked) {
     else look();
   }
 
-  function onWidth() {
-    page.classList.toggle(CLASS, narrow.matches);
-    deck.configure(
-      narrow.matches
-        ? { width: "100%", height: "100%", fragments: false, scrollProgress: false }
-        : { ...STAGE, fragments: true, scrollProgress: "auto" },
-    );
+  /**
+   * A phone was turned, or a window drawn wide: sizes of charts and steps are others, so that the deck is loaded anew at its
+   * slide. Before reveal hears of it, which would go to another.
+   */
+  function onResize(event) {
+    if (narrow.matches === wasNarrow) return;
+    event.stopImmediatePropagation();
+    history.replaceState(history.state, "", `#${deck.getSlidePath()}`);
+    location.reload();
   }
 
   addEventListener("scroll", onScroll, { capture: true, passive: true });
   addEventListener("hashchange", () => goTo(location.hash));
-  narrow.addEventListener("change", onWidth);
+  addEventListener("resize", onResize, { capture: true });
   goTo(asked);
 }
 

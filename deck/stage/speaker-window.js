@@ -8,7 +8,7 @@ const STYLE = `
   .hidden-title { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   #speaker-controls .label, #speaker-controls .reset-button { color: var(--muted, #565b66); }
   #speaker-controls .reset-button { opacity: 1; cursor: pointer; text-decoration: underline; font-size: 0.8em; }
-  .speaker-controls-time .clock { clear: right; margin-top: -6px; }
+  .speaker-controls-time .clock { clear: right; }
   #speaker-controls span.mute { opacity: 1; color: var(--muted, #565b66); }
   #speaker-controls .pacing.ahead { color: var(--ahead, #0b57a4); }
   #speaker-controls .pacing.on-track { color: var(--on-time, #17652a); }

@@ -89,6 +89,23 @@ test("T shows the charts of a slide as one table of exactly their CSVs' figures,
   await page.close();
 });
 
+test("a table that is too wide leaves out the intervals on a stage, where nobody can scroll it", async () => {
+  for (const [query, details] of [
+    ["", false],
+    ["&explore", true],
+  ]) {
+    const page = await open(query, "tools-wide");
+    await press(page, "t", () => document.querySelector("#tools-wide .chart-table-view table"));
+    const facts = await page.$eval("#tools-wide .chart-table-view", (view) => ({
+      details: view.querySelector(".detail") !== null,
+      caption: view.querySelector("caption").textContent.includes("beside it"),
+      wide: view.scrollWidth > view.clientWidth,
+    }));
+    assert.deepEqual(facts, { details, caption: details, wide: details }, query);
+    await page.close();
+  }
+});
+
 test("a table follows its file when that changes", async () => {
   const page = await open("", "tools-steps");
   await press(page, "t", () => document.querySelector("#tools-steps .chart-table-view table"));

@@ -24,6 +24,15 @@ Words.
 Words.
 
 
+<!-- .slide: id="tools-wide" data-timing="10" -->
+## Many lines
+
+<canvas data-chart="line" data-chart-src="${FOLDER}/throughput-write-seq.csv"></canvas>
+
+<!-- Note -->
+Words.
+
+
 <!-- .slide: id="tools-words" data-timing="10" -->
 ## A slide without charts
 

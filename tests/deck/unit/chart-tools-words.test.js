@@ -107,6 +107,7 @@ test("panels over one axis share a table: a row per x, the columns of each panel
   const caption = "Throughput: Without journal ÷ each line · interval beside it · n = 10";
   // The name that all lines have is said once.
   assert.equal(table.caption, `With journal · ${caption}`);
+  assert.equal(table.valuesCaption, table.caption.replace(" · interval beside it", ""));
   assert.deepEqual(table.groups, [{ title: "", columns: ["Sequential writes", "Random writes"] }]);
   const [apart] = tablesOf([
     ratioChart("Sequential", [2, 3, 4]),

@@ -79,6 +79,12 @@ test("an axis of ratios has a tick at 1, whatever its range, and few others", ()
   }
 });
 
+test("on a short axis the ticks of ratios stand apart, powers of two first to stay", () => {
+  assert.deepEqual(ratioTicks(0.75, 3.1, 400), [0.75, 1, 1.5, 2, 3]);
+  assert.deepEqual(ratioTicks(0.7, 4.5, 110), [1, 2, 4]);
+  assert.deepEqual(ratioTicks(0.7, 40, 60), [1, 8]);
+});
+
 test("one axis for several charts holds the range of each", () => {
   assert.deepEqual(
     union([
