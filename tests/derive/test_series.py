@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.derive.bins import binned, middle_seconds, wanted_series
-from replay.derive.cells import Cache
+from replay.derive.cells import AttemptRecord, Cache, CellRow
 from replay.derive.dataset import derive_data_set
+from replay.derive.designs import Design, DesignCell
 from replay.derive.experiment import derive_experiment
+from replay.derive.series import series_charts
 from support.rawtree import METRICS, RawTree, rbd_bench_output
 
 OVER_TIME = {
@@ -115,14 +117,14 @@ def test_a_line_is_the_median_over_blocks_with_least_greatest_and_how_many(tree)
     assert {(row["y"], row["low"], row["high"], row["n"]) for row in rows} == {("200", "100", "300", "3")}
 
 
-def test_a_block_that_ended_earlier_counts_only_as_far_as_it_went(tree):
+def test_a_line_ends_with_its_shortest_run(tree):
     measured(tree, [100])
     for point, levels in tree.points.items():
         text = rbd_bench_output(levels, 500, seconds=2.0)
         tree.attempt(2, point, outputs={one["name"]: {"stdout": text} for one in tree.variants})
     derive_experiment(tree.directory)
     rows = [row for row in rows_of(tree, "rate-over-time-read-seq-4096") if row["series"] == "With journal"]
-    assert [(row["x"], row["n"], row["y"]) for row in rows] == [("1", "2", "300"), ("3", "1", "100"), ("5", "1", "100")]
+    assert [(row["x"], row["n"], row["y"]) for row in rows] == [("1", "2", "300")]
 
 
 def test_a_void_cell_is_not_drawn(tree):
@@ -165,3 +167,75 @@ def test_a_process_that_holds_what_it_read_draws_a_series_that_a_new_design_asks
     rows = rows_of(tree, "rate-over-time-write-seq-4096")
     assert rows
     assert all(math.isfinite(float(row["y"])) for row in rows)
+
+
+# Where a line ends ---------------------------------------------------------------------------------------------------
+
+BACKLOG = {"metric": "lag_seconds", "name": "lag-over-time", "title": "Lag", "unit": "seconds", "better": "lower",
+           "series": True, "bin_seconds": 1}  # fmt: skip
+
+
+def drawn(*runs, after_end=None):
+    """Return the rows (bin, y, low, high, n) of one variant's line of these runs, a block each; None without a chart.
+
+    A run holds its bins by number.
+    """
+    public = {"metrics": [BACKLOG], "workload_factors": ["io_type"], "x_factor": None}
+    levels = {"io_type": "randwrite"}
+    variant = {"name": "journal", "label": "Journal", "reference": True}
+    design = Design(public, {"a": DesignCell("randwrite", "journal", levels)}, (variant,), {"io_type": ("randwrite",)})
+    used = []
+    for block, bins in enumerate(runs, start=1):
+        row = CellRow("a", "journal", "Journal", levels, True, "", {}, {}, series={("lag_seconds", 1.0): bins},
+                      after_end={} if after_end is None else {"lag_seconds": after_end})  # fmt: skip
+        used.append((AttemptRecord(block, "randwrite", 1, "", True, (row,)), row))
+    charts = series_charts(used, design)
+    if not charts:
+        return None
+    [chart] = charts
+    assert chart.n == (len(runs), len(runs))
+    rows = csv.DictReader(chart.files["lag-over-time-randwrite.csv"].splitlines())
+    return [(math.floor(float(row["x"])), *(float(row[key]) for key in ("y", "low", "high", "n"))) for row in rows]
+
+
+SHORT, SHORT_TOO, LONG = {0: 8.0, 1: 3.0}, {0: 8.0, 1: 2.0}, {0: 8.0, 1: 7.0, 2: 6.0, 3: 5.0}
+
+
+def test_a_quantity_that_is_no_longer_observed_is_not_drawn_of_the_runs_that_are_left():
+    assert drawn(SHORT, LONG, SHORT_TOO) == [(0, 8, 8, 8, 3), (1, 3, 2, 7, 3)]
+
+
+def test_a_quantity_that_is_known_after_the_end_keeps_its_value_until_the_longest_run_ends():
+    assert drawn(SHORT, LONG, SHORT_TOO, after_end=0.0) == [
+        (0, 8, 8, 8, 3), (1, 3, 2, 7, 3), (2, 0, 0, 6, 3), (3, 0, 0, 5, 3),
+    ]  # fmt: skip
+
+
+def test_a_line_begins_where_its_last_run_does():
+    assert drawn({-2: 1.0, -1: 1.0, 0: 1.0}, {-1: 3.0, 0: 3.0}) == [(-1, 2, 1, 3, 2), (0, 2, 1, 3, 2)]
+
+
+def test_a_bin_without_a_sample_between_is_drawn_of_the_others_even_where_the_end_is_known():
+    runs = {0: 1.0, 2: 1.0}, {0: 3.0, 1: 3.0, 2: 3.0}
+    expected = [(0, 2, 1, 3, 2), (1, 3, 3, 3, 1), (2, 2, 1, 3, 2)]
+    assert drawn(*runs) == expected
+    assert drawn(*runs, after_end=0.0) == expected
+
+
+def test_runs_that_have_no_time_in_common_make_no_line():
+    assert drawn({0: 1.0}, {1: 1.0}) is None
+
+
+_FALLING = st.lists(st.floats(0.0, 1e9), min_size=1, max_size=20).map(
+    lambda values: dict(enumerate(sorted(values, reverse=True)))
+)
+
+
+@given(runs=st.lists(_FALLING, min_size=1, max_size=6))
+def test_a_median_of_falling_runs_never_rises_and_all_of_them_are_in_each_point(runs):
+    for after_end in (None, 0.0):
+        rows = drawn(*runs, after_end=after_end)
+        assert {row[-1] for row in rows} == {len(runs)}
+        medians = [row[1] for row in rows]
+        assert medians == sorted(medians, reverse=True)
+    assert rows[-1][0] == max(max(run) for run in runs)

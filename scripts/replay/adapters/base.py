@@ -41,13 +41,16 @@ class Result:
     `metrics`: base units, the unit in the name (`operations`, `bytes`, `duration_seconds`, `operations_per_second`,
     `bytes_per_second`, `latency_p99_seconds`, …). `series`: (elapsed_seconds, metric, value). `histogram`: (client,
     direction, low_seconds, high_seconds, count). `entities`: (kind, id, metric, value) of OSDs and placement groups
-    before the tool ran. `complete` is False when the output was cut off: `metrics` is empty then.
+    before the tool ran. `after_end`: of a series whose quantity cannot change once the run is over, its value from
+    then on, because its definition says so (what was caught up with stays 0). One that is merely no longer read is not
+    in it. `complete` is False when the output was cut off: `metrics` is empty then.
     """
 
     metrics: Mapping[str, float] = field(default_factory=dict)
     series: tuple[tuple[float, str, float], ...] = ()
     histogram: tuple[tuple[str, str, float, float, int], ...] = ()
     entities: tuple[tuple[str, str, str, float], ...] = ()
+    after_end: Mapping[str, float] = field(default_factory=dict)
     complete: bool = True
 
 

@@ -51,7 +51,8 @@ class MirrorReplay:
         `seconds_to_catch_up`, when the last image was level; `bytes_per_second`, the one over the other, of all images
         together; `image_bytes_per_second`, the mean rate of one image once it was under way (a journal: from its first
         progress; a snapshot: by the daemon's own clock); `seconds_to_first_progress`; `replayed_bytes`, what the daemon
-        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`.
+        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`; nobody writes any more, so that it stays 0
+        once the last image is level.
         """
         files = names or {}
         mode, images = str(levels.get("mode")), int(levels.get("images", 1))
@@ -84,7 +85,7 @@ class MirrorReplay:
             "write_bytes_per_second": total / write_seconds,
         }
         known = {name: value for name, value in metrics.items() if value is not None}
-        return Result(metrics=known, series=catch_up.backlog(began))
+        return Result(metrics=known, series=catch_up.backlog(began), after_end={"backlog_bytes": 0.0})
 
     @staticmethod
     def _written(

@@ -32,6 +32,8 @@ class CellRow:
     series: Binned = field(default_factory=dict)
     #: (kind, id, metric, value): see `Result.entities`.
     entities: tuple[tuple[str, str, str, float], ...] = ()
+    #: By metric of a series its value after the last sample: see `Result.after_end`.
+    after_end: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,7 @@ def _row(
             sidecar=sidecar,
             series=binned(result.series, wanted) if valid and wanted else {},
             entities=result.entities,
+            after_end=result.after_end,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None

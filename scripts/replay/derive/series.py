@@ -1,9 +1,13 @@
-"""The CSVs of values over time: a line per variant, each bin the median over blocks with least and greatest."""
+"""The CSVs of values over time: a line per variant, each bin the median over blocks with least and greatest.
+
+A line is drawn only where all of its runs are known. Past the end of the shortest run, the median would be that of the
+runs that are left: it would jump where nothing happened, as a rule towards the slow ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from replay import statistics
 from replay.derive.aggregate import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
@@ -13,6 +17,17 @@ from replay.derive.designs import Design
 
 #: (workload, level of the x factor or None, variant) to the used cells there, one a block.
 _Cells = Mapping[tuple[Any, ...], list[CellRow]]
+
+
+class _Run(NamedTuple):
+    """A run of a line: its bins by number, and what holds after the last, None where nobody knows."""
+
+    bins: Mapping[int, float]
+    after_end: float | None
+
+    def value(self, number: int) -> float | None:
+        """Return the run's value in a bin, None where it has none."""
+        return self.after_end if number > max(self.bins) else self.bins.get(number)
 
 
 def series_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> list[Chart]:
@@ -40,16 +55,16 @@ def _chart(metric: Mapping[str, Any], workload: Workload, level: Any, cells: _Ce
     rows, series, counts = [], [], []
     for variant, label in workload.variants:
         here = [
-            bins
+            _Run(bins, row.after_end.get(metric["metric"]))
             for row in cells.get((workload.levels, level, variant), ())
             if (bins := row.series.get((metric["metric"], width)))
         ]
-        if not here:
+        line = _line(here)
+        if not line:
             continue
         series.append(label)
         counts.append(len(here))
-        for number in sorted({number for bins in here for number in bins}):
-            values = [bins[number] for bins in here if number in bins]
+        for number, values in line:
             rows.append(
                 (label, middle_seconds(number, width), statistics.median(values), min(values), max(values), len(values))
             )
@@ -72,3 +87,18 @@ def _chart(metric: Mapping[str, Any], workload: Workload, level: Any, cells: _Ce
         x={"label": metric.get("x_label", "Time"), "unit": "seconds"},
         level=level,
     )
+
+
+def _line(runs: list[_Run]) -> list[tuple[int, list[float]]]:
+    """Return the bins in which all runs are known, each with the values there; empty where there is no such bin.
+
+    That is from the last one's first sample until the first one's last sample. A run whose value after its end is known
+    ends with the longest. A bin between in which a run has no sample is drawn of the others.
+    """
+    if not runs:
+        return []
+    begin = max(min(run.bins) for run in runs)
+    ends = [max(run.bins) for run in runs if run.after_end is None]
+    end = min(ends) if ends else max(max(run.bins) for run in runs)
+    numbers = sorted({number for run in runs for number in run.bins if begin <= number <= end})
+    return [(number, [value for run in runs if (value := run.value(number)) is not None]) for number in numbers]
