@@ -82,10 +82,3 @@ export function redirected(hash, moved) {
   const near = moved.get(from);
   return near ? { from, ...near, hash: `#/${encodeURIComponent(near.id)}` } : null;
 }
-
-/** What a speaker's clock adds up to: the seconds of all slides that are counted. */
-export function totalSeconds(root) {
-  return [...root.querySelectorAll("section[data-timing]")]
-    .filter((slide) => slide.closest('[data-visibility="uncounted"]') === null)
-    .reduce((sum, slide) => sum + (Number.parseInt(slide.getAttribute("data-timing"), 10) || 0), 0);
-}

@@ -80,10 +80,10 @@ export function followPhone(deck, narrow, asked) {
   /** After reveal, which scrolls to where the slide would be if all were equally high. */
   function goTo(hash) {
     if (!isOn()) return;
-    const id = /^#\/([^/?]+)/.exec(hash)?.[1];
-    const slide = id && slides().find((one) => one.id === decodeURIComponent(id));
-    if (slide) slide.scrollIntoView();
-    else look();
+    const name = /^#\/([^/?]+)/.exec(hash)?.[1];
+    const slide = slides().find((one) => encodeURIComponent(one.id) === name || one.id === name);
+    slide?.scrollIntoView();
+    look();
   }
 
   /**

@@ -2,6 +2,8 @@ import { entriesOf, unitedXs } from "./entries.js";
 
 /** From how many points on markers are left out. */
 const MARKERS_UP_TO = 60;
+/** From how many points on a line is solid: dashes do not show on it any more, and each frame pays for them. */
+const DASHES_UP_TO = 1000;
 /** Scattered points are all there is to see: large, unless they are many. */
 const SCATTERED = { radius: 8, upTo: 60, smaller: 5 };
 /** What makes markers hollow. */
@@ -67,7 +69,7 @@ function looks({ color, dash, pointStyle, faded = color }, chartType, count, sec
   const radius = chartType === "scatter" ? scatteredRadius(count) : count <= MARKERS_UP_TO ? 5 : 0;
   return {
     ...look,
-    borderDash: dash,
+    borderDash: count <= DASHES_UP_TO ? dash : [],
     borderWidth: second ? 2 : 3,
     pointRadius: radius,
     pointHoverRadius: Math.max(7, radius + 1),
