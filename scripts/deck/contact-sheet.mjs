@@ -125,7 +125,7 @@ async function layOut(photographs, theme) {
 
 async function writeSheet(photographs, target) {
   const page = await browser.newPage({
-    viewport: { width: width * columns + GAP_PX * (columns + 1), height: 400 },
+    viewport: { width: width * columns + GAP_PX * (columns + 1), height: 100 },
   });
   const figures = photographs.map(
     ({ id, file }) =>

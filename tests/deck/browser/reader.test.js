@@ -113,16 +113,23 @@ test("the bar covers no slide, says where one is, and turns the slides", async (
 
 test("notes are shown beside the slide, and follow it", async () => {
   const page = await openReader("#/setup");
+  const line = (text) => text.replace(/\s+/g, " ").trim();
+  const own = async () =>
+    line(
+      await page.evaluate(
+        () => window.replay.deck.getCurrentSlide().querySelector("aside.notes").textContent,
+      ),
+    );
   await page.getByRole("button", { name: "Notes" }).click();
   const notes = page.locator(".reader-notes");
   await notes.waitFor();
-  assert.match(await notes.innerText(), /What was measured/);
+  const shown = async () => line(await notes.locator(".words").textContent());
+  const first = await own();
+  assert.ok(first.length > 20);
+  assert.equal(await shown(), first);
   await page.evaluate(() => window.replay.deck.slide(0, 0));
-  const own = await page.evaluate(
-    () => window.replay.deck.getCurrentSlide().querySelector("aside.notes").textContent,
-  );
-  const shown = await notes.locator(".words").textContent();
-  assert.equal(shown.replace(/\s+/g, " ").trim(), own.replace(/\s+/g, " ").trim());
+  assert.notEqual(await own(), first);
+  assert.equal(await shown(), await own());
   await page.getByRole("button", { name: "Notes" }).click();
   await notes.waitFor({ state: "hidden" });
   await page.close();
@@ -195,4 +202,23 @@ test("axe finds nothing in contents, search, notes and list of keys, in light an
     await page.close();
   }
   assert.deepEqual(problems, []);
+});
+
+test("on a phone an address leads to its slide, scrolling names the slide in sight, and turning the phone keeps it", async () => {
+  const page = await openReader("#/journal-ratio", undefined, {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+  });
+  const top = (id) => page.evaluate((name) => document.getElementById(name).getBoundingClientRect().top, id);
+  assert.ok(Math.abs(await top("journal-ratio")) < 60, `${await top("journal-ratio")} px`);
+  assert.equal(await here(page), "journal-ratio");
+  await page.evaluate(() => document.getElementById("verdict").scrollIntoView());
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "verdict");
+  assert.match(page.url(), /#\/verdict$/);
+  await page.setViewportSize({ width: 844, height: 390 });
+  await page.waitForFunction(() => window.replay?.deck && !window.replay.deck.isScrollView());
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.equal(await here(page), "verdict");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
 });

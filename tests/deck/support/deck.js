@@ -107,36 +107,43 @@ export function slideIds(page) {
   );
 }
 
-/** Goes to each slide, the appendix included, shows all its fragments, and calls `visit` with its id. */
-export async function eachSlide(page, visit) {
+/**
+ * Goes to each slide, the appendix included, shows all its fragments, and calls `visit` with its id. With
+ * `charts: false` nobody waits for its charts, whose places are there before them.
+ */
+export async function eachSlide(page, visit, { charts = true } = {}) {
   const ids = await slideIds(page);
   for (const id of ids) {
-    await goTo(page, id);
+    await goTo(page, id, { charts });
     await visit(id);
   }
   return ids;
 }
 
-/** Shows a slide with all its fragments, and waits for its charts. */
-export async function goTo(page, id) {
-  await page.evaluate(async (slideId) => {
-    const { deck, charts } = window.replay;
-    const slide = document.getElementById(slideId);
-    const { h, v } = deck.getIndices(slide);
-    // The last step has the highest index; several fragments may share one.
-    const steps = [...slide.querySelectorAll(".fragment")].map((one) =>
-      Number(one.dataset.fragmentIndex ?? 0),
-    );
-    deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
-    await charts.ready();
-    const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) =>
-      charts.charts.get(canvas),
-    );
-    const end = Date.now() + 5000;
-    while (slots.some(({ model, error }) => !model && !error) && Date.now() < end) {
-      await new Promise((resolve) => requestAnimationFrame(resolve));
-    }
-  }, id);
+/** Shows a slide with all its fragments, and waits for its charts unless told otherwise. */
+export async function goTo(page, id, { charts: awaited = true } = {}) {
+  await page.evaluate(
+    async ([slideId, waits]) => {
+      const { deck, charts } = window.replay;
+      const slide = document.getElementById(slideId);
+      const { h, v } = deck.getIndices(slide);
+      // The last step has the highest index; several fragments may share one.
+      const steps = [...slide.querySelectorAll(".fragment")].map((one) =>
+        Number(one.dataset.fragmentIndex ?? 0),
+      );
+      deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
+      if (!waits) return;
+      await charts.ready();
+      const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) =>
+        charts.charts.get(canvas),
+      );
+      const end = Date.now() + 5000;
+      while (slots.some(({ model, error }) => !model && !error) && Date.now() < end) {
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+    },
+    [id, awaited],
+  );
 }
 
 /**
