@@ -53,7 +53,9 @@ function nameSlideNumber(root) {
  */
 function openAllInSight(deck) {
   const leaves = () =>
-    [...deck.getSlidesElement().querySelectorAll("section")].filter((slide) => !slide.querySelector("section"));
+    [...deck.getSlidesElement().querySelectorAll("section")].filter(
+      (slide) => !slide.querySelector("section"),
+    );
   const settle = () => {
     const overview = deck.isOverview();
     for (const slide of leaves()) {

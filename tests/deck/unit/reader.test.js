@@ -97,7 +97,10 @@ test("counts and places are said in words", () => {
   assert.equal(countWords(1, "x"), "One slide speaks of “x”.");
   assert.equal(countWords(3, "x"), "3 slides speak of “x”.");
   assert.equal(wordsOf({ chapter: "Journal", number: 3, of: 40, appendix: false }), "Journal · 3 of 40");
-  assert.equal(wordsOf({ chapter: "Appendix: disks", number: 41, of: 40, appendix: true }), "Appendix: disks");
+  assert.equal(
+    wordsOf({ chapter: "Appendix: disks", number: 41, of: 40, appendix: true }),
+    "Appendix: disks",
+  );
   assert.equal(wordsOf({ chapter: "Spare", number: 41, of: 40, appendix: true }), "Spare · Appendix");
   assert.equal(wordsOf({ chapter: "", number: 1, of: 40, appendix: false }), "1 of 40");
 });
