@@ -5,7 +5,7 @@
 
 import { ceilingWords, ceilingsOf } from "./ceilings.js";
 import { marginOf, marginWords } from "./chart-tools/marks.js";
-import { seriesNames } from "./chart-tools/names.js";
+import { canvasesOf, seriesNames } from "./chart-tools/names.js";
 import { partsOf } from "./data-set.js";
 import { chartEntry, provenance } from "./provenance.js";
 
@@ -20,10 +20,14 @@ export function writeLabels(root, data) {
   for (const slide of root.querySelectorAll("section")) labelSlide(slide, data);
 }
 
-/** Writes or rewrites the label of one slide, if it has charts. */
+/** Writes or rewrites the label of one slide, if it shows charts. What the data on show deny has nothing to tell. */
 export function labelSlide(slide, { resolve, manifestOf }) {
-  const canvases = [...slide.querySelectorAll("canvas[data-chart-src]")];
-  if (canvases.length === 0 || slide.querySelector("section")) return;
+  if (slide.querySelector("section")) return;
+  const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
+  if (canvases.length === 0) {
+    slide.querySelector(`:scope > .${CLASS}`)?.remove();
+    return;
+  }
   const sources = canvases.map((canvas) => resolve(shownSource(canvas)));
   const origin = byDataSet(sources)
     .map((group) => provenance(group, manifestOf(partsOf(group[0])?.dataSet)))

@@ -36,6 +36,11 @@ export function isChosen(when, claimsDocument) {
   return when !== null && when.verdicts.includes(verdictOf(when.claim, claimsDocument));
 }
 
+/** Whether an element stands in a text that the data on show deny; `chooseTexts` has decided before. */
+export function isDenied(element) {
+  return element.closest("[data-when][hidden]") !== null;
+}
+
 /** Shows and hides every `[data-when]` below `root`; only what changes is touched. */
 export function chooseTexts(root, claimsDocument) {
   for (const element of root.querySelectorAll("[data-when]")) {
@@ -45,7 +50,7 @@ export function chooseTexts(root, claimsDocument) {
   }
   for (const step of root.querySelectorAll(".fragment[data-when], [data-when] .fragment")) {
     // reveal passes over disabled fragments; a hidden one would take a click that shows nothing.
-    step.classList.toggle("disabled", step.closest("[data-when][hidden]") !== null);
+    step.classList.toggle("disabled", isDenied(step));
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a chart draws beside its data: what counts as no difference as a shaded band, and figures that somebody published as named
- * lines. `data-chart-marks="S1, journal = 30000000 | S1, snapshots = 200000000"` names them, in base units of the y axis.
+ * What a chart draws beside its data: what counts as no difference as a shaded band, and figures that somebody published, as named
+ * lines or, `@` one place of the x axis, as hollow points. `data-chart-marks="S1, journal = 30000000 | S0 @ 4096 = 15.6"` names
+ * them, in base units of the axes.
  */
 
 import { formatRatio } from "../format.js";
@@ -11,21 +12,25 @@ const MARGIN_COLOR = "var(--ink-muted)";
 const MARK_COLOR = "var(--ink-muted)";
 const DASH = [4, 6];
 const NUMBER = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+/** What stands before a figure that holds at one place of the x axis only. */
+const NAME_AT = /^(.*?)\s*@\s+(\S+)$/;
 
 /**
  * The figures that an attribute names.
  * @param {string|undefined} attribute
- * @returns {{marks: {label: string, value: number}[], problems: string[]}} a part that cannot be read is a problem, in words
+ * @returns {{marks: {label: string, value: number, at?: number}[], problems: string[]}} at: the only place of the x axis that
+ *   a figure is for; a part that cannot be read is a problem, in words
  */
 export function parseMarks(attribute) {
   const marks = [];
   const problems = [];
   for (const part of (attribute ?? "").split("|").filter((text) => text.trim() !== "")) {
-    const at = part.lastIndexOf("=");
-    const [label, value] = [part.slice(0, Math.max(at, 0)).trim(), part.slice(at + 1).trim()];
-    if (at < 0 || label === "" || !NUMBER.test(value))
-      problems.push(`“${part.trim()}” is not “NAME = NUMBER”, the number in base units`);
-    else marks.push({ label, value: Number(value) });
+    const equals = part.lastIndexOf("=");
+    const [name, value] = [part.slice(0, Math.max(equals, 0)).trim(), part.slice(equals + 1).trim()];
+    const [, label, at] = NAME_AT.exec(name) ?? [name, name];
+    if (equals < 0 || label === "" || ![value, at ?? "0"].every((number) => NUMBER.test(number)))
+      problems.push(`“${part.trim()}” is not “NAME = NUMBER” or “NAME @ X = NUMBER”, numbers in base units`);
+    else marks.push({ label, value: Number(value), ...(at !== undefined && { at: Number(at) }) });
   }
   return { marks, problems };
 }
@@ -69,11 +74,15 @@ function shaded(margin) {
   return margin === null ? [] : [{ axis: "y", ...margin, color: MARGIN_COLOR }];
 }
 
-/** In another view the axis has another unit, and the figures do not belong there. */
+/** In another view the axis has another unit, and the figures do not belong there. A name that several share is written once. */
 function published(src, canvas) {
   const { chartMarks, chartSrc } = canvas.dataset;
   if (!chartMarks || src !== chartSrc) return [];
   const { marks, problems } = parseMarks(chartMarks);
   if (problems.length) console.error(`data-chart-marks of ${chartSrc}: ${problems.join("; ")}`);
-  return marks.map(({ label, value }) => ({ axis: "y", value, label, color: MARK_COLOR, dash: DASH }));
+  return marks.map(({ label, value, at }, place) => {
+    const isFirst = marks.findIndex((mark) => mark.label === label) === place;
+    const named = { color: MARK_COLOR, ...(isFirst && { label }) };
+    return at === undefined ? { axis: "y", value, dash: DASH, ...named } : { x: at, y: value, ...named };
+  });
 }

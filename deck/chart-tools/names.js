@@ -2,6 +2,8 @@
  * Names in the attributes of a canvas, and the words by which a reader knows a chart.
  */
 
+import { isDenied } from "../verdict-text.js";
+
 /** The series that an attribute such as `data-chart-series="A | B"` names; null when there is none: all of them. */
 export function seriesNames(attribute) {
   const names = parted(attribute, "|");
@@ -20,9 +22,9 @@ function parted(text, mark) {
     .filter(Boolean);
 }
 
-/** The charts of a slide, in the order in which they stand on it. */
+/** The charts of a slide, in the order in which they stand on it, without those that the data on show deny. */
 export function canvasesOf(slide) {
-  return [...(slide?.querySelectorAll("canvas[data-chart]") ?? [])];
+  return [...(slide?.querySelectorAll("canvas[data-chart]") ?? [])].filter((canvas) => !isDenied(canvas));
 }
 
 /** A file's address without folders and ending: `throughput-write-seq`. */

@@ -1,6 +1,6 @@
 /** What the talk consists of, for its table of contents and its search: chapters, slides, minutes. */
 
-import { headingOf } from "../chart-tools/names.js";
+import { canvasesOf, headingOf } from "../chart-tools/names.js";
 import { chosenText } from "../verdict-text.js";
 
 /** What comes before the first chapter that a slide names. */
@@ -65,7 +65,7 @@ function factsOf(slide, chapter) {
     appendix: slide.closest('[data-visibility="uncounted"]') !== null,
     text: textWithout(slide, notes),
     notes: notes.map(chosenText).join(" "),
-    charts: [...slide.querySelectorAll("canvas[data-chart]")].map(chartWords).filter(Boolean),
+    charts: canvasesOf(slide).map(chartWords).filter(Boolean),
   };
 }
 

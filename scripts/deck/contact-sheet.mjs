@@ -104,7 +104,8 @@ async function show({ position, patience }) {
   const steps = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));
   deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
   await charts.ready();
-  const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) => charts.charts.get(canvas));
+  const canvases = slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");
+  const slots = [...canvases].map((canvas) => charts.charts.get(canvas));
   for (let frame = 0; frame < patience && slots.some(({ model, error }) => !model && !error); frame += 1) {
     await new Promise((resolve) => requestAnimationFrame(resolve));
   }

@@ -105,7 +105,7 @@ function factsOfPrint() {
     overfull: notes
       .filter((one) => one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)
       .map((one) => idOf(one.previousElementSibling)),
-    charts: [...document.querySelectorAll(".pdf-page canvas[data-chart]")]
+    charts: [...document.querySelectorAll(".pdf-page canvas[data-chart]:not([data-when][hidden] *)")]
       .map((canvas) => ({ canvas, slot: charts.get(canvas) }))
       .filter(({ slot }) => !slot?.chart || slot.error)
       .map(

@@ -12,6 +12,8 @@ from replay.costs import Costs
 from replay.ledger import Ledger
 from replay.paths import state_directory
 from replay.process import SlotLock
+from replay.prometheus import PrometheusClient
+from replay.samplers.hosts import HostSampler
 from replay.samplers.machine import MachineSampler
 from replay.sandbox import state as sandbox_state
 from replay.site import Site
@@ -30,13 +32,14 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
         slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
         slot.acquire(say=say)
         stack.callback(slot.release)
+        costs = Costs()
         yield Bench(
             site=site,
             data_set=data_set,
             session=session,
             ledger=Ledger(fsid),
             slot=slot,
-            costs=Costs(),
+            costs=costs,
             sampler=MachineSampler([Path(site.primary.conf).parent]),
             say=say,
             # Only of a sandbox do we know that every daemon is on this machine.
@@ -44,4 +47,5 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             allowed=frozenset(site.capabilities()),
             secondary=secondary,
             secondary_ledger=secondary_ledger,
+            hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
         )

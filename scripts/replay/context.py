@@ -14,6 +14,7 @@ from replay.process import SlotLock
 from replay.samplers.machine import MachineSampler
 
 if TYPE_CHECKING:
+    from replay.samplers.hosts import HostSampler
     from replay.site import Site
 
 
@@ -22,7 +23,7 @@ class Bench:
     """One measuring process on one site.
 
     `say` prints a line for the person who waits. `daemons_are_here` is true where the OSDs run on this machine, so
-    that its CPU and disks are theirs too.
+    that its CPU and disks are theirs too. `hosts` asks the site's Prometheus about them where they are elsewhere.
     """
 
     site: Site
@@ -37,6 +38,7 @@ class Bench:
     allowed: frozenset[str]
     secondary: MonitorSession | None = None
     secondary_ledger: Ledger | None = None
+    hosts: HostSampler | None = None
     #: What this process made clients write, and the part of it that went through a journal: the ceilings' account.
     client_bytes_written: float = 0.0
     journaled_bytes_written: float = 0.0

@@ -34,6 +34,8 @@ class Findings:
     items: list[Finding] = field(default_factory=list)
     #: Copies that the data pool keeps, as far as they are known.
     replicas: int = 3
+    #: OSDs of the cluster that is measured, as far as they are known.
+    osds: int | None = None
 
     def add(self, topic: str, level: str, text: str, *, commands: Iterable[str] = (), word: str | None = None) -> None:
         """Add one fact."""

@@ -12,7 +12,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,16 @@ from replay.design import SCALES, Design
 from replay.errors import ReplayError
 from replay.evidence import design_file, read_json, record
 from replay.paths import ROOT, benchmarks_directory
-from replay.plan import BlockPlan, design_for, estimate, experiment_names, plans, raw_directory, refuse_copies
+from replay.plan import (
+    BlockPlan,
+    Estimate,
+    design_for,
+    estimate,
+    experiment_names,
+    plans,
+    raw_directory,
+    refuse_copies,
+)
 from replay.progress import elapsed_text
 from replay.site import Site, load_site
 
@@ -111,17 +120,35 @@ def _shown(path: Path) -> str:
 
 
 def _say_plan(designs: list[Design], data_set: str, todo: list[BlockPlan]) -> None:
+    estimates = []
     for design in designs:
-        for skip in design.skipped:
-            print(f"{design.name}: {skip.variant or 'all of it'} is skipped, needs {skip.requires}: {skip.detail}")
         blocks = [plan.block for plan in todo if plan.experiment == design.name]
-        figures = estimate(design, data_set, blocks)
-        print(
-            f"{design.name} at scale {design.scale}: {len(blocks)} block(s), {figures.cells} of "
-            f"{figures.cells_in_all} cells to measure, about {elapsed_text(figures.seconds)}, about "
-            f"{figures.client_bytes / 2**30:.1f} GiB from clients, {figures.media_bytes / 2**30:.1f} GiB to media"
-        )
-    sys.stdout.flush()
+        estimates.append((design, len(blocks), estimate(design, data_set, blocks)))
+    print("\n".join(plan_lines(estimates)), flush=True)
+
+
+def plan_lines(estimates: Sequence[tuple[Design, int, Estimate]]) -> list[str]:
+    """Return what a run will do: what it skips, a line for each experiment (design, blocks, estimate), and the sum."""
+    lines = []
+    for design, blocks, figures in estimates:
+        lines += [
+            f"{design.name}: {skip.variant or 'all of it'} is skipped, needs {skip.requires}: {skip.detail}"
+            for skip in design.skipped
+        ]
+        told = f"; time as {figures.earlier_blocks} earlier block(s) took" if figures.earlier_blocks else ""
+        lines.append(f"{design.name} at scale {design.scale}: {blocks} block(s), {_amounts(figures)}{told}")
+    if len(estimates) > 1:
+        total = sum((figures for _, _, figures in estimates), Estimate())
+        blocks = sum(number for _, number, _ in estimates)
+        lines.append(f"all {len(estimates)} experiments: {blocks} block(s), {_amounts(total)}")
+    return lines
+
+
+def _amounts(figures: Estimate) -> str:
+    return (
+        f"{figures.cells} of {figures.cells_in_all} cells to measure, about {elapsed_text(figures.seconds)}, about "
+        f"{figures.client_bytes / 2**30:.1f} GiB from clients, {figures.media_bytes / 2**30:.1f} GiB to media"
+    )
 
 
 def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:

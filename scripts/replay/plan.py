@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from replay.adapters import tool_names
 from replay.ceilings import media_bytes
 from replay.configuration import load_validated
 from replay.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
-from replay.design import Cell, Design, Image, canonical_json, plan_digest
+from replay.design import Cell, CellSet, Design, Image, canonical_json, plan_digest
 from replay.errors import ConfigurationError
 from replay.evidence import is_measured, read_json
 from replay.expansion import expand
 from replay.paths import ROOT, benchmarks_directory, config_directory
-from replay.protocols import lacking, protocol_names
+from replay.protocols import lacking, protocol_class, protocol_names
 from replay.site import Site, missing
 
-#: Seconds around each cell (health, record, start of the tool) and per MiB of image (create, fill, remove), for the
-#: estimate before anything was measured. Measured on a sandbox; a real cluster is faster.
-CELL_OVERHEAD_SECONDS = 0.25
+#: For the estimate before anything was measured: seconds until an image is there, seconds per MiB that fills it, and
+#: seconds until the second cluster is level after a write. Measured on a sandbox; the rest is the protocols' own.
+IMAGE_SECONDS = 1.0
+FILL_SECONDS_PER_MEBIBYTE = 0.004
 MIRRORED_WRITE_WAIT_SECONDS = 6.0
-FILL_SECONDS_PER_MEBIBYTE = 0.012
-PILOT_SHARE = 0.6
+#: What a client is taken to write before a pilot has told.
+ASSUMED_BYTES_PER_SECOND = 64 << 20
 
 
 def experiment_names() -> list[str]:
@@ -166,52 +168,105 @@ def read_plan(data_set: str, experiment: str, block: int, digest: str) -> BlockP
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is left to do: cells, seconds, bytes that clients write, bytes that reach media (copies and journals)."""
+    """What is left to do: cells, seconds, bytes that clients write, bytes that reach media (copies and journals).
 
-    cells: int
-    cells_in_all: int
-    seconds: float
-    client_bytes: float
-    media_bytes: float
+    `earlier_blocks` is how many blocks of the data set told the seconds; 0 where the design alone did.
+    """
+
+    cells: int = 0
+    cells_in_all: int = 0
+    seconds: float = 0.0
+    client_bytes: float = 0.0
+    media_bytes: float = 0.0
+    earlier_blocks: int = 0
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """Return what is left to do of both."""
+        return Estimate(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
 
 
 def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: int = 3) -> Estimate:
     """Estimate what measuring the missing sets of these blocks takes.
 
-    Client bytes cannot be known before a pilot; a cell is taken to write 64 MiB/s for its target time.
+    Time is what sets took in earlier blocks of this data set, where there are any. Client bytes cannot be known before
+    a pilot; a cell is taken to write 64 MiB/s for its target time.
     """
     raw = raw_directory(data_set, design.name)
-    cells = in_all = 0
-    seconds = client = media = 0.0
-    for number, block in enumerate(blocks):
-        todo = []
-        for one in design.sets:
-            in_all += len(one.cells)
-            wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
-            if not is_measured(raw, block, one.point, wanted):
-                todo += list(one.cells)
-        cells += len(todo)
-        for cell in todo:
-            seconds += design.sizing.target_seconds * (1 + (PILOT_SHARE if number == 0 else 0)) + CELL_OVERHEAD_SECONDS
-            if "write" in str(cell.levels.get("io_type", cell.levels.get("mode", "write"))):
-                written = 64 * 2**20 * design.sizing.target_seconds
-                client += written
-                media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
-                if cell.variant.image.mirroring:
-                    seconds += MIRRORED_WRITE_WAIT_SECONDS
-        for image in _images(design.configuration["protocol"], todo):
+    todo = [[one for one in design.sets if not _is_measured(raw, block, one)] for block in blocks]
+    receipts = [read_json(path) for path in sorted(raw.glob("block-*/receipt-*.json"))]
+    return reckon(design, todo, receipts, replicas=replicas)
+
+
+def _is_measured(raw: Path, block: int, one: CellSet) -> bool:
+    return is_measured(raw, block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells})
+
+
+def reckon(
+    design: Design, todo: Sequence[Sequence[CellSet]], receipts: Iterable[Mapping[str, Any]], *, replicas: int = 3
+) -> Estimate:
+    """Estimate what measuring `todo` takes, the sets of each block that are missing. Pure.
+
+    `receipts` are those of blocks measured before: of this experiment, at any scale.
+    """
+    protocol = design.configuration["protocol"]
+    per_set = seconds_per_set(receipts, design.scale, sized_once=protocol_class(protocol).pilot_share > 0)
+    blocks = [[cell for one in sets for cell in one.cells] for sets in todo]
+    client = media = 0.0
+    for cells in blocks:
+        for cell in filter(_writes, cells):
+            written = ASSUMED_BYTES_PER_SECOND * design.sizing.target_seconds
+            client += written
+            media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
+        for image in _images(protocol, cells):
             client += image.size_bytes
             media += media_bytes(image.size_bytes, replicas=replicas)
-            seconds += 2 + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
-    return Estimate(cells, in_all, seconds, client, media)
+    if per_set:
+        seconds = median(per_set) * sum(len(sets) for sets in todo)
+    else:
+        seconds = sum(seconds_by_design(design, cells, first=number == 0) for number, cells in enumerate(blocks))
+    left, in_all = sum(map(len, blocks)), len(blocks) * sum(len(one.cells) for one in design.sets)
+    return Estimate(left, in_all, seconds, client, media, len(per_set) if left else 0)
 
 
-def _images(protocol: str, todo: list[Cell]) -> list[Image]:
-    """Return a block's images: one per variant, or as many as `clients` or `images` say; or one per cell."""
+def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_once: bool) -> list[float]:
+    """Return what a set took on average, of each block that receipts at this scale tell of: with waits and cleaning up.
+
+    `sized_once` leaves out pilots, which are not run again. A block in which nothing was left to do tells nothing.
+    """
+    told = [one for one in receipts if one["scale"] == scale and one["sets_measured_in_this_sitting"]]
+    return [
+        (one["costs_seconds"]["total"] - (one["costs_seconds"].get("pilot", 0.0) if sized_once else 0.0))
+        / one["sets_measured_in_this_sitting"]
+        for one in told
+    ]
+
+
+def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> float:
+    """Return what a block with these cells takes by its design alone; the `first` one also sizes them."""
+    name = design.configuration["protocol"]
+    protocol, target = protocol_class(name), design.sizing.target_seconds
+    each = target * (1 + (protocol.pilot_share if first else 0.0)) + protocol.overhead_seconds
+    mirrored = sum(_writes(cell) and cell.variant.image.mirroring is not None for cell in cells)
+    filling = sum(
+        IMAGE_SECONDS + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
+        for image in _images(name, cells)
+    )
+    return each * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * mirrored + filling
+
+
+def _writes(cell: Cell) -> bool:
+    return "write" in str(cell.levels.get("io_type", cell.levels.get("mode", "write")))
+
+
+def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
+    """Return a block's images: one per variant, or as many as `clients` or `images` say; or one per cell.
+
+    Experiments without images have variants with one of no size: it is left out.
+    """
     if protocol in ("failover", "mirror_lag"):
         return [cell.variant.image for cell in todo]
     most: dict[str, tuple[Image, int]] = {}
     for cell in todo:
         name, count = cell.variant.image_name, int(cell.levels.get("clients", cell.levels.get("images", 1)))
         most[name] = (cell.variant.image, max(count, most[name][1] if name in most else 0))
-    return [image for image, count in most.values() for _ in range(count)]
+    return [image for image, count in most.values() if image.size_bytes for _ in range(count)]

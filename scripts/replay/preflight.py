@@ -25,6 +25,7 @@ from replay.paths import config_directory
 from replay.plan import design_for, estimate, experiment_names
 from replay.preflight_clients import check_client_hosts
 from replay.preflight_mirroring import check_mirroring
+from replay.preflight_prometheus import check_prometheus
 from replay.site import Site, load_site, missing
 
 _MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
@@ -82,6 +83,7 @@ def preflight(
         ) as session:
             _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
     check_client_hosts(site, findings)
+    check_prometheus(site, findings)
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]

@@ -59,6 +59,8 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     osds = status["osdmap"].get("osdmap", status["osdmap"])
     text = f"the {name} cluster {status['fsid']} answers: {osds['num_up_osds']} of {osds['num_osds']} OSDs up"
     findings.add("cluster", "ok", f"{text}, {len(status['quorum'])} monitors in quorum")
+    if primary:
+        findings.osds = osds["num_osds"]
     running = sorted({_short(version) for kind in ("mon", "mgr", "osd") for version in versions.get(kind, {})})
     mixed = len(running) > 1
     findings.add("cluster", "warning" if mixed else "ok", f"Ceph {', '.join(running)}{' (mixed)' if mixed else ''}")

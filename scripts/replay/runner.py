@@ -10,7 +10,7 @@ from typing import Any
 
 from replay import evidence
 from replay.caches import Caches
-from replay.clock import utc_now
+from replay.clock import seconds_of, utc_now
 from replay.context import Bench, Wait
 from replay.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets, plan_digest
 from replay.errors import ReplayError
@@ -21,6 +21,7 @@ from replay.progress import Progress
 from replay.protocols import protocol_for
 from replay.protocols.base import Measured, Protocol
 from replay.provenance import git_state, host, versions
+from replay.samplers import hosts
 from replay.samplers.machine import LIMITER_RULE, limiting_resource
 
 MOST_ATTEMPTS = 3
@@ -162,6 +163,10 @@ class BlockRunner:
         refusals = [f"{code}: {text}" for code, text in health_after.refuse]
         if refusals and measured.invalid is None:
             measured.invalid = ("unhealthy", "; ".join(refusals))
+        if self.bench.hosts is not None:
+            measured.samples["prometheus"] = self.bench.hosts.between(
+                seconds_of(measured.started_at), seconds_of(measured.ended_at)
+            )
         measured.facts["caches"] = caches
         waits += measured.waits
         waits += self.protocol.restore(cell, measured)
@@ -221,12 +226,18 @@ class BlockRunner:
             "host": host(),
             "health": health,
             "load": measured.load,
-            "limiter": limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here),
-            "limiter_rule": LIMITER_RULE,
+            **self._limiter(measured),
             "waits": [wait.public() for wait in waits],
             "samples": measured.samples,
             "facts": measured.facts,
         }
+
+    def _limiter(self, measured: Measured) -> dict[str, str]:
+        """Return what limited a cell, and by which rule: this machine's where all daemons are here, else the hosts'."""
+        if (seen := measured.samples.get("prometheus")) is not None:
+            return {"limiter": hosts.limiting_resource_of_hosts(seen), "limiter_rule": hosts.LIMITER_RULE}
+        found = limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here)
+        return {"limiter": found, "limiter_rule": LIMITER_RULE}
 
     def _write_receipt(self, measured_sets: int) -> Path:
         plan = plan_digest(self.design, self.block)

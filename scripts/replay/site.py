@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from replay.capabilities import WORDS, missing, require
@@ -16,6 +17,7 @@ from replay.ceph.cluster import Cluster
 from replay.configuration import Document, load_validated_document
 from replay.errors import ConfigurationError
 from replay.paths import ROOT, config_directory
+from replay.prometheus import OsdCpuSeries, PrometheusSource
 from replay.sandbox import state as sandbox_state
 from replay.time_window import TimeWindow
 
@@ -76,6 +78,7 @@ class Site:
     client_hosts: tuple[str, ...] = ()
     time_window: TimeWindow | None = None
     ceilings: Ceilings = field(default_factory=Ceilings)
+    prometheus: PrometheusSource | None = None
     sandbox: str | None = None
     fsid: str | None = None
 
@@ -121,6 +124,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
         client_hosts=tuple(raw.get("client_hosts", ())),
         time_window=_time_window(document),
         ceilings=Ceilings(**raw.get("ceilings", {})),
+        prometheus=reader.prometheus(),
         sandbox=raw.get("sandbox"),
         fsid=fsid,
     )
@@ -152,6 +156,49 @@ class _Reader:
             pool=data_pool,
             mirror_daemon_admin_socket=self._path("second_cluster", "mirror_daemon_admin_socket") if socket else None,
         )
+
+    def prometheus(self) -> PrometheusSource | None:
+        raw = self.document.data.get("prometheus")
+        if raw is None:
+            return None
+        where = self.document.where("prometheus")
+        if "sandbox" in self.document.data:
+            raise ConfigurationError(
+                "prometheus: a sandbox's daemons are on this machine, which is read directly",
+                where=where,
+                next_step="leave it out",
+            )
+        address = urlsplit(raw["url"])
+        if not address.hostname or "@" in address.netloc or address.query or address.fragment:
+            raise ConfigurationError(
+                f"prometheus.url: {raw['url']!r} is not an address such as http://monitor.example.org:9095",
+                where=self.document.where("prometheus", "url"),
+                next_step="name a user as prometheus.user, and the file with the password as prometheus.password_file",
+            )
+        series = raw.get("osd_cpu")
+        if series is not None:
+            self._check_pattern(series["pattern"])
+        return PrometheusSource(
+            url=raw["url"],
+            labels=raw.get("labels", {}),
+            user=raw.get("user"),
+            password_file=self._path("prometheus", "password_file") if "password_file" in raw else None,
+            ca_file=self._path("prometheus", "ca_file") if "ca_file" in raw else None,
+            osd_cpu=OsdCpuSeries(**series) if series else None,
+        )
+
+    def _check_pattern(self, pattern: str) -> None:
+        why = ""
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            groups, why = 0, f": {error}"
+        if groups != 1:
+            raise ConfigurationError(
+                f"prometheus.osd_cpu.pattern: {pattern!r} has to have one group, the OSD's number{why}",
+                where=self.document.where("prometheus", "osd_cpu", "pattern"),
+                next_step=r"write for example osd[.-](\d+)$",
+            )
 
     def _cluster(self, key: str, name: str) -> Cluster:
         raw = self.document.data[key]

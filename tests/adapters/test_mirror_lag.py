@@ -42,7 +42,8 @@ def replayed(at, writes):
     return (at, "image-1", "replay_bytes", writes * ENTRY)
 
 
-JOURNAL = [replayed(0.1, 0), replayed(4.5, 0), replayed(6.5, 4), replayed(8.5, 8), replayed(12.0, 10)]
+JOURNAL = [replayed(0.1, 0), replayed(4.5, 0), replayed(6.5, 4), replayed(8.5, 8), replayed(12.0, 10),
+           replayed(12.5, 10)]  # fmt: skip
 
 
 def test_lag_is_the_time_of_the_writes_that_the_replica_lacks():
@@ -98,9 +99,28 @@ def test_the_journals_size_is_a_series_with_its_greatest_and_last_value():
         ("journal", outputs([]), "replayed nothing", "replay_did_not_advance"),
         ("snapshot", outputs(COPIES), "no mirror snapshot", "no_snapshot"),
         ("snapshot", outputs(COPIES[:3], SNAPSHOTS), "last snapshot is not", "replay_did_not_advance"),
+        ("journal", outputs(JOURNAL[:-1]), "what the daemon replayed did not come to rest", "incomplete"),
+        ("snapshot", outputs(COPIES, [(22, 3.5), (21, 8.5), (23, 11.0)]), "ids of snapshots do not rise", "unparsable"),
+        (
+            "snapshot",
+            outputs(COPIES, [(21, 7.0), *SNAPSHOTS[1:]]),
+            "snapshot 21 cannot be in the copy at 6.5",
+            "unparsable",
+        ),
+        (
+            "snapshot",
+            outputs([copied(0.1, 20), copied(0.2, 19), *COPIES[1:]], SNAPSHOTS),
+            "snapshot 19 cannot",
+            "unparsable",
+        ),
         ("journal", outputs(JOURNAL, log_lines=11), "10 lines of 11", "incomplete"),
-        ("journal", outputs(JOURNAL, logged=200), "10 writes are logged, 200 reported", "unparsable"),
-        ("journal", outputs([replayed(0.7, 0), replayed(12.0, 10)]), "no reading of the replica", "incomplete"),
+        ("journal", outputs(JOURNAL, logged=200), "10 operations are logged, 200 reported", "unparsable"),
+        (
+            "journal",
+            outputs([replayed(0.7, 0), replayed(12.0, 10), replayed(12.5, 10)]),
+            "no reading of the replica",
+            "incomplete",
+        ),
     ],
 )
 def test_a_cell_that_is_not_whole_is_refused(mode, files, said, reason):

@@ -69,6 +69,8 @@ def test_all_images_together_are_level_when_the_last_one_is():
         (11.0, "image-2", "replay_bytes", 1 * MEBIBYTE),
         (12.0, "image-1", "replay_bytes", 8 * MEBIBYTE),
         (12.0, "image-2", "replay_bytes", 8 * MEBIBYTE),
+        (12.5, "image-1", "replay_bytes", 8 * MEBIBYTE),
+        (12.5, "image-2", "replay_bytes", 8 * MEBIBYTE),
     ]
     found = parse("journal", outputs("journal", rows, images=2), images=2).metrics
     assert found["seconds_to_catch_up"] == pytest.approx(2.0)
@@ -78,10 +80,13 @@ def test_all_images_together_are_level_when_the_last_one_is():
 
 def test_a_snapshot_is_level_when_the_daemon_counts_it():
     rows = [
-        (10.5, "image-1", "snapshots", 0),
-        (12.0, "image-1", "snapshots", 1),
-        (12.0, "image-1", "snapshots_time.sum", 0.5),
-        (12.0, "image-1", "replay_bytes", 8 * MEBIBYTE),
+        (at, "image-1", metric, value)
+        for at, snapshots, seconds, moved in (
+            (10.5, 0, 0.0, 0),
+            (12.0, 1, 0.5, 8 * MEBIBYTE),
+            (13.0, 1, 0.5, 8 * MEBIBYTE),
+        )
+        for metric, value in (("snapshots", snapshots), ("snapshots_time.sum", seconds), ("replay_bytes", moved))
     ]
     found = parse("snapshot", outputs("snapshot", rows)).metrics
     assert found["image_bytes_per_second"] == pytest.approx(16 * MEBIBYTE)
@@ -107,6 +112,7 @@ def test_the_backlog_falls_from_all_that_was_written_to_nothing():
     ("mode", "files", "said", "reason"),
     [
         ("journal", outputs("journal", JOURNAL[:2]), "less than what was written", "replay_did_not_advance"),
+        ("journal", outputs("journal", JOURNAL[:3]), "replay_bytes did not come to rest", "incomplete"),
         ("journal", outputs("journal", []), "less than what was written", "replay_did_not_advance"),
         ("snapshot", outputs("snapshot", []), "less than what was written", "replay_did_not_advance"),
         ("snapshot", outputs("journal", JOURNAL), "no step 'snapshot'", "incomplete"),
@@ -158,6 +164,7 @@ def test_however_a_journal_advances_its_rate_is_what_was_written_over_the_time_t
         counter = amount if number == 0 and restarted_at % 2 and amount < counter else counter + amount
         rows.append((at, "image-1", "replay_bytes", counter))
         last_moved = at if amount else last_moved
+    rows.append((10.0 + (len(amounts) + 1) * pause, "image-1", "replay_bytes", counter))
     found = parse("journal", outputs("journal", rows)).metrics
     assert found["seconds_to_catch_up"] == pytest.approx(last_moved - 10.0, abs=1e-5)
     assert found["bytes_per_second"] == pytest.approx(8 * MEBIBYTE / (last_moved - 10.0), rel=1e-3)

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from replay.adapters import OutputError, adapter
-
-FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "mirror"
-ROLES = {"output": "result.json", "steps": "steps.jsonl", "counters": "counters.csv", "latency": "latency.log"}
-LARGE = {"io_type": "randwrite", "io_size_bytes": 65536}
-
-
-def files(name):
-    paths = {role: FOLDER / f"{name}.{suffix}" for role, suffix in ROLES.items()}
-    return {role: path.read_text() for role, path in paths.items() if path.exists()}
+from replay.adapters import OutputError
+from support.cells import mirror_cell
 
 
 def parse(tool, name, **levels):
-    return adapter(tool).parse(files(name), 0, {**LARGE, **levels})
+    return mirror_cell(tool, name, **levels).parse()
 
 
 def test_a_journal_of_32_mebibytes_was_replayed_in_five_seconds():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from replay.adapters import OutputError, adapter
 from replay.adapters.placement_entities import entities_of, last_osd, placement_metrics, read_placement
+from support.hostile import changed_digit
 from support.placement_output import MIB, placement_files
 from support.rados_output import rados_json
 
@@ -75,7 +76,7 @@ def test_an_osd_without_weight_holds_nothing_and_has_no_share():
         ({"pgid": None}, "without a name"),
         ({"stat_sum": None}, "says nothing of its objects"),
         ({"stat_sum": {"num_objects": "NaN", "num_bytes": 1}}, "no number 'num_objects'"),
-        ({"stat_sum": {"num_objects": 1, "num_bytes": -1}}, "no number 'num_bytes'"),
+        ({"stat_sum": {"num_objects": 10, "num_bytes": -1}}, "no number 'num_bytes'"),
     ],
 )
 def test_a_placement_that_is_not_whole_and_stable_is_refused(changes, said):
@@ -116,6 +117,78 @@ def test_hostile_json_is_an_error_that_names_the_file_or_the_very_same_placement
         assert error.file == "the-file"
     else:
         assert found == entities_of(*read_placement(whole, {}))
+
+
+def rows_of(files):
+    return json.loads(files["groups"])["pg_stats"]
+
+
+def with_rows(files, rows):
+    return {**files, "groups": json.dumps({"pg_ready": True, "pg_stats": rows})}
+
+
+def outcome(files):
+    """Return the entities, or None for a typed error that names a file and a line."""
+    try:
+        return entities_of(*read_placement(files, {}))
+    except OutputError as error:
+        assert error.file in files
+        assert error.line == 1, "Ceph writes it on one line; the keys say where"
+        return None
+
+
+MANY = placement_files([[0, 1], [1, 2], [2, 0], [1, 0], [2, 1], [0, 2], [2, 0], [0, 1], [1, 2], [2, 1]], EQUAL)
+
+
+@given(st.integers(0, 8))
+def test_a_placement_group_that_is_missing_is_named(number):
+    rows = rows_of(MANY)
+    with pytest.raises(OutputError, match=f"placement group 2.{number:x} is missing") as error:
+        read_placement(with_rows(MANY, rows[:number] + rows[number + 1 :]), {})
+    assert error.value.reason == "incomplete"
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.randoms())
+def test_rows_of_placement_groups_in_any_order_are_one_whole_pool_or_refused(numbers, order):
+    rows = rows_of(MANY)
+    chosen = [rows[number] for number in numbers]
+    assert (outcome(with_rows(MANY, chosen)) is None) == (sorted(numbers) != list(range(max(numbers) + 1)))
+    order.shuffle(rows)
+    assert sorted(outcome(with_rows(MANY, rows))) == sorted(outcome(MANY))
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["3.{:x}", "02.{:x}", "2.0{:x}", "2.{:X}g", "2", "2.-1"]))
+def test_a_row_of_another_pool_or_of_none_is_refused(place, number, name):
+    rows = rows_of(MANY)
+    rows.insert(place, {**rows[number], "pgid": name.format(number)})
+    assert outcome(with_rows(MANY, rows)) is None
+
+
+@pytest.mark.parametrize("role", ["tree", "usage"])
+def test_an_osd_that_a_table_lists_twice_is_refused(role):
+    document = json.loads(MANY[role])
+    document["nodes"].append({**document["nodes"][-1], "kb_used_data": 7})
+    with pytest.raises(OutputError, match=r"nodes\[\d\]: osd.2 occurs twice"):
+        read_placement({**MANY, role: json.dumps(document)}, {})
+
+
+@pytest.mark.parametrize("role", ["tree", "usage"])
+def test_an_osd_that_only_one_table_knows_or_weighs_so_is_refused(role):
+    for damage in ({"id": 5}, {"crush_weight": 1.5}):
+        document = json.loads(MANY[role])
+        document["nodes"][-1].update(damage)
+        with pytest.raises(OutputError, match=r"osd\.\d (is in|has another weight)"):
+            read_placement({**MANY, role: json.dumps(document)}, {})
+
+
+#: What is said only once: bytes, affinities, kilobytes in use.
+SAID_ONCE = ("num_bytes", "primary_affinity", "kb_used_data")
+
+
+@given(st.sampled_from(["groups", "tree", "usage"]), st.data())
+def test_a_changed_digit_is_refused_or_matters_to_nothing_but_what_is_said_once(role, data):
+    within = r'"(?!(?:' + "|".join(SAID_ONCE) + r')")\w+": ("?[\d.]+|\[[\d, ]+\])'
+    assert outcome({**MANY, role: data.draw(changed_digit(MANY[role], within))}) in (None, outcome(MANY))
 
 
 @st.composite

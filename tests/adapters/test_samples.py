@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from replay.adapters import OutputError
 from replay.adapters.fio_log import read_log
+from replay.adapters.readings import check_readings, check_rests
 from replay.adapters.samples import moments, progress, read_samples
 from replay.adapters.steps import Steps
 from replay.samplers.samples import SampleTable
@@ -112,6 +113,66 @@ def test_progress_never_goes_back(values):
     assert totals[-1] >= values[-1]
 
 
+# Readings ------------------------------------------------------------------------------------------------------------
+
+COUNTERS = ("replay", "replay_bytes", "replay_latency.avgcount")
+
+
+def readings(*moments_and_values):
+    return table(*((at, "image-1", name, value) for at, *values in moments_and_values
+                   for name, value in zip(COUNTERS, values, strict=True)))  # fmt: skip
+
+
+RISING = readings((0.5, 0, 0, 0), (1.0, 2, 50, 2), (1.5, 4, 90, 4), (2.0, 4, 90, 4))
+
+
+def check(text, entities=("image-1",)):
+    check_readings(read_samples(text, "counters.csv"), "counters.csv", entities)
+
+
+def test_whole_readings_of_counters_that_rise_or_all_begin_anew_are_taken():
+    check(RISING)
+    check(readings((0.5, 7, 700, 7), (1.0, 1, 40, 1), (1.5, 2, 60, 2)))
+    check(table((0.0, "image-1", "journal_bytes", 9), (0.1, "image-1", "replay_bytes", 3), (0.2, "probe", "cost", 1)),
+          ("image-1", "probe"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said", "line"),
+    [
+        ("1.000000,image-1,replay_bytes,50", "1.000000,image-1,replay_bytes,950", "replay_bytes went back", 9),
+        ("1.500000,image-1,replay_bytes,90", "1.500000,image-1,replay_bytes,40", "replay_bytes went back", 9),
+        ("0.500000,image-1,replay_bytes,0", "0.500000,image-1,replay_bytes,70", "replay_bytes went back", 6),
+        ("1.000000,image-1,replay,2", "1.000000,image-7,replay,2", "samples of 'image-7' belong to another cell", 5),
+        ("1.000000,image-1,replay,2", "0.900000,image-1,replay,2", "differ in what they hold: replay", 5),
+        ("1.000000,image-1,replay,2", "1.000000,image-1,replay_bytes,2", "two values of replay_bytes at one moment", 6),
+        ("2.000000,sampler", "2.100000,sampler", "is of another moment", 14),
+    ],
+)
+def test_a_row_that_the_others_do_not_bear_out_is_named(before, after, said, line):
+    assert before in RISING
+    with pytest.raises(OutputError, match=said) as error:
+        check(RISING.replace(before, after))
+    assert error.value.where == f"counters.csv:{line}"
+
+
+def test_a_row_that_was_lost_while_another_was_repeated_is_missed():
+    lines = RISING.splitlines(keepends=True)
+    for lost in range(1, len(lines) - 1):
+        for repeated in range(1, len(lines) - 1):
+            if lost != repeated:
+                with pytest.raises(OutputError):
+                    check("".join([*lines[:lost], lines[repeated], *lines[lost + 1 :]]))
+
+
+def test_a_counter_that_moves_at_its_last_reading_has_not_come_to_rest():
+    check_rests([(1.0, 4.0), (2.0, 4.0)], "it", "f")
+    for moving in ([(1.0, 4.0), (2.0, 5.0)], [(2.0, 5.0)], []):
+        with pytest.raises(OutputError, match="it did not come to rest") as error:
+            check_rests(moving, "it", "f")
+        assert error.value.reason == "incomplete"
+
+
 # Steps and logs ------------------------------------------------------------------------------------------------------
 
 
@@ -135,11 +196,11 @@ def test_a_line_that_is_no_step_is_named(line):
 
 def test_a_latency_log_is_read_in_the_order_of_time():
     found = read_log(latency_log([(10.5, 0.002), (10.25, 0.001)]), "latency", lines=2)
-    assert found == [(10.25, 0.001), (10.5, 0.002)]
+    assert found == [(10.25, 0.001, 2), (10.5, 0.002, 1)]
 
 
 def test_a_latency_log_with_offset_and_priority_is_read_as_well():
-    assert read_log("1500, 2000000, 1, 4096, 8192, 0x4001\n", "latency", lines=1) == [(1.5, 0.002)]
+    assert read_log("1500, 2000000, 1, 4096, 8192, 0x4001\n", "latency", lines=1) == [(1.5, 0.002, 1)]
 
 
 @pytest.mark.parametrize("text", ["1500, 2000000, 1\n", "1500, -1, 1, 4096, 0\n", "1500 2000000 1 4096\n", "\n", "x\n"])
@@ -154,3 +215,33 @@ def test_a_latency_log_cut_off_anywhere_is_refused():
     for length in range(len(text)):
         with pytest.raises(OutputError):
             read_log(text[:length], "latency", lines=3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([(10.0, 0.001), (19.0, 0.002), (10.2, 0.003)], "time runs backwards"),
+        ([(10.0, 0.001), (10.1, 0.002), (90.2, 0.003)], "before or after the writer ran"),
+        ([(1.0, 0.001), (10.1, 0.002), (10.2, 0.003)], "before or after the writer ran"),
+    ],
+)
+def test_a_time_that_cannot_be_in_a_latency_log_is_named(lines, said):
+    with pytest.raises(OutputError, match=said) as error:
+        read_log(latency_log(lines), "latency.log", lines=3, between=(9.0, 20.0))
+    wrong = {"time runs backwards": 3}.get(said, 1 if lines[0][0] < 9 else 3)
+    assert error.value.where == f"latency.log:{wrong}"
+
+
+def test_steps_that_say_two_things_of_when_they_began_or_stand_in_another_order_are_refused():
+    log = steps_log({"step": "write", "started_seconds": 1.0}, {"step": "snapshot", "started_seconds": 2.0})
+    first, second, end = log.splitlines(keepends=True)
+    for text, line in (
+        (second + first + end, 2),
+        (first + second + second + end.replace('"steps": 2', '"steps": 3'), 3),
+        (first + second.replace('"started_seconds": 2.0', '"started_seconds": 2.5') + end, 2),
+        (first + second.replace("22.000Z", "23.000Z") + end, 2),
+        (first + second.replace('"started_at"', '"begun_at"') + end, 2),
+    ):
+        with pytest.raises(OutputError) as error:
+            Steps(text, "steps.jsonl").check_whole()
+        assert error.value.where == f"steps.jsonl:{line}"

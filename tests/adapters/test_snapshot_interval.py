@@ -25,7 +25,13 @@ def outputs(orders=(), windows=WINDOWS, trims=(), status=0):
         "step": "write", "started_seconds": 0.5, "unix_seconds_at_origin": ORIGIN, "log_lines": len(lines),
     }  # fmt: skip
     taken = [
-        {"step": "snapshot", "started_seconds": at, "exit_status": status, "said": "Snapshot ID: 4"} for at in orders
+        {
+            "step": "snapshot",
+            "started_seconds": at,
+            "exit_status": status,
+            "said": f"Snapshot ID: {number}" if status == 0 else "rbd: no",
+        }
+        for number, at in enumerate(orders, 4)
     ]
     return {
         "output": report(["image-1"], operations=4000, io_size_bytes=SIZE, seconds=20.0),
@@ -96,3 +102,31 @@ def test_files_cut_off_anywhere_give_no_number():
         for end in range(len(whole[role])):
             with pytest.raises(OutputError):
                 parse({**whole, role: whole[role][:end]}, interval=10)
+
+
+@pytest.mark.parametrize(("before", "after"), [('"exit_status": 0', '"exit_status": 7'), ("Snapshot ID: 5", "no")])
+def test_an_order_that_says_both_that_it_failed_and_that_it_did_not_is_refused(before, after):
+    files = outputs([5.0, 15.0])
+    lines = files["steps"].splitlines(keepends=True)
+    assert before in lines[2]
+    lines[2] = lines[2].replace(before, after)
+    with pytest.raises(OutputError, match="snapshot: exit status") as error:
+        parse({**files, "steps": "".join(lines)}, interval=10)
+    assert error.value.line == 3
+
+
+@pytest.mark.parametrize(("latency", "said"), [(0.02, "a window of 0.020000 s"), (0.0005, "where the report has")])
+def test_a_window_that_no_operation_of_the_report_comes_to_is_refused(latency, said):
+    files = outputs()
+    lines = files["latency"].splitlines(keepends=True)
+    lines[6] = latency_log([(ORIGIN + WINDOWS[6], latency)])
+    with pytest.raises(OutputError, match=said) as error:
+        parse({**files, "latency": "".join(lines)})
+    assert error.value.line == 7
+
+
+def test_a_window_that_occurs_twice_in_place_of_another_is_refused():
+    files = outputs()
+    lines = files["latency"].splitlines(keepends=True)
+    with pytest.raises(OutputError, match="a window occurs twice"):
+        parse({**files, "latency": "".join([*lines[:6], lines[5], *lines[7:]])})

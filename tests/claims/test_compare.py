@@ -11,7 +11,7 @@ from replay.claims import __main__ as program
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
 from replay.claims.files import judge_data_set
-from replay.claims.model import Assessment, Region
+from replay.claims.model import NOT_MEASURED, Assessment, Region
 from replay.statistics import welch_difference
 from support.claims import claim_of, condition, judged, rows, write_tidy
 
@@ -75,7 +75,8 @@ def test_what_one_side_did_not_measure_is_said(tmp_path):
     second = judge_data_set(tmp_path / "theirs")
     claim, found = the_ratio(first, second)
     assert claim.verdicts_differ
-    assert (found.findings[1], found.missing) == (None, "not measured in theirs")
+    assert (found.findings[1].verdict, found.findings[1].estimate) == (NOT_MEASURED, None)
+    assert found.missing == "not measured in theirs"
 
 
 def test_a_difference_that_stands_alone_may_be_noise_among_many():

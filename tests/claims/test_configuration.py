@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 import yaml
@@ -210,3 +211,31 @@ def test_a_count_that_makes_no_sense_is_refused_with_its_place(changed, conditio
     with pytest.raises(ConfigurationError, match=said) as error:
         load_book()
     assert "claims.yaml:" in str(error.value)
+
+
+def expected_share(weights, copies, osd):
+    """The share of placement groups that have a copy on an OSD, where CRUSH draws OSDs by the weight that is left."""
+
+    def draws(left, taken):
+        if taken == copies:
+            yield Fraction(1), ()
+            return
+        for one in left:
+            here = Fraction(weights[one], sum(weights[other] for other in left))
+            for chance, rest in draws([other for other in left if other != one], taken + 1):
+                yield here * chance, (one, *rest)
+
+    return sum(chance for chance, drawn in draws(list(range(len(weights))), 0) if osd in drawn)
+
+
+def test_the_region_of_a_double_weight_is_about_what_crush_expects_of_this_design():
+    (claim,) = (one for one in load_book().claims if one.id == "double-weight-takes-its-share")
+    copies = load_experiment("placement")["options"]["replicas"]
+    equal, unequal = (expected_share(weights, copies, osd=2) for weights in ([1, 1, 1], [1, 1, 2]))
+    assert (equal, unequal) == (Fraction(2, 3), Fraction(5, 6))
+    expected, fair = float(unequal / equal), 1.5
+    region = claim.conditions[0].region
+    assert region.low == pytest.approx((1 * expected) ** 0.5, abs=5e-4), "half-way to a weight that moves nothing"
+    assert region.high == pytest.approx((expected * fair) ** 0.5, abs=5e-4), "half-way to the share of the weight"
+    assert region.excludes(1, 1)
+    assert region.excludes(fair, fair)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -19,6 +19,8 @@ COLUMNS = ("row", "what it is", "experiment", "data", "slide", "claim")
 DASH = "\N{EN DASH}"
 REASON = re.compile(rf"{DASH} \S+( \S+){{2,}}")
 TOKEN = re.compile(r"`([^`]+)`")
+#: A chart's address in a slide: its experiment and its name.
+CHART = re.compile(r'data-chart-src="benchmarks/[^/"]+/([^/"]+)/aggregate/([^/"]+)\.csv"')
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,45 @@ def test_the_data_exist_by_the_names_that_derive_gives_them(rows, experiments):
         assert {name.split("/")[0] for name in row.data} <= set(row.experiments), row.id
 
 
-def test_the_slides_exist(rows):
-    text = "\n".join(path.read_text() for path in sorted((ROOT / "slides").glob("*.md")))
-    known = re.findall(r'^<!-- \.slide: id="([^"]+)"', text, re.MULTILINE)
-    assert len(known) == len(set(known))
-    assert unknown(rows, known, lambda row: row.slides) == []
+def bodies_of(text):
+    """Return the Markdown of each slide by its id, of the Markdown of one chapter or several."""
+    parts = re.split(r'^<!-- \.slide: id="([^"]+)"', text, flags=re.MULTILINE)[1:]
+    ids, bodies = parts[0::2], parts[1::2]
+    assert len(ids) == len(set(ids))
+    return dict(zip(ids, bodies, strict=True))
+
+
+def drawn_on(text):
+    """Return `<experiment>/<chart>` of each slide's charts, by the slide's id."""
+    return {slide: {"/".join(found) for found in CHART.findall(body)} for slide, body in bodies_of(text).items()}
+
+
+@pytest.fixture(scope="module")
+def talk():
+    return "\n".join(path.read_text() for path in sorted((ROOT / "slides").glob("*.md")))
+
+
+@pytest.fixture(scope="module")
+def slides(talk):
+    return drawn_on(talk)
+
+
+def test_the_slides_exist(rows, slides):
+    assert unknown(rows, slides, lambda row: row.slides) == []
+
+
+def undrawn(rows, slides):
+    """The charts that no slide of their row draws, each with its row. All runs (`tidy.csv`) are no chart."""
+    return [
+        f"{row.id}: {name}"
+        for row in rows
+        for name in row.data
+        if not name.endswith("/tidy.csv") and not any(name in slides.get(slide, ()) for slide in row.slides)
+    ]
+
+
+def test_each_chart_of_a_row_is_drawn_on_one_of_its_slides(rows, slides):
+    assert undrawn(rows, slides) == []
 
 
 def test_the_claims_exist_and_each_of_them_answers_a_row(rows):
@@ -118,3 +154,24 @@ def test_a_cell_holds_names_or_a_reason():
     for bad in (DASH, "", "`a` `b`", "a", f"{DASH} none", "`a`, `a`"):
         with pytest.raises(AssertionError):
             read_rows(table(f"| S0.1 | what it is about | {bad} | `a/c` | `s` | `c` |"))
+
+
+def test_a_chart_that_another_slide_draws_is_not_drawn_for_its_row():
+    canvas = '<canvas data-chart="line" data-chart-src="benchmarks/reference/e/aggregate/{}.csv"></canvas>'
+    text = "\n\n\n".join(
+        f'<!-- .slide: id="{slide}" data-timing="10" -->\n{canvas.format(chart)}'
+        for slide, chart in (("one", "iops"), ("two", "latency"))
+    )
+    slides = drawn_on(text)
+    assert slides == {"one": {"e/iops"}, "two": {"e/latency"}}
+    row = Row("S0.1", "what it is about", ("e",), ("e/iops", "e/tidy.csv"), ("one",), ())
+    assert undrawn([row], slides) == []
+    assert undrawn([replace(row, slides=("two", "three"))], slides) == ["S0.1: e/iops"]
+
+
+def test_published_figures_are_drawn_on_the_slides_that_the_documentation_names(talk):
+    section = (ROOT / "docs" / "charts.md").read_text().split("\n## Published figures\n")[1]
+    drawn = [line.split("|")[1] for line in section.split("\nThe others ")[0].splitlines() if line.startswith("| `")]
+    assert sorted(TOKEN.findall(" ".join(drawn))) == sorted(
+        slide for slide, body in bodies_of(talk).items() if "data-chart-marks=" in body
+    )

@@ -6,6 +6,7 @@ import copy
 
 import pytest
 
+from replay.derive.amplification import ledger_entities
 from replay.derive.computed import computed_metrics
 
 
@@ -86,7 +87,7 @@ def test_a_steady_sample_becomes_the_mean_and_the_busiest_osd():
 
 def test_of_daemons_elsewhere_nothing_is_said_of_cpu_and_disk():
     elsewhere = {"seconds": 5.0, "cost_seconds": 0.1, "primary": {"osd.0": osd(1, 2)}}
-    assert computed_metrics({"samples": {"daemons": elsewhere}}, TOOL) == {"sampler_cost_seconds": 0.1}
+    assert computed_metrics({"samples": {"daemons": elsewhere}}, TOOL) == {}
 
 
 def test_the_share_of_an_offered_rate_that_was_met():
@@ -96,3 +97,44 @@ def test_the_share_of_an_offered_rate_that_was_met():
 @pytest.mark.parametrize("sidecar", [{}, {"samples": {}}, {"samples": None}, {"samples": {"daemons": {}}}])
 def test_cells_without_samples_have_nothing_more(sidecar):
     assert computed_metrics(sidecar, TOOL) == {}
+
+
+def by_place(ledger, metrics=TOOL):
+    """Return the ledger's values by (kind, id, metric); each is of the whole cell."""
+    found = ledger_entities({"samples": {"ledger": ledger}}, metrics)
+    assert {one.moment for one in found} <= {"cell"}
+    assert len({one[:3] for one in found}) == len(found), "each stands there once"
+    return {one[:3]: one.value for one in found}
+
+
+def test_the_ledger_is_told_by_daemon_and_stage():
+    found = by_place(LEDGER)
+    assert found["osd", "0", "client_write_operations"] == 60
+    assert found["osd", "1", "replication_operations"] == 120
+    assert found["osd", "1", "database_log_bytes"] == 100
+    assert found["daemon", "mgr", "media_write_bytes"] == 10**9
+    assert found["second_osd", "0", "cpu_seconds"] == 0.5
+    assert {kind for kind, _, _ in found} == {"osd", "daemon", "second_osd"}
+
+
+def test_parts_of_osds_add_up_to_what_the_cell_has():
+    cell, found = of_ledger(LEDGER), by_place(LEDGER)
+    for name, value in cell.items():
+        kind = "second_osd" if name.startswith("second_") else "osd"
+        parts = [part for (of_kind, _, metric), part in found.items() if (of_kind, metric) == (kind, name)]
+        assert len(parts) == (1 if kind == "second_osd" else 2)
+        assert sum(parts) == pytest.approx(value), name
+
+
+def test_what_a_daemon_does_not_count_has_no_row_and_the_others_keep_theirs():
+    ledger = copy.deepcopy({**LEDGER, "left_out": ["primary osd.2"]})
+    del ledger["primary"]["osd.1"]["media"]
+    found = by_place(ledger)
+    assert ("osd", "1", "media_bytes_per_byte") not in found
+    assert found["osd", "0", "media_bytes_per_byte"] == pytest.approx(1000 / 8192)
+    assert ("osd", "0", "media_bytes_per_byte") not in by_place(ledger, {"operations": 0.0, "bytes": 0.0})
+
+
+@pytest.mark.parametrize("sidecar", [{}, {"samples": None}, {"samples": {"daemons": LEDGER}}])
+def test_a_cell_without_a_ledger_tells_of_no_daemon(sidecar):
+    assert ledger_entities(sidecar, TOOL) == []

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from replay.derive.amplification import OVER_CELL, Entity, ledger_entities
 from replay.derive.designs import Design, DesignCell
 from replay.derive.entities import COLUMNS, entities_csv, entity_charts
+from replay.plan import load_experiment
 
 METRIC = {
     "metric": "primaries_deviation", "name": "primaries", "title": "Primaries", "unit": "fraction", "better": "lower",
@@ -40,8 +42,8 @@ def rows(*cells):
                 cell_id=cell_id,
                 sidecar={"experiment": "placement"},
                 entities=(
-                    *(("osd", str(osd), "primaries_deviation", value) for osd, value in values.items()),
-                    ("placement_group", "2.a", "bytes", 5.0),
+                    *(Entity("osd", str(osd), "primaries_deviation", value) for osd, value in values.items()),
+                    Entity("placement_group", "2.a", "bytes", 5.0),
                 ),
             ),
         )
@@ -106,3 +108,29 @@ def test_entities_csv_holds_every_value_of_every_attempt():
 
 def test_where_no_tool_says_anything_of_entities_there_is_no_file():
     assert entities_csv([SimpleNamespace(block=1, number=1, rows=(SimpleNamespace(entities=()),))]) == ""
+
+
+def test_a_value_of_a_whole_cell_says_so():
+    cell = SimpleNamespace(cell_id="a", sidecar={}, entities=(Entity("daemon", "mgr", "cpu_seconds", 0.5, OVER_CELL),))
+    read = list(csv.reader(entities_csv([SimpleNamespace(block=1, number=1, rows=(cell,))]).splitlines()))
+    assert read[1][4:] == ["daemon", "mgr", "cell", "cpu_seconds", "0.5"]
+
+
+@pytest.mark.parametrize(("x", "label"), [(4096, "4K"), (4194304, "4M"), (65537, "65537"), (512, "512")])
+def test_a_level_that_is_a_size_reads_as_on_an_axis(x, label):
+    made = design(variants=VARIANTS[1:])
+    public = {**made.public, "x_unit": "bytes", "x_label": "I/O size", "x_factor": "affinity"}
+    cells = {"read": DesignCell(f"equal-{x}", "read", {"weights": "equal", "affinity": x})}
+    [chart] = entity_charts(rows((1, "read", {0: 0.1})), Design(public, cells, made.variants, {**made.factors}))
+    assert chart.series == (f"I/O size {label}",)
+
+
+def test_the_charts_of_the_ledger_that_ship_ask_for_what_it_tells():
+    told = {"samples": {"ledger": {"primary": {"osd.0": {
+        "client": {"write_operations": 1, "read_write_operations": 0}, "replication": {"operations": 2},
+        "database": {"log_bytes": 1, "table_bytes": 0, "journal_bytes": 0}, "media": {"write_bytes": 9},
+    }}}}}  # fmt: skip
+    known = {one.metric for one in ledger_entities(told, {"operations": 1.0, "bytes": 4096.0})}
+    asked = {one["metric"] for one in load_experiment("amplification")["metrics"] if one.get("entity")}
+    assert asked
+    assert asked <= known

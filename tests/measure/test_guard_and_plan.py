@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, time
+from statistics import median
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,19 @@ from replay.costs import Costs
 from replay.errors import ConfigurationError, RefusedError
 from replay.expansion import expand
 from replay.guard import Guard
-from replay.plan import estimate, load_experiment, raw_directory, refuse_mixed_scales
+from replay.measure import plan_lines
+from replay.paths import ROOT
+from replay.plan import (
+    Estimate,
+    estimate,
+    experiment_names,
+    load_experiment,
+    raw_directory,
+    reckon,
+    refuse_mixed_scales,
+    seconds_per_set,
+)
+from replay.protocols import protocol_class
 from replay.time_window import TimeWindow
 
 CLEAN = {
@@ -137,3 +150,100 @@ def test_the_estimate_counts_what_is_missing_only(data_sets):
     attempt.seal({"valid": True, "cells": {cell.variant.name: cell.cell_id for cell in one.cells}})
     assert json.loads((attempt.directory / "attempt.json").read_text())["valid"] is True
     assert estimate(design, "mine", [1]).cells == before.cells - len(one.cells)
+
+
+def receipt(total, sets, *, scale="talk", pilot=None):
+    costs = {"total": total, **({} if pilot is None else {"pilot": pilot})}
+    return {"scale": scale, "sets_measured_in_this_sitting": sets, "costs_seconds": costs}
+
+
+def talk(name):
+    return expand(load_experiment(name), "talk")
+
+
+def test_time_is_told_by_the_blocks_that_were_measured_before():
+    design = talk("rados-bench")
+    told = reckon(design, [design.sets, design.sets[:3]], [receipt(458, 9), receipt(550, 11), receipt(5000, 10)])
+    assert told.seconds == pytest.approx((len(design.sets) + 3) * 458 / 9, rel=0.05), "the middle one of three"
+    assert told.earlier_blocks == 3
+    assert told.cells_in_all == 2 * sum(len(one.cells) for one in design.sets)
+
+
+def test_blocks_of_another_scale_or_with_nothing_left_to_do_tell_no_time():
+    design = talk("rados-bench")
+    useless = [receipt(40, 3, scale="quick"), receipt(2, 0)]
+    assert seconds_per_set(useless, "talk", sized_once=False) == []
+    assert reckon(design, [design.sets], useless) == reckon(design, [design.sets], [])
+    assert reckon(design, [design.sets], []).earlier_blocks == 0
+
+
+def test_what_sized_the_first_block_is_not_told_of_the_next_unless_each_block_does_it():
+    assert seconds_per_set([receipt(166, 2, pilot=58)], "talk", sized_once=True) == [54]
+    first_and_later = [
+        [reckon(design, todo, []).seconds for todo in ([design.sets], [(), design.sets])]
+        for design in (talk("rbd-bench"), talk("offered-rate"))
+    ]
+    (sized, later), (peak, again) = first_and_later
+    assert sized > later
+    assert peak == again
+    found_in_each = receipt(88, 3, pilot=20.6)
+    design = talk("offered-rate")
+    assert reckon(design, [design.sets], [found_in_each]).seconds == pytest.approx(88)
+
+
+#: Cells of these end early by themselves: their target is what they take at the most.
+AT_MOST = ("amplification", "mirror-replay", "rbd-bench")
+
+
+def shipped_blocks():
+    """The receipts at scale talk of each experiment in the data set that ships, where there are any."""
+    for name in experiment_names():
+        paths = (ROOT / "benchmarks" / "reference" / name / "raw").glob("block-*/receipt-*.json")
+        read = [one for one in map(evidence.read_json, sorted(paths)) if one["scale"] == "talk"]
+        if read:
+            yield name, read
+
+
+@pytest.mark.parametrize(("name", "receipts"), [pytest.param(*pair, id=pair[0]) for pair in shipped_blocks()])
+def test_time_by_the_design_alone_is_not_far_from_what_blocks_took(name, receipts):
+    design = talk(name)
+    sized_once = protocol_class(design.configuration["protocol"]).pilot_share > 0
+    took = median(seconds_per_set(receipts, "talk", sized_once=sized_once))
+    measured = {point for one in receipts for point in one["sets"]}
+    sets = [one for one in design.sets if one.point in measured]
+    by_design = reckon(design, [(), sets], []).seconds / len(sets)
+    low, high = (0.9, 3) if name in AT_MOST else (0.7, 1.3)
+    assert low * took < by_design < high * took
+
+
+def test_a_run_says_what_each_experiment_takes_and_all_of_them_together():
+    placement, baseline = talk("placement"), talk("baseline")
+    estimates = [
+        (placement, 6, Estimate(96, 96, 1800, 2**30, 2**31, 2)),
+        (baseline, 6, Estimate(0, 168)),
+    ]
+    assert plan_lines(estimates) == [
+        "placement at scale talk: 6 block(s), 96 of 96 cells to measure, about 30 min 00 s, about 1.0 GiB from "
+        "clients, 2.0 GiB to media; time as 2 earlier block(s) took",
+        "baseline at scale talk: 6 block(s), 0 of 168 cells to measure, about 0 s, about 0.0 GiB from clients, "
+        "0.0 GiB to media",
+        "all 2 experiments: 12 block(s), 96 of 264 cells to measure, about 30 min 00 s, about 1.0 GiB from clients, "
+        "2.0 GiB to media",
+    ]
+    assert len(plan_lines(estimates[:1])) == 1, "one experiment is its own sum"
+
+
+def test_what_is_skipped_is_said_with_its_reason():
+    skipped = expand(load_experiment("failover"), "talk", missing={"second_site": "no second cluster"})
+    first, second = plan_lines([(skipped, 0, Estimate())])
+    assert first == "failover: all of it is skipped, needs second_site: no second cluster"
+    assert second.startswith("failover at scale talk: 0 block(s), 0 of 0 cells")
+
+
+def test_receipts_of_the_data_set_tell_the_time(data_sets):
+    design = talk("placement")
+    raw = raw_directory("mine", design.name)
+    evidence.record(raw, "block-01/receipt-0123456789ab.json", evidence.pretty_json(receipt(300, 6)))
+    told = estimate(design, "mine", [2, 3])
+    assert (told.seconds, told.earlier_blocks) == (600, 1)
+    assert estimate(design, "another", [2, 3]).earlier_blocks == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from time import sleep
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,8 @@ from replay.costs import Costs
 from replay.design import Sizing
 from replay.progress import Progress, elapsed_text
 from replay.samplers.machine import MachineSampler, Reading, limiting_resource
+from replay.samplers.samples import SampleTable
+from replay.samplers.trims import TrimSampler
 from replay.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 
 SIZING = Sizing(target_seconds=2.0, minimum_seconds=1.0, minimum_operations=64)
@@ -99,3 +102,36 @@ def test_the_sampler_reads_this_machine(tmp_path):
     sum(range(300_000))
     load = sampler.load(before, sampler.read())
     assert load["cpu_idle_fraction"] is None or 0 <= load["cpu_idle_fraction"] <= 1
+
+
+def test_the_sampler_tells_what_its_readings_took(tmp_path):
+    sampler = MachineSampler([tmp_path])
+    first, second, third = (sampler.read() for _ in range(3))
+    costs = [sampler.load(*pair)["cost_seconds"] for pair in ((first, second), (second, third), (first, third))]
+    assert min(costs) > 0
+    assert costs[2] == pytest.approx(costs[0] + costs[1], abs=2e-6)
+    assert min(costs) < 0.01, "far below what anybody measures"
+
+
+def test_readings_that_do_not_know_their_cost_state_none():
+    assert "cost_seconds" not in MachineSampler.load(reading(0, 0, (), 0.0), reading(1, 2, (), 1.0))
+    assert "cost_seconds" not in MachineSampler.load(reading(0, 0, (), 0.0), MachineSampler().read())
+
+
+def test_the_sampler_of_trims_tells_how_often_it_looked_and_what_that_took():
+    class Session:
+        def status(self):
+            return {}
+
+        def command(self, command):
+            sleep(0.002)
+            return {"pools": []}
+
+    now = [0.0]
+    sampler = TrimSampler(Session(), ["mine"], SampleTable(), lambda: now[0])
+    assert sampler.cost() == {"readings": 0, "cost_seconds": 0.0}
+    for _ in range(9):
+        sampler.read_when_due()
+        now[0] += 0.5
+    assert sampler.cost()["readings"] == 3
+    assert 0.006 <= sampler.cost()["cost_seconds"] < 1

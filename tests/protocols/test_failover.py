@@ -1,4 +1,4 @@
-"""Fail-over trials: what a log adds up to, what an image holds, and real trials that leave nothing behind."""
+"""Fail-over trials: what an image holds, how steps are written down, and real trials that leave nothing behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError, adapter
 from replay.ceph.cluster import Cluster
 from replay.errors import ConfigurationError
 from replay.expansion import expand
@@ -26,7 +25,6 @@ from replay.trial.steps import StepLog
 
 SEED = 7
 BLOCKS = 32
-FAILOVER = adapter("failover")
 
 # The known contents ----------------------------------------------------------------------------------------------
 
@@ -86,150 +84,7 @@ def test_what_is_no_whole_image_is_refused(size):
         inspect(b"x" * size, SEED)
 
 
-# The log -----------------------------------------------------------------------------------------------------------
-
-
-def step(name, started, seconds=0.1, status=0, **more):
-    return {"step": name, "started_seconds": started, "seconds": seconds, "exit_status": status, **more}
-
-
-def verified(side, present, digest="a", expected=None, first=None):
-    return step(
-        "verify", 9.0, side=side, writes_present=present, sha256=digest, expected_sha256=expected or digest,
-        unexplained_blocks=0 if expected in (None, digest) else 1,
-        first_write_present=side == "second" if first is None else first,
-    )  # fmt: skip
-
-
-def planned(present=4, **second):
-    return [
-        step("write", 0.5, 2.0, acknowledged=4),
-        step("demote", 3.0, 0.25),
-        step("promote", 3.3, 0.1, status=16, attempt=1),
-        step("promote", 3.5, 0.2, attempt=2),
-        step("first_write", 3.75, 0.05, acknowledged_seconds=3.8),
-        verified("first", 4),
-        verified("second", present, **second),
-    ]
-
-
-def forced(present=2, **second):
-    return [
-        step("write", 0.5, 2.0, status=None, acknowledged=4),
-        step("disaster", 2.5, 0.0),
-        step("promote", 2.5, 0.5, attempt=1),
-        step("first_write", 3.0, 0.1, acknowledged_seconds=3.1),
-        verified("second", present, **second),
-    ]
-
-
-ACKNOWLEDGED = "write,acknowledged_seconds\n0,1.0\n1,1.5\n2,2.0\n3,2.25\n"
-
-
-def outputs(steps, acknowledgements=ACKNOWLEDGED):
-    return {"stdout": "".join(json.dumps(one) + "\n" for one in steps), "acknowledgements": acknowledgements}
-
-
-def metrics(kind, steps, **more):
-    return FAILOVER.parse(outputs(steps, **more), 0, {"kind": kind}).metrics
-
-
-def test_a_planned_trial_counts_from_the_start_of_the_demotion_and_loses_nothing():
-    found = metrics("planned", planned())
-    assert found["seconds_to_first_write"] == pytest.approx(0.8)
-    assert found["seconds_without_write"] == pytest.approx(1.55)
-    assert found["demote_seconds"] == pytest.approx(0.25)
-    assert found["promote_seconds"] == pytest.approx(0.4), "from the first attempt to the end of the accepted one"
-    assert (found["promote_attempts"], found["lost_writes"], found["lost_seconds"]) == (2, 0, 0)
-
-
-def test_a_forced_trial_counts_from_the_loss_and_loses_what_the_other_side_lacks():
-    found = metrics("forced", forced(present=2))
-    assert found["seconds_to_first_write"] == pytest.approx(0.6)
-    assert found["lost_writes"] == 2
-    assert found["lost_seconds"] == pytest.approx(2.25 - 1.5)
-    assert "demote_seconds" not in found
-
-
-def test_when_nothing_arrived_all_time_of_writing_is_lost():
-    assert metrics("forced", forced(present=0))["lost_seconds"] == pytest.approx(2.25 - 0.5)
-
-
-def test_a_write_under_way_at_the_loss_may_have_arrived_but_not_two():
-    assert metrics("forced", forced(present=5))["lost_seconds"] == 0
-    with pytest.raises(OutputError, match="one at most was under way") as error:
-        metrics("forced", forced(present=6))
-    assert error.value.reason == "data_differ"
-
-
-@pytest.mark.parametrize(
-    ("kind", "steps", "said"),
-    [
-        ("planned", planned(present=3), "lost 1 of 4 writes"),
-        ("planned", planned(digest="b"), "images differ"),
-        ("planned", planned(expected="b"), "1 blocks of the second cluster's image are of no write"),
-        ("forced", forced(expected="b"), "1 blocks of the second cluster's image are of no write"),
-        ("forced", forced(first=False), "first write after the promotion is not there"),
-    ],
-)
-def test_data_that_differ_are_never_a_result(kind, steps, said):
-    with pytest.raises(OutputError, match=said) as error:
-        metrics(kind, steps)
-    assert error.value.reason == "data_differ"
-
-
-def without(steps, name):
-    return [one for one in steps if one["step"] != name]
-
-
-@pytest.mark.parametrize(
-    ("steps", "said", "reason"),
-    [
-        (without(planned(), "first_write"), "no step 'first_write'", "incomplete"),
-        (without(planned(), "demote"), "no step 'demote'", "incomplete"),
-        (without(planned(), "verify"), "no step 'verify'", "incomplete"),
-        (planned()[:-1], r"verified were \['first'\]", "incomplete"),
-        (planned()[:3] + planned()[4:], "no promotion was accepted", "failed"),
-        (planned() + planned(), "2 steps 'write'", "unparsable"),
-        ([step("demote", 30.0), *without(planned(), "demote")], "order of time", "unparsable"),
-        ([*planned(), "text"], "not a step", "unparsable"),
-    ],
-)
-def test_a_log_that_is_not_whole_is_refused(steps, said, reason):
-    with pytest.raises(OutputError, match=said) as error:
-        metrics("planned", steps)
-    assert error.value.reason == reason
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "the first line is not"),
-        ("write,acknowledged_seconds\n", "no write was acknowledged"),
-        (ACKNOWLEDGED.replace("2,2.0\n", ""), "not write 2"),
-        (ACKNOWLEDGED.replace("2,2.0", "2,1.2"), "not write 2"),
-        (ACKNOWLEDGED.replace("2,2.0", "2,nan"), "not write 2"),
-        (ACKNOWLEDGED + "4,2.5\n", "4 writes acknowledged, the list has 5"),
-    ],
-)
-def test_a_list_of_acknowledgements_with_a_fault_is_refused(text, said):
-    with pytest.raises(OutputError, match=said):
-        metrics("planned", planned(), acknowledgements=text)
-
-
-@pytest.mark.parametrize("kind", ["planned", "forced"])
-def test_a_log_or_list_cut_off_anywhere_gives_no_number(kind):
-    whole = outputs({"planned": planned, "forced": forced}[kind]())
-    for role, text in whole.items():
-        for end in range(len(text)):
-            with pytest.raises(OutputError):
-                FAILOVER.parse({**whole, role: text[:end]}, 0, {"kind": kind})
-
-
-def test_a_trial_that_failed_is_refused_whatever_its_log_says():
-    with pytest.raises(OutputError) as error:
-        FAILOVER.parse(outputs(planned()), 1, {"kind": "planned"})
-    assert error.value.reason == "failed"
+# The log of steps ---------------------------------------------------------------------------------------------------
 
 
 def test_a_step_is_written_down_with_placeholders_for_names_and_paths():

@@ -393,6 +393,17 @@ def test_a_site_with_a_rate_is_refused_because_the_tool_knows_none(make):
         make(ceilings=Ceilings(rate_bytes_per_second=1e6))
 
 
+def test_operations_in_flight_can_be_the_axis(make, rados):
+    protocol = opened(make(**load_experiment("rados-threads")))
+    for point in ("write-4096-1", "write-4096-16", "rand-4096-1", "rand-4096-16"):
+        result, *_ = measured(protocol, point, "replicas-3")
+        assert result.invalid is None
+        assert result.argv[result.argv.index("-t") + 1] == point.rpartition("-")[2]
+    assert list(rados.pools) == ["replicas-3"]
+    filled = next(words for words in rados.commands if "replay-read-1-of-1" in words)
+    assert filled[filled.index("-t") + 1] == "64"
+
+
 # On a real cluster ----------------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ def test_every_commented_key_of_the_example_is_valid_once_it_is_uncommented(writ
         is_key = stripped.startswith("# ") and body.split(":")[0].strip() in (
             *("journal", "data_pool", "second_cluster", "client_hosts", "time_window", "rate_bytes_per_second"),
             *("tenant_latency_seconds", "conf", "client", "keyring", "mirror_daemon_admin_socket"),
+            *("prometheus", "url", "labels", "osd_cpu"),
         )
         lines.append(line.replace("# ", "", 1) if is_key else line)
     write_site("example", "\n".join(lines) + "\n")
@@ -60,6 +61,8 @@ def test_every_commented_key_of_the_example_is_valid_once_it_is_uncommented(writ
     assert site.second_site is not None and site.second_site.pool == "replay"
     assert site.pools.data_pool is not None and site.pools.data_pool.erasure_code == (4, 2)
     assert str(site.time_window) == "22:00 to 06:00 Europe/Berlin"
+    assert site.prometheus is not None and site.prometheus.osd_cpu is not None
+    assert site.prometheus.url == "http://monitor.example.org:9095" and set(site.prometheus.labels) == {"cluster"}
     assert site.ceilings.client_options() == {"rbd_qos_bps_limit": "200000000"}
 
 
@@ -83,6 +86,14 @@ def test_files_that_do_not_exist_are_named_with_line_and_key(write_site: WriteSi
         ("sandbox: default", "expected either cluster or sandbox"),
         ("second_cluster: {conf: c, client: client.x, pool: other}", "second_cluster.pool: 'other' differs"),
         ("second_cluster: {conf: c, client: x}", "such as client.replay"),
+        ("prometheus: {url: monitor:9095}", "http:// or https://"),
+        ("prometheus: {url: 'http://'}", "is not an address such as"),
+        ("prometheus: {url: 'http://me:secret@monitor'}", "prometheus.password_file"),
+        ("prometheus: {url: 'http://monitor', user: me}", "password_file"),
+        ("prometheus: {url: 'http://monitor', ca_file: none.pem}", "prometheus.ca_file: "),
+        ("prometheus: {url: 'http://m', osd_cpu: {selector: x, label: y, pattern: 'osd'}}", "one group"),
+        ("prometheus: {url: 'http://m', osd_cpu: {selector: x, label: y, pattern: '('}}", "one group"),
+        ("prometheus: {url: 'http://m', osd_cpu: {selector: x}}", "label"),
     ],
 )
 def test_nonsense_is_refused_in_plain_words(write_site: WriteSite, tmp_path: Path, more: str, said: str) -> None:

@@ -33,6 +33,9 @@ def placement_files(
         for number, osds in enumerate(groups)
     ]
     rows[0].update(changes)
+    for row in rows:
+        if row["stat_sum"] is not None:
+            row["stat_sum"] = {"num_object_copies": objects * len(row["acting"]), **row["stat_sum"]}
     buckets = [{"id": -1, "name": "default", "type": "root", "children": [-2]}]
     osds = [
         {

@@ -236,9 +236,11 @@ function placesFor(chart, item, width, height) {
   if (isPoint(item)) {
     const [x, y] = [pixelOf(chart, "x", item.x), pixelOf(chart, "y", item.y)];
     const beside = POINT_RADIUS + GAP;
+    const sides = [x + beside, x - beside - width].map((side) => ({ left: side, top: y - height / 2 }));
+    // At the plot's end the name would be pushed back over its point.
+    if (x + beside + width > right) sides.reverse();
     return [
-      { left: x + beside, top: y - height / 2 },
-      { left: x - beside - width, top: y - height / 2 },
+      ...sides,
       { left: x - width / 2, top: y - beside - height },
       { left: x - width / 2, top: y + beside },
     ];

@@ -331,3 +331,27 @@ inDeck(
     );
   },
 );
+
+inDeck(
+  "marks: the name of a point in a corner of the plot stands beside it",
+  ({ csv }) => {
+    csv("/d/a.csv", "x,1,2,3\nA,10,20,30\n");
+    const items = [
+      { x: 1, y: 30, label: "first" },
+      { x: 3, y: 10, label: "last" },
+    ];
+    const options = { scales: { y: { min: 10, max: 30 } }, plugins: { csvMarks: { items } } };
+    return { sections: [canvas("/d/a.csv", "line", `<!-- ${JSON.stringify({ options })} -->`)] };
+  },
+  async (page) => {
+    const { placed, points } = await page.evaluate(async () => {
+      const { placedMarks } = await import("/plugin/src/marks.js");
+      const chart = window.Chart.getChart(document.querySelector("canvas"));
+      const [first, , last] = chart.getDatasetMeta(0).data;
+      return { placed: placedMarks(chart), points: { first: first.x, last: last.x } };
+    });
+    assert.equal(placed.length, 2);
+    for (const { label, left, width } of placed)
+      assert.ok(left > points[label] || left + width < points[label], `${label} covers its point`);
+  },
+);

@@ -4,6 +4,7 @@ import { partsOf } from "../../../deck/data-set.js";
 import { chartEntry } from "../../../deck/provenance.js";
 import { boundElements, elementsWith, headingOf } from "../text/segments.js";
 import { elements } from "../text/tree.js";
+import { isAwaited } from "./awaited.js";
 import { lineIn } from "./chapters.js";
 
 /** Every claim is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
@@ -53,12 +54,14 @@ export function chartFindings({ slides }) {
     });
 }
 
-/** The manifest of the shipped data set says where each chart comes from. */
-export function chartSources({ slides, shipped: { name, manifest } }) {
+/** The manifest of the shipped data set says where each chart comes from that it shows. */
+export function chartSources({ slides, shipped }) {
+  const { name, manifest } = shipped;
   if (manifest === null) return [];
   return slides.flatMap((slide) =>
     chartsOf(slide)
       .filter(({ src, parts }) => parts && chartEntry(src, manifest) === null)
+      .filter(({ element, parts }) => !isAwaited(element, parts.experiment, shipped))
       .map(({ element, parts }) => ({
         file: slide.file,
         line: lineIn(slide, element.start),

@@ -18,7 +18,10 @@ _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 class OutputError(ReplayError):
-    """Output of a tool that does not say what was measured; names the file and, where there is one, the line.
+    """Output of a tool that does not say what was measured; names the file and the line.
+
+    Of JSON it says the key as well: that may be a single line. What concerns a whole file, that it is not there or that
+    the tool was killed, has no line.
 
     `reason` is a reason of invalidity: `unparsable`, `failed`, `client_lost` or `incomplete`.
     """

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.adapters.base import OutputError, Result, number
+from replay.adapters.failover_log import check_contents, check_procedure
 from replay.adapters.steps import Steps, check_end
 
 CSV_HEADER = "write,acknowledged_seconds"
@@ -55,23 +56,19 @@ class Failover:
             raise OutputError(f"kind is {kind!r}", file=files.get("stdout", "stdout"))
         log = Steps(outputs.get("stdout", ""), files.get("stdout", "stdout"))
         times = _acknowledged(outputs.get("acknowledgements", ""), files.get("acknowledgements", "acknowledgements"))
+        given_up = check_procedure(log, kind, times)
         write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
-        if log.value(write, "acknowledged") != len(times):
-            log.refuse(f"{write['acknowledged']} writes acknowledged, the list has {len(times)}")
-        if promotions[-1]["exit_status"] != 0:
-            log.refuse("no promotion was accepted", reason="failed")
-        given_up = log.one("demote" if kind == "planned" else "disaster")
         acknowledged = log.value(first, "acknowledged_seconds")
-        began = log.value(given_up, "started_seconds")
-        present = _check_contents(log, kind, len(times))
+        began = log.start(given_up)
+        present = check_contents(log, kind, len(times))
         lost = max(0, len(times) - present)
-        kept_until = times[min(present, len(times)) - 1] if present else log.value(write, "started_seconds")
+        kept_until = times[min(present, len(times)) - 1] if present else log.start(write)
         metrics = {
             "seconds_to_first_write": acknowledged - began,
             "seconds_without_write": acknowledged - times[-1],
-            "promote_seconds": log.end(promotions[-1]) - log.value(promotions[0], "started_seconds"),
+            "promote_seconds": log.end(promotions[-1]) - log.start(promotions[0]),
             "promote_attempts": float(len(promotions)),
-            "first_write_seconds": acknowledged - log.value(first, "started_seconds"),
+            "first_write_seconds": acknowledged - log.start(first),
             "operations": float(len(times)),
             "writes_present": float(present),
             "lost_writes": float(lost),
@@ -103,29 +100,3 @@ def _acknowledged(text: str, file: str) -> list[float]:
     if not times:
         raise OutputError("no write was acknowledged", file=file, reason="incomplete")
     return times
-
-
-def _check_contents(log: Steps, kind: str, acknowledged: int) -> int:
-    """Return how many writes the second cluster holds. Raises OutputError (`data_differ`) where it cannot be so."""
-
-    def differ(what: str) -> None:
-        log.refuse(what, reason="data_differ")
-
-    sides = {str(step.get("side")): step for step in log.all("verify")}
-    if set(sides) != ({"first", "second"} if kind == "planned" else {"second"}):
-        log.refuse(f"verified were {sorted(sides)}", reason="incomplete")
-    for side, step in sides.items():
-        if not isinstance(step.get("sha256"), str) or step["sha256"] != step.get("expected_sha256"):
-            differ(f"{log.value(step, 'unexplained_blocks'):.0f} blocks of the {side} cluster's image are of no write")
-    second = sides["second"]
-    present = int(log.value(second, "writes_present"))
-    if second.get("first_write_present") is not True:
-        differ("the first write after the promotion is not there")
-    if present > acknowledged + 1:
-        differ(f"{present} writes are there, {acknowledged} were acknowledged, and one at most was under way")
-    if kind == "planned":
-        if sides["first"]["sha256"] != second["sha256"]:
-            differ("the two clusters' images differ")
-        if present < acknowledged:
-            differ(f"a planned fail-over lost {acknowledged - present} of {acknowledged} writes")
-    return present

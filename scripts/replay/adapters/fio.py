@@ -55,7 +55,7 @@ class Fio:
         `levels["clients"]` is how many clients must have taken part (one when it is not given, for a single job).
         Latencies are completion latencies (`clat`); percentiles come from merged bins where there are bins.
         """
-        role = "output" if outputs.get("output", "").strip() else "stdout"
+        role = "output" if outputs.get("output", "").strip() or "stdout" not in outputs else "stdout"
         file, text = (names or {}).get(role, role), outputs.get(role, "")
         if exit_status is None:
             raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
@@ -64,7 +64,7 @@ class Fio:
             raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
         _check_took_part(clients, levels, file)
         for client in clients:
-            check_levels(client, levels, file)
+            check_levels(client, levels)
         return Result(metrics=metrics(clients), histogram=histogram(clients))
 
 
@@ -145,10 +145,10 @@ def client_argv(servers: Iterable[tuple[str, str]], output: str = "{output}") ->
 
 def _check_took_part(clients: list[Client], levels: Mapping[str, Any], file: str) -> None:
     """Refuse a run that lost a client: fio exits 0 with fewer entries, or reports one that did nothing."""
-    idle = [client.name for client in clients if not client.directions]
+    idle = [client for client in clients if not client.directions]
     if idle:
-        what = f"no I/O was done by {', '.join(idle)}"
-        raise OutputError(what, file=file, reason="client_lost" if len(clients) > 1 else "failed")
+        what = f"no I/O was done by {', '.join(one.name for one in idle)}"
+        idle[0].place.refuse(what, reason="client_lost" if len(clients) > 1 else "failed")
     expected = levels.get("clients")
     if expected is not None and len(clients) != expected:
         raise OutputError(f"{len(clients)} of {expected} clients took part", file=file, reason="client_lost")

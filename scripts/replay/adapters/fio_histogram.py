@@ -2,16 +2,22 @@
 
 fio keeps 64 bins per power of two and reports each by its middle (its stat.c, `plat_val_to_idx`, `plat_idx_to_val`,
 FIO_IO_U_PLAT_BITS = 6): a value below 128 ns has a bin of its own; above, the bin of a value whose highest bit is `m`
-is `2 ** (m - 6)` ns wide and starts at a multiple of its width.
+is `2 ** (m - 6)` ns wide and starts at a multiple of its width. The highest of all ends at 2 ** 34 ns
+(FIO_IO_U_PLAT_GROUP_NR = 29), and also counts whatever took longer.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 
 PLAT_BITS = 6
+#: What the highest bin ends at, in nanoseconds: about 17 s.
+HIGHEST_END = 1 << 34
 _EXACT_BELOW = 1 << (PLAT_BITS + 1)
+#: fio rounds the printed percent to six decimals, and its product with the number of samples.
+_ROUNDING = 1e-7
 
 
 def bounds_nanoseconds(middle: int) -> tuple[int, int]:
@@ -26,7 +32,7 @@ def bounds_nanoseconds(middle: int) -> tuple[int, int]:
     discarded_bits = middle.bit_length() - 1 - PLAT_BITS
     width = 1 << discarded_bits
     low = middle >> discarded_bits << discarded_bits
-    if middle != low + width // 2:
+    if middle != low + width // 2 or low + width > HIGHEST_END:
         raise ValueError(f"no bin of fio has the middle {middle}")
     return low, low + width
 
@@ -53,3 +59,17 @@ def percentile_seconds(histogram: Mapping[int, int], percent: float) -> float:
         if seen >= needed:
             return middle / 1e9
     return max(histogram) / 1e9
+
+
+def unreached(histogram: Mapping[int, int], percentiles: Mapping[float, float]) -> list[float]:
+    """Return the percents whose value, in nanoseconds, is not the bin at which the count reaches them."""
+    samples = sum(histogram.values())
+    bins = sorted((middle, count) for middle, count in histogram.items() if count)
+    up_to = dict(zip((middle for middle, _ in bins), accumulate(count for _, count in bins), strict=True))
+    rounding = _ROUNDING * samples
+    return [
+        percent
+        for percent, value in percentiles.items()
+        if value not in up_to
+        or not up_to[value] - histogram[int(value)] - rounding < percent / 100 * samples <= up_to[value] + rounding
+    ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from replay.adapters.base import OutputError
 from replay.adapters.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
 from replay.adapters.fio_output import Client, Direction
 
@@ -17,11 +16,11 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _IN_FLIGHT = 1024
 
 
-def check_levels(client: Client, levels: Mapping[str, Any], file: str) -> None:
+def check_levels(client: Client, levels: Mapping[str, Any]) -> None:
     """Raise OutputError where what fio echoes or did is not what the levels asked for."""
 
-    def refuse(what: str) -> None:
-        raise OutputError(f"{client.name}: {what}", file=file)
+    def refuse(what: str, key: str | None = None) -> NoReturn:
+        client.place.refuse(f"{client.name}: {what}", key=key)
 
     size = levels.get("io_size_bytes")
     if size is not None:
@@ -30,7 +29,7 @@ def check_levels(client: Client, levels: Mapping[str, Any], file: str) -> None:
             refuse(f"bs is {echoed}, asked for was {size}")
         for which, one in client.directions.items():
             if abs(one.io_bytes - one.operations * size) > max(_IN_FLIGHT * size, 0.01 * one.io_bytes):
-                refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}")
+                refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}", which)
     for level, option in (("io_depth", "iodepth"), ("rw", "rw"), ("rw_mix_read", "rwmixread")):
         echoed = client.options.get(option)
         if level in levels and echoed is not None and str(echoed) != str(levels[level]):
@@ -82,21 +81,22 @@ def _summary(ones: list[Direction]) -> dict[str, float]:
         "operations_per_second": operations / seconds,
         "bytes_per_second": io_bytes / seconds,
     }
-    samples = sum(one.samples for one in ones)
+    samples = sum(one.latency.samples for one in ones)
     if samples:
-        result["latency_mean_seconds"] = sum(one.mean * one.samples for one in ones) / samples
-        result["latency_min_seconds"] = min(one.low for one in ones)
-        result["latency_max_seconds"] = max(one.high for one in ones)
+        result["latency_mean_seconds"] = sum(one.latency.mean * one.latency.samples for one in ones) / samples
+        result["latency_min_seconds"] = min(one.latency.low for one in ones)
+        result["latency_max_seconds"] = max(one.latency.high for one in ones)
         result |= {f"latency_p{percent:g}_seconds".replace(".", "_"): v for percent, v in _percentiles(ones)}
     return result
 
 
 def _percentiles(ones: list[Direction]) -> Iterable[tuple[float, float]]:
-    if all(one.bins for one in ones):
-        merged = merge(one.bins for one in ones)
+    if all(one.latency.bins for one in ones):
+        merged = merge(one.latency.bins for one in ones)
         return [(percent, percentile_seconds(merged, percent)) for percent in PERCENTILES]
     if len(ones) == 1:
-        return [(percent, ones[0].percentiles[percent]) for percent in PERCENTILES if percent in ones[0].percentiles]
+        printed = ones[0].latency.percentiles
+        return [(percent, printed[percent]) for percent in PERCENTILES if percent in printed]
     return []
 
 
@@ -105,7 +105,7 @@ def histogram(clients: list[Client]) -> tuple[tuple[str, str, float, float, int]
     rows = []
     for client in clients:
         for which, one in client.directions.items():
-            for middle, count in sorted(one.bins.items()):
+            for middle, count in sorted(one.latency.bins.items()):
                 low, high = bounds_nanoseconds(middle)
                 rows.append((client.name, which, low / 1e9, high / 1e9, count))
     return tuple(rows)

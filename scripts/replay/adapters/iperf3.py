@@ -5,11 +5,11 @@ Its exit status says nothing: with `--json` a refused connection ends with statu
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
 
 from replay.adapters.base import OutputError, Result, agrees, number
+from replay.adapters.json_place import read_json
 
 #: What a server prints when it accepts connections; it has to be told to flush that.
 LISTENING = "Server listening on"
@@ -51,11 +51,12 @@ class Iperf3:
             raise OutputError("iperf3 was killed before it could report", file=file, reason="incomplete")
         report = _Report(outputs.get("stdout", ""), file)
         if exit_status != 0:
-            report.refuse(f"exit status {exit_status}: its figures do not count", reason="failed")
+            report.document.refuse(f"exit status {exit_status}: its figures do not count", reason="failed")
         report.check_levels(levels)
         sent, received = report.total("sum_sent"), report.total("sum_received")
         if received[0] > sent[0]:
-            report.refuse(f"{received[0]:.0f} bytes were received of {sent[0]:.0f} that were sent")
+            what = f"{received[0]:.0f} bytes were received of {sent[0]:.0f} that were sent"
+            report.document.object("end", "sum_received").refuse(what, key="bytes")
         streams = report.check_streams(received[0])
         metrics = {
             "bytes": received[0],
@@ -64,11 +65,11 @@ class Iperf3:
             "streams": float(streams),
             "sent_bytes": sent[0],
         }
-        retransmits = number(report.at("end", "sum_sent").get("retransmits"))
+        retransmits = number(report.document.at("end", "sum_sent", "retransmits").value)
         if retransmits is not None:
             metrics["retransmits"] = retransmits
         for side, key in (("sender", "host_total"), ("receiver", "remote_total")):
-            percent = number(report.at("end", "cpu_utilization_percent").get(key))
+            percent = number(report.document.object("end", "cpu_utilization_percent").at(key).value)
             if percent is not None and percent >= 0:
                 metrics[f"{side}_cores"] = percent / 100
         return Result(metrics=metrics, series=report.series())
@@ -88,76 +89,53 @@ class _Report:
     """iperf3's JSON, read strictly."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.file = file
         if not text.strip():
-            self.refuse("it is empty", reason="incomplete")
-        try:
-            self.data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise OutputError(
-                f"not JSON: {error}"[:200], file=file, line=getattr(error, "lineno", None), reason="unparsable"
-            ) from None
-        if not isinstance(self.data, dict):
-            self.refuse("no JSON object")
-        if "error" in self.data:
-            self.refuse(str(self.data["error"])[:200], reason="failed")
-
-    def refuse(self, what: str, reason: str = "unparsable") -> NoReturn:
-        raise OutputError(what, file=self.file, reason=reason)
-
-    def at(self, *keys: str) -> Mapping[str, Any]:
-        here: Any = self.data
-        for key in keys:
-            here = here.get(key) if isinstance(here, dict) else None
-        if not isinstance(here, dict):
-            self.refuse(f"no object {'.'.join(keys)!r}")
-        return here
-
-    def rows(self, value: Any, what: str) -> Sequence[Any]:
-        return value if isinstance(value, list) else self.refuse(f"{what} is no list")
-
-    def value(self, place: Any, key: str) -> float:
-        value = number(place.get(key)) if isinstance(place, dict) else None
-        return value if value is not None and value >= 0 else self.refuse(f"no number {key!r}")
+            raise OutputError("it is empty", file=file, line=1, reason="incomplete")
+        self.document = read_json(text, file)
+        if not isinstance(self.document.value, dict):
+            self.document.refuse("no JSON object")
+        if "error" in self.document.value:
+            self.document.refuse(str(self.document.value["error"])[:200], key="error", reason="failed")
 
     def total(self, key: str) -> tuple[float, float]:
         """Return (bytes, seconds) of one side; its rate must be the one divided by the other."""
-        place = self.at("end", key)
-        moved, seconds = self.value(place, "bytes"), self.value(place, "seconds")
+        place = self.document.object("end", key)
+        moved, seconds = place.number("bytes"), place.number("seconds")
         if not moved or not seconds:
-            self.refuse(f"{key}: {moved:.0f} bytes in {seconds:g} s", reason="failed")
-        if not agrees(self.value(place, "bits_per_second"), 8 * moved / seconds, relative=1e-5):
-            self.refuse(f"{key}: bits_per_second is not bytes divided by seconds")
+            place.refuse(f"{moved:.0f} bytes in {seconds:g} s", reason="failed")
+        if not agrees(place.number("bits_per_second"), 8 * moved / seconds, relative=1e-5):
+            place.refuse("bits_per_second is not bytes divided by seconds", key="bits_per_second")
         return moved, seconds
 
     def check_levels(self, levels: Mapping[str, Any]) -> None:
         asked: dict[str, Any] = {"protocol": "TCP", "reverse": 0}
         names = (("io_depth", "num_streams"), ("io_size_bytes", "blksize"))
         asked |= {key: levels[level] for level, key in names if level in levels}
-        test = self.at("start", "test_start")
+        test = self.document.object("start", "test_start")
         for key, wanted in asked.items():
-            if isinstance(test.get(key), bool) or test.get(key) != wanted:
-                self.refuse(f"{key} is {str(test.get(key))[:40]}, asked for was {wanted}")
+            found = test.at(key).value
+            if isinstance(found, bool) or found != wanted:
+                test.refuse(f"{key} is {str(found)[:40]}, asked for was {wanted}", key=key)
 
     def check_streams(self, received: float) -> int:
         """Return how many streams there were. Refuse a test that lost one, and totals that are not their sum."""
-        streams = int(self.value(self.at("start", "test_start"), "num_streams"))
-        found = self.rows(self.at("end").get("streams"), "end.streams")
-        each = [self.value(one.get("receiver") if isinstance(one, dict) else None, "bytes") for one in found]
+        streams = int(self.document.object("start", "test_start").number("num_streams"))
+        end = self.document.object("end")
+        each = [one.object("receiver").number("bytes") for one in end.rows("streams")]
         if len(each) != streams or not all(each):
             alive = sum(bool(moved) for moved in each)
-            self.refuse(f"{alive} of {streams} streams moved anything", reason="client_lost")
+            end.refuse(f"{alive} of {streams} streams moved anything", key="streams", reason="client_lost")
         if not agrees(sum(each), received, relative=1e-6):
-            self.refuse("sum_received is not the sum of the streams")
+            end.refuse("sum_received is not the sum of the streams", key="sum_received")
         return streams
 
     def series(self) -> tuple[tuple[float, str, float], ...]:
         """Return what was sent over time: the middle of each interval, and its rate."""
         found = []
-        for one in self.rows(self.data.get("intervals"), "intervals"):
-            place = one.get("sum") if isinstance(one, dict) else None
-            start, end = self.value(place, "start"), self.value(place, "end")
+        for one in self.document.rows("intervals"):
+            place = one.object("sum")
+            start, end = place.number("start"), place.number("end")
             if end <= start or (found and start < found[-1][0]):
-                self.refuse("intervals do not follow each other")
-            found.append(((start + end) / 2, "bytes_per_second", self.value(place, "bits_per_second") / 8))
+                place.refuse("intervals do not follow each other", key="start")
+            found.append(((start + end) / 2, "bytes_per_second", place.number("bits_per_second") / 8))
         return tuple(found)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
 from replay.adapters.base import OutputError, Result
-from replay.adapters.fio_log import logged_since_origin
+from replay.adapters.fio_log import check_operations, logged_since_origin
 from replay.adapters.fio_output import Client, read_clients
 from replay.adapters.fio_totals import check_levels, histogram
 from replay.adapters.fio_totals import metrics as fio_metrics
-from replay.adapters.samples import Sample, moments, progress, read_samples
+from replay.adapters.readings import check_readings, check_rests
+from replay.adapters.samples import Sample, line_of, moments, progress, read_samples
+from replay.adapters.snapshots import Snapshot, snapshots_taken
 from replay.adapters.steps import Steps
 
 IMAGE = "image-1"
-_SNAPSHOT_ID = re.compile(r"Snapshot ID: (\d{1,18})", re.ASCII)
-#: fio counts an operation a moment before or after its log does.
-_UNCOUNTED_OPERATIONS = 64
+#: What the samplers say besides: of themselves.
+_PROBE = "probe"
+_COPIED = "copied_snapshot_id"
 
 
 class MirrorLag:
@@ -72,16 +73,16 @@ class MirrorLag:
             raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
         if len(clients) != 1 or "write" not in clients[0].directions:
             raise OutputError("not one client that wrote", file=file, reason="client_lost")
-        check_levels(clients[0], levels, file)
+        check_levels(clients[0], levels)
         steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
         steps.check_whole()
         log_file = files.get("latency", "latency")
-        acknowledged = [one.unix_seconds for one in logged_since_origin(outputs.get("latency", ""), log_file, steps)]
-        if abs(len(acknowledged) - clients[0].directions["write"].operations) > _UNCOUNTED_OPERATIONS:
-            what = f"{len(acknowledged)} writes are logged, {clients[0].directions['write'].operations:.0f} reported"
-            raise OutputError(what, file=log_file)
+        logged = logged_since_origin(outputs.get("latency", ""), log_file, steps)
+        check_operations(logged, clients[0].directions["write"].latency, log_file)
+        acknowledged = [one.unix_seconds for one in logged]
         counters_file = files.get("counters", "counters")
         rows = read_samples(outputs.get("counters", ""), counters_file)
+        check_readings(rows, counters_file, {IMAGE, _PROBE})
         held = _journal_position if levels.get("mode") == "journal" else _snapshot_position
         positions = held(rows, acknowledged, steps, counters_file)
         return _result(acknowledged, positions, rows, clients, counters_file)
@@ -99,32 +100,46 @@ def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Step
     An entry is larger than the write in it by a constant; the share of all bytes is the share of all writes.
     """
     if steps.any("snapshot"):
-        steps.refuse("snapshots of an image whose journal is mirrored")
-    began = steps.value(steps.one("write"), "started_seconds")
+        steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
+    began = steps.start(steps.one("write"))
     replayed = progress(moments(rows, IMAGE, "replay_bytes"), started_seconds=began)
     if not replayed or replayed[-1][1] <= 0:
         raise OutputError("the daemon replayed nothing", file=file, reason="replay_did_not_advance")
+    check_rests(replayed, "what the daemon replayed", file)
     end, writes = replayed[-1][1], len(acknowledged)
     return [(at, int(writes * done / end + 1e-9)) for at, done in replayed]
 
 
 def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
     """Return the position by the newest snapshot that is complete in the copy: it holds what came before it began."""
-    held: dict[int, int] = {}
-    for step in steps.any("snapshot"):
-        match = _SNAPSHOT_ID.search(str(step.get("said", "")))
-        if step["exit_status"] == 0 and match is not None:
-            held[int(match[1])] = bisect_right(acknowledged, steps.value(step, "started_seconds"))
-    if not held:
+    taken = snapshots_taken(steps)
+    if not taken:
         steps.refuse("no mirror snapshot was taken", reason="no_snapshot")
-    ids = sorted(held)
+    held = [bisect_right(acknowledged, one.ordered_seconds) for one in taken]
+    ids = [one.number for one in taken]
+    if len(taken) == len(steps.any("snapshot")):
+        _check_copies(rows, taken, file)
     positions = []
-    for at, copied in moments(rows, IMAGE, "copied_snapshot_id"):
+    for at, copied in moments(rows, IMAGE, _COPIED):
         newest = bisect_right(ids, copied)
-        positions.append((at, held[ids[newest - 1]] if newest else 0))
+        positions.append((at, held[newest - 1] if newest else 0))
     if not positions or positions[-1][1] < len(acknowledged):
         raise OutputError("the last snapshot is not on the second cluster", file=file, reason="replay_did_not_advance")
     return positions
+
+
+def _check_copies(rows: list[Sample], taken: list[Snapshot], file: str) -> None:
+    """Refuse a copy of a snapshot that nobody took, or had not ordered yet, and one that takes back a newer one."""
+    ordered, newest = {one.number: one.ordered_seconds for one in taken}, 0.0
+    for index, row in enumerate(rows):
+        if row.metric != _COPIED:
+            continue
+        at, copied = row.elapsed_seconds, row.value
+        of_the_cell = copied >= taken[0].number
+        if copied < newest or (of_the_cell and (copied not in ordered or at < ordered[int(copied)])):
+            what = f"snapshot {copied:.0f} cannot be in the copy at {at:.6f} s"
+            raise OutputError(what, file=file, line=line_of(index))
+        newest = copied
 
 
 def _result(

@@ -8,6 +8,7 @@ from typing import Any
 from replay.adapters.base import OutputError, Result
 from replay.adapters.fio_output import read_clients
 from replay.adapters.fio_totals import check_levels
+from replay.adapters.readings import check_readings, check_rests
 from replay.adapters.samples import Sample, moments, progress, read_samples
 from replay.adapters.steps import Steps
 
@@ -65,12 +66,13 @@ class MirrorReplay:
         if sorted(str(step.get("image")) for step in starts) != sorted(written):
             steps.refuse(f"{len(starts)} starts of {images} images", reason="incomplete")
         if mode == "journal" and steps.any("snapshot"):
-            steps.refuse("snapshots of an image whose journal is mirrored")
+            steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
         if mode == "snapshot" and len(steps.all("snapshot")) != images:
             steps.refuse(f"{len(steps.all('snapshot'))} snapshots of {images} images", reason="no_snapshot")
-        began = min(steps.value(step, "started_seconds") for step in starts)
+        began = min(steps.start(step) for step in starts)
         file = files.get("counters", "counters")
         rows = read_samples(outputs.get("counters", ""), file)
+        check_readings(rows, file, written)
         catch_up = _CatchUp(rows, written, mode, began, file)
         seconds = catch_up.level_seconds - began
         total = float(sum(written.values()))
@@ -99,7 +101,7 @@ class MirrorReplay:
         if exit_status != 0:
             raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
         for client in clients:
-            check_levels(client, levels, file)
+            check_levels(client, levels)
         writes = {one.name: one.directions["write"] for one in clients if "write" in one.directions}
         if len(writes) != images:
             raise OutputError(f"{len(writes)} of {images} images were written to", file=file, reason="client_lost")
@@ -131,7 +133,10 @@ class _CatchUp:
                     reason="replay_did_not_advance",
                 )
             self.shares[image] = [(at, value / end) for at, value in found]
+            check_rests(found, f"{image}: the daemon's {counter}", file)
             bytes_moved = progress(moments(rows, image, moved), started_seconds=began)
+            if bytes_moved:
+                check_rests(bytes_moved, f"{image}: the daemon's {moved}", file)
             self.replayed_bytes += bytes_moved[-1][1] if bytes_moved else 0.0
             copying = progress(moments(rows, image, _COPY_SECONDS), started_seconds=began)
             rate = _rate(found) if mode == "journal" else _quotient(bytes_moved, copying)

@@ -6,19 +6,21 @@ weight over the sum of all weights; a deviation is what it has over its fair sha
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from replay.adapters.base import OutputError, number
+from replay.adapters.base import OutputError
+from replay.adapters.json_place import Place, read_json
 
 #: Entity: (kind, id, metric, value). Kinds: `osd`, `placement_group`.
 Entity = tuple[str, str, str, float]
 
 ROLES = {"groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json"}
 _STABLE = {"active", "clean"}
+#: A placement group: the number of its pool, and its own in the pool in hexadecimal digits.
+_GROUP = re.compile(r"(0|[1-9]\d{0,17})\.(0|[1-9a-f][0-9a-f]{0,7})", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -50,29 +52,40 @@ def last_osd(numbers: Iterable[int]) -> int:
 def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[list[Osd], list[Group]]:
     """Return the OSDs by number and the pool's placement groups. Raises OutputError on anything but a stable pool."""
     tree, usage, groups = (_document(outputs, role, names) for role in ("tree", "usage", "groups"))
-    used = {
-        _whole(one, "id", names.get("usage", "usage")): _number(one, "kb_used_data", names.get("usage", "usage")) * 1024
-        for one in _list(usage, "nodes", names.get("usage", "usage"))
-    }
-    file = names.get("tree", "tree")
-    osds = []
-    for node in _list(tree, "nodes", file):
-        if node.get("type") != "osd" or _number(node, "crush_weight", file) == 0:
-            continue
-        number_of = _whole(node, "id", file)
-        if number_of not in used:
-            raise OutputError(f"osd.{number_of} is in the tree, and not in osd df", file=file)
-        osds.append(
-            Osd(
-                number_of, _number(node, "crush_weight", file), _number(node, "primary_affinity", file), used[number_of]
-            )
+    placed, in_use = _weighted(tree), _weighted(usage)
+    for number, node in (placed | in_use).items():
+        if number not in in_use:
+            node.refuse(f"osd.{number} is in the tree, and not in osd df")
+        if number not in placed:
+            node.refuse(f"osd.{number} is in osd df, and not in the tree")
+        if placed[number].number("crush_weight") != in_use[number].number("crush_weight"):
+            node.refuse(f"osd.{number} has another weight in the other table", key="crush_weight")
+    if not placed:
+        tree.refuse("no OSD holds data")
+    osds = [
+        Osd(
+            number,
+            node.number("crush_weight"),
+            node.number("primary_affinity"),
+            in_use[number].number("kb_used_data") * 1024,
         )
-    if not osds:
-        raise OutputError("no OSD holds data", file=file)
-    if len({one.number for one in osds}) != len(osds):
-        raise OutputError("an OSD occurs twice: output of two moments is mixed", file=file)
-    osds.sort(key=lambda one: one.number)
-    return osds, _groups(groups, {one.number for one in osds}, names.get("groups", "groups"))
+        for number, node in sorted(placed.items())
+    ]
+    return osds, _groups(groups, set(placed))
+
+
+def _weighted(document: Place) -> dict[int, Place]:
+    """Return the OSDs that may hold data among a table's nodes, by their number. Refuses one that occurs twice."""
+    found: dict[int, Place] = {}
+    for node in document.rows("nodes"):
+        # A bucket of the tree has no number, and every node of `osd df` is an OSD.
+        if node.at("type").value not in ("osd", None) or node.number("crush_weight") == 0:
+            continue
+        number = node.whole("id")
+        if number in found:
+            node.refuse(f"osd.{number} occurs twice: output of two moments is mixed", key="id")
+        found[number] = node
+    return found
 
 
 def entities_of(osds: list[Osd], groups: list[Group]) -> list[Entity]:
@@ -119,61 +132,58 @@ def placement_metrics(entities: Iterable[Entity]) -> dict[str, float]:
     return metrics
 
 
-def _groups(document: Any, osds: set[int], file: str) -> list[Group]:
-    rows = _list(document, "pg_stats", file)
-    groups = []
-    for row in rows:
-        name, state = row.get("pgid"), row.get("state")
-        if not isinstance(name, str) or not isinstance(state, str):
-            raise OutputError("a placement group without a name or a state", file=file)
-        if set(state.split("+")) != _STABLE:
-            raise OutputError(f"placement group {name} is {state}", file=file)
-        acting, up, primary = row.get("acting"), row.get("up"), row.get("acting_primary")
-        if acting != up or not isinstance(acting, list) or not acting or primary not in acting:
-            raise OutputError(f"placement group {name} is on its way to other OSDs", file=file)
-        if len(set(acting)) != len(acting) or not set(acting) <= osds:
-            raise OutputError(f"placement group {name} lies on OSDs {acting}, not all of them in the tree", file=file)
-        stat = row.get("stat_sum")
-        if not isinstance(stat, dict):
-            raise OutputError(f"placement group {name} says nothing of its objects", file=file)
-        groups.append(
-            Group(name, tuple(acting), primary, _number(stat, "num_objects", file), _number(stat, "num_bytes", file))
-        )
+def _groups(document: Place, osds: set[int]) -> list[Group]:
+    rows = document.rows("pg_stats")
+    groups = [_group(row, osds) for row in rows]
     if not groups:
-        raise OutputError("no placement group", file=file, reason="incomplete")
-    if len({group.name for group in groups}) != len(groups):
-        raise OutputError("a placement group occurs twice", file=file)
-    if len({len(group.osds) for group in groups}) != 1:
-        raise OutputError("placement groups of one pool have different numbers of copies", file=file)
+        document.refuse("no placement group", key="pg_stats", reason="incomplete")
+    of_pool, seen = _numbered(groups[0])[0], set()
+    for group, row in zip(groups, rows, strict=True):
+        pool, number = _numbered(group)
+        if pool != of_pool:
+            row.refuse(f"placement group {group.name} is of another pool than {groups[0].name}", key="pgid")
+        if number in seen:
+            row.refuse(f"placement group {group.name} occurs twice", key="pgid")
+        if len(group.osds) != len(groups[0].osds):
+            row.refuse("placement groups of one pool have different numbers of copies", key="acting")
+        seen.add(number)
+    if missing := set(range(max(seen))) - seen:
+        what = f"placement group {of_pool}.{min(missing):x} is missing"
+        document.refuse(what, key="pg_stats", reason="incomplete")
     return groups
 
 
-def _document(outputs: Mapping[str, str], role: str, names: Mapping[str, str]) -> Any:
+def _numbered(group: Group) -> tuple[str, int]:
+    """Return the number of a group's pool, as it is written, and its own in the pool."""
+    pool, _, number = group.name.partition(".")
+    return pool, int(number, 16)
+
+
+def _group(row: Place, osds: set[int]) -> Group:
+    name, state = row.at("pgid").value, row.at("state").value
+    if not isinstance(name, str) or not isinstance(state, str):
+        row.refuse("a placement group without a name or a state")
+    if not _GROUP.fullmatch(name):
+        row.refuse(f"{name[:40]!r} names no placement group", key="pgid")
+    if set(state.split("+")) != _STABLE:
+        row.refuse(f"placement group {name} is {state}", key="state")
+    acting, primary = row.at("acting").value, row.at("acting_primary").value
+    where = (row.at("up").value, row.at("up_primary").value)
+    if (acting, primary) != where or not isinstance(acting, list) or not acting or primary not in acting:
+        row.refuse(f"placement group {name} is on its way to other OSDs", key="acting")
+    if not all(type(osd) is int for osd in acting) or len(set(acting)) != len(acting) or not set(acting) <= osds:
+        row.refuse(f"placement group {name} lies on OSDs {acting}, not all of them in the tree", key="acting")
+    held = row.at("stat_sum")
+    if not isinstance(held.value, dict):
+        row.refuse(f"placement group {name} says nothing of its objects", key="stat_sum")
+    objects = held.number("num_objects")
+    if held.number("num_object_copies") != objects * len(acting):
+        held.refuse(f"placement group {name} has not all copies of its objects", key="num_object_copies")
+    return Group(name, tuple(acting), primary, objects, held.number("num_bytes"))
+
+
+def _document(outputs: Mapping[str, str], role: str, names: Mapping[str, str]) -> Place:
     file = names.get(role, role)
-    try:
-        return json.loads(outputs[role])
-    except KeyError:
-        raise OutputError(f"no {ROLES[role]}", file=file, reason="incomplete") from None
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"not JSON: {error}", file=file) from None
-
-
-def _list(document: Any, key: str, file: str) -> list[dict[str, Any]]:
-    found = document.get(key) if isinstance(document, dict) else None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise OutputError(f"no list {key!r}", file=file)
-    return found
-
-
-def _number(source: Mapping[str, Any], key: str, file: str) -> float:
-    value = number(source.get(key))
-    if value is None or value < 0:
-        raise OutputError(f"no number {key!r}", file=file)
-    return value
-
-
-def _whole(source: Mapping[str, Any], key: str, file: str) -> int:
-    value = source.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise OutputError(f"no whole number {key!r}", file=file)
-    return value
+    if role not in outputs:
+        raise OutputError(f"no {ROLES[role]}", file=file, reason="incomplete")
+    return read_json(outputs[role], file)

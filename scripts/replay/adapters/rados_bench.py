@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.adapters.base import OutputError, Result, client_options, connection, number
+from replay.adapters.base import OutputError, Result, client_options, connection
+from replay.adapters.json_place import read_json
 from replay.adapters.rados_runs import combined, roles_by_instance
 from replay.adapters.rados_text import read_text
 from replay.adapters.rados_totals import Totals
@@ -102,7 +102,7 @@ class RadosBench:
             totals, series = read_text(text, file)
         if totals is None or exit_status is None:
             return Result(series=series, complete=False)
-        totals.check(levels | {"mode": _mode_or_none(levels)}, file)
+        totals.check(levels | {"mode": _mode_or_none(levels)})
         return Result(metrics=totals.metrics(), series=series)
 
 
@@ -130,56 +130,34 @@ def removed_objects(text: str) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a JSON object that says two things of one key: output of two runs is mixed.
-
-    Release 16.2 does repeat `object_size` of a write run, with the same value.
-    """
-    result: dict[str, Any] = {}
-    for key, value in pairs:
-        if result.setdefault(key, value) != value:
-            raise ValueError(f"{key!r} occurs twice")
-    return result
-
-
 def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[float, str, float], ...]]:
-    try:
-        data, end = json.JSONDecoder(object_pairs_hook=_once).raw_decode(text, start)
-        if text[end:].strip():
-            raise ValueError("something follows the JSON")
-    except json.JSONDecodeError as error:
-        raise OutputError(f"not JSON: {error.msg}", file=file, line=error.lineno) from None
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"not the JSON of rados bench: {error}", file=file) from None
-
-    def value(source: Any, key: str) -> float:
-        found = number(source.get(key)) if isinstance(source, dict) else None
-        if found is None or found < 0:
-            raise OutputError(f"no number {key!r}", file=file)
-        return found
-
-    kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in data]
+    report = read_json(text, file, start=start)
+    kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report.value]
     if len(kinds) != 1:
-        raise OutputError("no total of reads or writes made", file=file)
+        report.refuse("no total of reads or writes made")
     kind = kinds[0]
-    size, seconds = value(data, f"{kind}_size"), value(data, "total_time_run")
+    size, seconds = report.number(f"{kind}_size"), report.number("total_time_run")
+    keys = {
+        "operations": f"total_{kind}s_made", "seconds": "total_time_run", "operation size": f"{kind}_size",
+        "object size": "object_size", "bandwidth": "bandwidth", "iops": "average_iops", "latency": "average_latency",
+        "threads": "concurrent_ios",
+    }  # fmt: skip
     totals = Totals(
         kind=kind,
         seconds=seconds,
-        operations=value(data, f"total_{kind}s_made"),
+        operations=report.number(f"total_{kind}s_made"),
         operation_bytes=size,
-        object_bytes=value(data, "object_size") if "object_size" in data else size,
-        mib_per_second=value(data, "bandwidth"),
-        iops=value(data, "average_iops"),
-        threads=value(data, "concurrent_ios") if "concurrent_ios" in data else None,
-        latency={key: value(data, f"{key}_latency") for key in ("average", "max", "min")},
+        object_bytes=report.number("object_size") if "object_size" in report.value else size,
+        mib_per_second=report.number("bandwidth"),
+        iops=report.number("average_iops"),
+        threads=report.number("concurrent_ios") if "concurrent_ios" in report.value else None,
+        latency={key: report.number(f"{key}_latency") for key in ("average", "max", "min")},
         # Six decimals: of a pass that lasts a tenth of a second, the time is stated to five digits.
         relative_rounding=1e-6 + JSON_DECIMALS / max(seconds, JSON_DECIMALS),
         absolute_rounding=JSON_DECIMALS,
         latency_rounding_seconds=JSON_DECIMALS,
+        refuse=lambda what, statement: report.refuse(what, key=keys[statement]),
     )
-    rows = data.get("datas")
-    if not isinstance(rows, list):
-        raise OutputError("no list 'datas'", file=file)
-    points = [(value(row, "sec"), value(row, "finished")) for row in rows]
-    return totals, totals.series(points, file)
+    rows = report.rows("datas")
+    points = [(row.number("sec"), row.number("finished")) for row in rows]
+    return totals, totals.series(points, lambda what, index: rows[index].refuse(what))

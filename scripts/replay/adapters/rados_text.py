@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import NoReturn
 
 from replay.adapters.base import OutputError, number
 from replay.adapters.rados_totals import Totals, rates
@@ -25,7 +27,11 @@ _LABELS = {
     "Average Latency", "Stddev Latency", "Max latency", "Min latency",
 }  # fmt: skip
 
+#: The announcement of a run, among the lines of its statements.
+_ANNOUNCED = "Maintaining"
+
 Series = tuple[tuple[float, str, float], ...]
+RefuseLine = Callable[[str, int], NoReturn]
 
 
 def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
@@ -38,9 +44,15 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
     started, titled = None, False
     points: list[tuple[float, float]] = []
     summary: dict[str, float] = {}
+    # The line of each statement, and of each row.
+    where: dict[str, int] = {}
+    rows: list[int] = []
 
-    def refuse(what: str, line: int | None = None) -> None:
+    def refuse(what: str, line: int) -> NoReturn:
         raise OutputError(what, file=file, line=line)
+
+    def refuse_row(what: str, index: int) -> NoReturn:
+        refuse(what, rows[index])
 
     for position, raw in enumerate(lines, 1):
         line = raw.rstrip("\r ")
@@ -49,27 +61,29 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
         elif match := _MAINTAINING.fullmatch(line):
             if started or titled:
                 refuse("a second run begins: output of two runs is mixed", position)
-            started = match
+            started, where[_ANNOUNCED] = match, position
         elif (match := _ROW.fullmatch(line)) and titled and not summary:
             points.append((float(match["sec"]), float(match["finished"])))
+            rows.append(position)
         elif (match := _SUMMARY.fullmatch(line)) and match["label"] in _LABELS:
             if match["label"] in summary:
                 refuse(f"{match['label']!r} occurs twice: output of two runs is mixed", position)
             if not summary and match["label"] != "Total time run":
                 refuse("the summary begins with 'Total time run'", position)
             summary[match["label"]] = _value(match["label"], match["value"], refuse, position)
+            where[match["label"]] = position
         else:
             refuse(f"not a line of rados bench: {line[:120]!r}", position)
     if not titled:
-        refuse("not output of rados bench")
+        refuse("not output of rados bench", max(1, len(lines)))
     if "Min latency" not in summary:
         size = float(started["size"]) if started else None
-        return None, rates(points, size, file) if size else ()
-    totals = _totals(summary, started, refuse)
-    return totals, totals.series(points, file)
+        return None, rates(points, size, refuse_row) if size else ()
+    totals = _totals(summary, started, where, refuse)
+    return totals, totals.series(points, refuse_row)
 
 
-def _value(label: str, text: str, refuse, position: int) -> float:
+def _value(label: str, text: str, refuse: RefuseLine, position: int) -> float:
     value = number(text)
     if value is None or value < 0:
         if label.startswith("Stddev"):
@@ -78,17 +92,25 @@ def _value(label: str, text: str, refuse, position: int) -> float:
     return value
 
 
-def _totals(summary: dict[str, float], started: re.Match[str] | None, refuse) -> Totals:
+def _totals(
+    summary: dict[str, float], started: re.Match[str] | None, where: dict[str, int], refuse: RefuseLine
+) -> Totals:
+    last = max(where.values())
     kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in summary]
     if len(kinds) != 1:
-        refuse("no total of reads or writes made")
+        refuse("no total of reads or writes made", last)
     kind = kinds[0]
     missing = {f"{kind.title()} size", "Bandwidth", "Average Latency", "Max latency"} - set(summary)
     if missing:
-        refuse(f"the summary lacks {', '.join(sorted(missing))}")
+        refuse(f"the summary lacks {', '.join(sorted(missing))}", last)
     size = summary[f"{kind.title()} size"]
+    labels = {
+        "operations": f"Total {kind}s made", "seconds": "Total time run", "operation size": f"{kind.title()} size",
+        "object size": "Object size", "bandwidth": "Bandwidth", "iops": "Average IOPS", "latency": "Average Latency",
+        "threads": _ANNOUNCED,
+    }  # fmt: skip
     if started and (started["kind"] != kind or float(started["size"]) != size):
-        refuse("the summary is not that of the run that was announced")
+        refuse("the summary is not that of the run that was announced", where[_ANNOUNCED])
     return Totals(
         kind=kind,
         seconds=summary["Total time run"],
@@ -103,4 +125,5 @@ def _totals(summary: dict[str, float], started: re.Match[str] | None, refuse) ->
             "max": summary["Max latency"],
             "min": summary["Min latency"],
         },
+        refuse=lambda what, statement: refuse(what, where.get(labels[statement], last)),
     )

@@ -21,7 +21,8 @@ class Sample(NamedTuple):
 def read_samples(text: str, file: str) -> list[Sample]:
     """Return the rows in the order of time.
 
-    Raises OutputError on a table that is not whole, on anything that is no row, and where time runs backwards.
+    The row at `index` stands in the line `line_of(index)`. Raises OutputError on a table that is not whole, on anything
+    that is no row, and where time runs backwards.
     """
     lines = text.split("\n")
     if lines[0] != HEADER:
@@ -44,7 +45,14 @@ def read_samples(text: str, file: str) -> list[Sample]:
         raise OutputError(
             f"it has {len(rows)} rows of {last.value:.0f}", file=file, line=len(lines), reason="incomplete"
         )
+    if last.elapsed_seconds != (rows[-1].elapsed_seconds if rows else 0):
+        raise OutputError("its last row is of another moment than the one before", file=file, line=len(lines))
     return rows
+
+
+def line_of(index: int) -> int:
+    """Return the line of a row: they follow the header one by one."""
+    return index + 2
 
 
 def moments(rows: Iterable[Sample], entity: str, metric: str) -> list[tuple[float, float]]:

@@ -6,12 +6,16 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from replay.adapters.base import OutputError, Result
+from replay.adapters.base import Result
 from replay.adapters.fio import ADAPTER as FIO
-from replay.adapters.fio_log import Logged, logged_since_origin
+from replay.adapters.fio_log import Logged, check_windows, logged_since_origin
+from replay.adapters.readings import check_readings
 from replay.adapters.samples import moments, read_samples
+from replay.adapters.snapshots import snapshots_taken
 from replay.adapters.steps import Steps
 
+#: What is left to trim is the whole cluster's.
+_CLUSTER = "cluster"
 #: Time around a snapshot that is drawn, in seconds before and after the order to take it.
 BEFORE_SECONDS, AFTER_SECONDS = 2.0, 6.0
 #: A window this soon after the order counts as near the snapshot.
@@ -63,14 +67,16 @@ class SnapshotInterval:
         report = FIO.parse(outputs, exit_status, {**levels, "clients": 1}, names=names)
         steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
         steps.check_whole()
-        windows = logged_since_origin(outputs.get("latency", ""), files.get("latency", "latency"), steps)
-        rows = read_samples(outputs.get("counters", ""), files.get("counters", "counters"))
+        log_file, counters_file = files.get("latency", "latency"), files.get("counters", "counters")
+        windows = logged_since_origin(outputs.get("latency", ""), log_file, steps)
+        check_windows(windows, report.metrics, log_file)
+        rows = read_samples(outputs.get("counters", ""), counters_file)
+        check_readings(rows, counters_file, {_CLUSTER})
         first, last = windows[0].unix_seconds, windows[-1].unix_seconds
-        taken = [step for step in steps.any("snapshot") if step["exit_status"] == 0]
-        orders = [at for step in taken if first <= (at := steps.value(step, "started_seconds")) <= last]
+        orders = [at for _, at in snapshots_taken(steps) if first <= at <= last]
         if levels.get("snapshot_interval_seconds") is not None and not orders:
-            raise OutputError("no snapshot was taken while the client wrote", file=steps.file, reason="no_snapshot")
-        queue = [(at, left) for at, left in moments(rows, "cluster", "snapshots_to_trim") if at <= last]
+            steps.refuse("no snapshot was taken while the client wrote", reason="no_snapshot")
+        queue = [(at, left) for at, left in moments(rows, _CLUSTER, "snapshots_to_trim") if at <= last]
         metrics = {
             **report.metrics,
             "snapshots": float(len(orders)),

@@ -38,7 +38,10 @@ LIMITED_SHARE = 0.5
 def judge(claim: Claim, table: Table | None) -> Judgement:
     """Return a claim's verdict. `table` is None where the experiment has no data."""
     if table is None:
-        return Judgement(claim, NOT_MEASURED, f"{claim.experiment} is not part of this data set", ())
+        reason = f"{claim.experiment} is not part of this data set"
+        # Slides bind a claim's conditions by name, whether a data set has measured them or not.
+        findings = tuple(Finding(one, NOT_MEASURED, reason, filled(one.says, ())) for one in claim.conditions)
+        return Judgement(claim, NOT_MEASURED, reason, findings)
     findings = tuple(_holm([examine(condition, table) for condition in claim.conditions]))
     verdict, reason = _together(findings)
     if limited := _limited(claim, table, findings, verdict):

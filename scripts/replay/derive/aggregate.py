@@ -11,6 +11,7 @@ import pandas as pd
 
 from replay import statistics
 from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.configured import ADDED
 from replay.derive.designs import VARIANT_ON_TOP, Design
 from replay.derive.files import csv_text, number_text
 from replay.derive.runs import Run, runs_csv, runs_file
@@ -93,7 +94,10 @@ def used_frame(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> pd.
 
 
 def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
-    """Return every chart of an experiment: per workload and metric the medians, and the ratio where asked for."""
+    """Return every chart of an experiment: per workload and metric the medians, and the ratio where asked for.
+
+    A metric that the recorded design does not list has none where no run says anything of it.
+    """
     metrics = _scalars(design)
     names = list(dict.fromkeys(metric["metric"] for metric in metrics))
     keys = ["workload", "variant", "x"]
@@ -111,6 +115,8 @@ def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
                 for x in workload.xs
                 if (workload.levels, variant, x) in statistics_by_place
             }
+            if metric.get(ADDED) and not any(point[3] for point in cells.values()):
+                continue
             result.append(_median_chart(metric, workload, cells, values[metric["metric"]], design))
             if metric.get("ratio") and design.reference is not None and design.kind != "trials":
                 chart = _ratio_chart(metric, workload, values[metric["metric"]], design)

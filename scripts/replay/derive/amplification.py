@@ -2,13 +2,18 @@
 
 The ledger (`samples.ledger`) spans the whole cell, from before the tool until the cluster was quiet again. So it also
 holds what the tool did besides writing: opening and closing its image. A sum over daemons that lacks one is no sum:
-where a daemon was left out, nothing is given.
+where a daemon was left out, nothing is given. What each daemon did by itself is given all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+#: Moments of an entity's value: right before the tool ran, or a difference over the whole cell.
+BEFORE, OVER_CELL = "before", "cell"
+#: What the second cluster's daemons are called beside the first one's.
+_SECOND = {"primary": "", "secondary": "second_"}
 
 #: Metric: (cluster, stage, counters that are added, what it is divided by). `osd_cpu` sums OSDs only, as all others do.
 _METRICS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
@@ -34,6 +39,16 @@ _METRICS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
 }
 
 
+class Entity(NamedTuple):
+    """A value of one thing: `kind` such as `osd`, its `id`, and the `moment` that it is of."""
+
+    kind: str
+    id: str
+    metric: str
+    value: float
+    moment: str = BEFORE
+
+
 def per_write(ledger: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics that the ledger allows; `metrics` are those of the tool: `operations` and `bytes`."""
     left_out = [*ledger.get("left_out", ()), *ledger.get("unanswered", ())]
@@ -56,3 +71,35 @@ def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) 
         for counter in counters
     ]
     return float(sum(values)) if values and None not in values else None
+
+
+def ledger_entities(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> list[Entity]:
+    """Return a cell's ledger daemon by daemon: every counter as `<stage>_<counter>`, and of OSDs their part per write.
+
+    An OSD's part has the name of the sum: `media_bytes_per_byte` of all OSDs adds up to the cell's. Kinds are `osd` by
+    number and `daemon` by name; of the second cluster `second_osd` and `second_daemon`, whose parts carry its metrics.
+    """
+    ledger = (sidecar.get("samples") or {}).get("ledger") or {}
+    return [
+        entity
+        for cluster, prefix in _SECOND.items()
+        for name, stages in ledger.get(cluster, {}).items()
+        for entity in _of_daemon(cluster, prefix, name, stages, metrics)
+    ]
+
+
+def _of_daemon(
+    cluster: str, prefix: str, name: str, stages: Mapping[str, Any], metrics: Mapping[str, float]
+) -> Iterator[Entity]:
+    is_osd = name.startswith("osd.")
+    kind, identity = f"{prefix}osd" if is_osd else f"{prefix}daemon", name.removeprefix("osd.")
+    for stage, counters in stages.items():
+        for counter, value in counters.items():
+            yield Entity(kind, identity, f"{stage}_{counter}", float(value), OVER_CELL)
+    if not is_osd:
+        return
+    for metric, (of_cluster, stage, counters, divisor) in _METRICS.items():
+        if of_cluster == cluster and metrics.get(divisor):
+            part = total_of({name: stages}, stage, counters)
+            if part is not None:
+                yield Entity(kind, identity, metric, part / metrics[divisor], OVER_CELL)

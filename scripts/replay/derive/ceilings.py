@@ -10,6 +10,7 @@ from replay import statistics
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
 from replay.derive.files import number_text
+from replay.derive.limits import limit_of
 
 
 def ceilings(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) -> dict[str, dict[str, Any]]:
@@ -47,7 +48,7 @@ def _entry(design: Design, cell: str, rows: list[CellRow], metric: str) -> dict[
     values = _values(rows, metric)
     interval = statistics.exponentiate(statistics.mean_with_interval([math.log(value) for value in values]))
     figures = {"median": statistics.median(values), "low": interval.low, "high": interval.high}
-    limiters = {str(row.sidecar.get("limiter") or "unknown") for row in rows}
+    limiters = {limit_of(row.sidecar).resource for row in rows}
     return {
         "n": len(values),
         "unit": unit,

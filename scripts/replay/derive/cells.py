@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replay.adapters import OutputError, Result, find_adapter, judge
+from replay.derive.amplification import Entity, ledger_entities
 from replay.derive.bins import Binned, Wanted, binned
 from replay.derive.computed import computed_metrics
+from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.errors import EvidenceError
 from replay.rawfiles import SEAL, AttemptFiles, Listing, parse_json, plain, read_verified
 
@@ -30,8 +32,10 @@ class CellRow:
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
     series: Binned = field(default_factory=dict)
-    #: (kind, id, metric, value): see `Result.entities`.
-    entities: tuple[tuple[str, str, str, float], ...] = ()
+    #: Of OSDs, other daemons and placement groups: what the adapter says, and the ledger of daemons.
+    entities: tuple[Entity, ...] = ()
+    #: By sampler what it took, in seconds: see `sampler_seconds`.
+    sampler_seconds: Mapping[str, float] = field(default_factory=dict)
     #: By metric of a series its value after the last sample: see `Result.after_end`.
     after_end: Mapping[str, float] = field(default_factory=dict)
 
@@ -146,6 +150,7 @@ def _row(
             note = ""
         values = {name: float(value) for name, value in facts.items() if isinstance(value, int | float)}
         measured = {**values, **result.metrics}
+        costs = sampler_seconds(sidecar, outputs)
         row = CellRow(
             cell_id=sidecar["cell_id"],
             variant=sidecar["variant"],
@@ -153,10 +158,11 @@ def _row(
             levels=levels,
             valid=valid,
             invalid_reason=reason,
-            metrics=measured | computed_metrics(sidecar, measured),
+            metrics=measured | computed_metrics(sidecar, measured) | sampling_metrics(costs, sidecar),
             sidecar=sidecar,
             series=binned(result.series, wanted) if valid and wanted else {},
-            entities=result.entities,
+            entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, measured)),
+            sampler_seconds=costs,
             after_end=result.after_end,
         )
     except (KeyError, TypeError, AttributeError) as error:

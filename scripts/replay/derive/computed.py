@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.derive.amplification import per_write
-from replay.derive.utilisation import utilisation
+from replay.derive.utilisation import utilisation, utilisation_of_hosts
 
 
 def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
@@ -17,6 +17,8 @@ def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -
         result |= per_write(ledger, metrics)
     if daemons := samples.get("daemons"):
         result |= utilisation(daemons)
+    if hosts := samples.get("prometheus"):
+        result |= utilisation_of_hosts(hosts)
     offered, done = metrics.get("offered_operations_per_second"), metrics.get("operations_per_second")
     if offered and done is not None:
         # Below 1 the clients did not manage what was asked of them, and latency grew with the length of the run.

@@ -9,12 +9,10 @@ from replay import statistics
 from replay.derive.aggregate import Chart, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
-from replay.derive.files import csv_text, number_text
+from replay.derive.files import csv_text, level_text, number_text
 from replay.derive.runs import Run
 
 COLUMNS = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")
-#: Entities are read right before the tool runs.
-MOMENT = "before"
 _TITLES = {"osd": "OSD"}
 
 
@@ -28,11 +26,14 @@ def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> 
     metrics = [metric for metric in design.public["metrics"] if metric.get("entity")]
     if not metrics:
         return []
+    wanted = {(metric["entity"], metric["metric"]) for metric in metrics}
     #: By place and number of the entity: (value, block, attempt).
     values: dict[tuple[Any, ...], dict[int, list[tuple[float, int, int]]]] = {}
     for record, row in used:
         cell = design.cells[row.cell_id]
-        for kind, name, metric, value in row.entities:
+        for kind, name, metric, value, _ in row.entities:
+            if (kind, metric) not in wanted:
+                continue
             place = (design.workload(cell.levels), design.x(cell.levels), cell.variant, kind, metric)
             number = int(name) if kind == "osd" else 0
             values.setdefault(place, {}).setdefault(number, []).append((value, record.block, record.number))
@@ -44,7 +45,7 @@ def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> 
         series = (
             [(label, None, name) for name, label in workload.variants]
             if design.x_factor is None
-            else [(f"{axis} {number_text(x) if isinstance(x, int | float) else x}", x, teller) for x in workload.xs]
+            else [(f"{axis} {_level(x, design)}", x, teller) for x in workload.xs]
         )
         for metric in metrics:
             rows, counts, runs = [], [], []
@@ -70,15 +71,24 @@ def entities_csv(records: Iterable[AttemptRecord]) -> str:
             str(record.number),
             kind,
             name,
-            MOMENT,
+            moment,
             metric,
             number_text(value),
         )
         for record in records
         for row in record.rows
-        for kind, name, metric, value in row.entities
+        for kind, name, metric, value, moment in row.entities
     ]
     return csv_text([COLUMNS, *rows]) if rows else ""
+
+
+def _level(x: Any, design: Design) -> str:
+    """Return a level as a series names it; a size as the axes of charts do: 4K, 4M."""
+    if design.public.get("x_unit") == "bytes":
+        for shift, letter in ((20, "M"), (10, "K")):
+            if x >= 1 << shift and x % (1 << shift) == 0:
+                return f"{x >> shift}{letter}"
+    return level_text(x)
 
 
 def _chart(metric: Mapping[str, Any], levels: tuple[Any, ...], rows: list[tuple], counts: list[int]) -> Chart:

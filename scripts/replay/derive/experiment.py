@@ -12,9 +12,12 @@ from replay.derive.aggregate import Chart, charts, used_frame
 from replay.derive.bins import wanted_series
 from replay.derive.ceilings import ceilings
 from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
+from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine, load_designs, load_receipts
 from replay.derive.entities import entities_csv, entity_charts
 from replay.derive.files import write_if_changed
+from replay.derive.limits import limiters, limits
+from replay.derive.sampling import sampling_entry
 from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_csv, used_attempts, used_rows
@@ -42,7 +45,9 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     """
     cache = cache or Cache()
     listing = list_raw(directory / "raw")
-    designs = load_designs(listing)
+    recorded = load_designs(listing)
+    metrics = configured_metrics(next(iter(recorded.values())).get("experiment", ""))
+    designs = {digest: with_added(one, metrics) for digest, one in recorded.items()}
     records = load_attempts(listing, cache, wanted_series(designs.values()))
     last = max(records, key=lambda one: (one.ended_at, one.block, one.point, one.number), default=None)
     design = combine(designs, load_receipts(listing), (last.ended_at, last.cell_ids) if last else None)
@@ -99,8 +104,10 @@ def _entry(
         ],
         "ratio_direction": design.ratio_direction if design.reference else None,
         "parameters": parameters(design, (row.sidecar for _, row in used)),
-        "limiters": _limiters(row for _, row in used),
+        "limiters": limiters(row for _, row in used),
+        "limits": limits(design, used),
         "control": control(design, drawn),
+        "samplers": sampling_entry((row.sampler_seconds, row.sidecar) for _, row in used),
         **({"ceilings": found} if (found := ceilings(design, used)) else {}),
         "raw": {"path": f"{name}/raw", "blocks": sorted({record.block for record in records})},
         "charts": {chart.name: _chart_entry(name, chart, design, used, records) for chart in drawn},
@@ -119,7 +126,7 @@ def _chart_entry(
         workload[design.x_factor] = chart.level
     taken = [(record, row) for record, row in used if workload.items() <= design.cells[row.cell_id].levels.items()]
     here = [row for _, row in taken]
-    limiters = list(_limiters(here))
+    found = list(limiters(here))
     return {
         "title": chart.title,
         "path": f"{experiment}/aggregate/{chart.name}.csv",
@@ -134,7 +141,7 @@ def _chart_entry(
         "series": list(chart.series),
         "n": {"min": chart.n[0], "max": chart.n[1]},
         "attempts": _attempts(workload, taken, records),
-        "limiter": (limiters[0] if len(limiters) == 1 else "mixed") if limiters else None,
+        "limiter": (found[0] if len(found) == 1 else "mixed") if found else None,
         "measured_to": max((_day(row.sidecar.get("ended_at")) for row in here), default=None),
         **({"summary": trials_entry(chart)} if chart.summary else {}),
     }
@@ -161,10 +168,6 @@ def _attempts(
         "used": len({(record.block, record.point, record.number) for record, _ in taken}),
         "invalid": sum(not record.good for record in at),
     }
-
-
-def _limiters(rows) -> dict[str, int]:
-    return dict(sorted(Counter(str(row.sidecar.get("limiter") or "unknown") for row in rows).items()))
 
 
 def _day(moment: Any) -> str:

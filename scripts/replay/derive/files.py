@@ -33,6 +33,17 @@ def number_text(value: Any) -> str:
     return format(Decimal(text), "f") if "e" in text else text
 
 
+def level_text(value: Any) -> str:
+    """Return a level as the CSVs and the manifest write it."""
+    return number_text(value) if isinstance(value, int | float) else str("" if value is None else value)
+
+
+def rounded(value: float) -> float | int:
+    """Return a number with the digits that the CSVs have, so that a sentence and its chart agree."""
+    text = number_text(value)
+    return float(text) if "." in text else int(text)
+
+
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
     """Return RFC 4180 text with line feeds."""
     buffer = io.StringIO()

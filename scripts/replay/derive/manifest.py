@@ -15,6 +15,7 @@ from replay.claims.model import Claim
 from replay.copies import read_campaign, read_stamp
 from replay.derive.experiment import Derived
 from replay.derive.files import json_text, write_if_changed
+from replay.derive.sampling import costliest
 
 MANIFEST = "manifest.json"
 
@@ -82,6 +83,7 @@ def manifest(
         "altered": altered,
         "setup": campaign.get("setup") or {},
         **_ceilings(entries),
+        **({"samplers": found} if (found := costliest(entries)) else {}),
         "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
         "measured_to": max((one["measured_to"] for one in provenance if one["measured_to"]), default=None),
         "machines": gathered("machines"),

@@ -15,9 +15,8 @@ from typing import Any
 
 from replay import statistics
 from replay.clock import utc_text
-from replay.derive.files import json_text, number_text, write_if_changed
+from replay.derive.files import json_text, level_text, number_text, write_if_changed
 from replay.derive.manifest import MANIFEST
-from replay.derive.tidy import level_text
 
 RECORDING = "recording.json"
 #: A longer pause of an experiment (a night, another experiment, a busy machine) counts as one of this length.

@@ -9,7 +9,7 @@ from typing import Any
 from replay import statistics
 from replay.derive.aggregate import Chart
 from replay.derive.designs import Design
-from replay.derive.files import number_text
+from replay.derive.files import rounded
 
 #: Facts of sidecars that are part of the set-up, where the design does not record them.
 RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
@@ -54,8 +54,8 @@ def control(design: Design, charts: Iterable[Chart]) -> dict[str, Any] | None:
     return {
         "intervals": len(intervals),
         "excluding_one": excluding,
-        "share": _digits(excluding / len(intervals)) if intervals else None,
-        "geometric_mean": _digits(mean),
+        "share": rounded(excluding / len(intervals)) if intervals else None,
+        "geometric_mean": rounded(mean),
     }
 
 
@@ -67,13 +67,7 @@ def trials_entry(chart: Chart) -> dict[str, dict[str, Any]]:
 
 def _point(point: statistics.Point, unit: str) -> dict[str, Any]:
     figures = {"median": point.median, "min": point.low, "max": point.high}
-    return {**{f"{name}{unit}": _digits(value) for name, value in figures.items()}, "n": point.n}
-
-
-def _digits(value: float) -> float | int:
-    """A number with the digits that the CSVs have, so that a sentence and its chart agree."""
-    text = number_text(value)
-    return float(text) if "." in text else int(text)
+    return {**{f"{name}{unit}": rounded(value) for name, value in figures.items()}, "n": point.n}
 
 
 def _is_number(value: Any) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
-from replay.derive.files import csv_text, number_text
+from replay.derive.files import csv_text, level_text, number_text
+from replay.derive.limits import limit_of
 
 KEYS = ("experiment", "block", "cell", "attempt", "point", "variant", "label")
 _FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")
@@ -42,8 +42,9 @@ def metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
 
 def tidy_csv(records: list[AttemptRecord], design: Design, chosen: dict[tuple[int, str], AttemptRecord]) -> str:
     """Return the text of tidy.csv, sorted by block, point, variant and attempt."""
-    metrics = metric_columns(records)
     factors = [name for name in design.factors if name not in KEYS]
+    # A tool may state what is a factor already, such as the number of clients: one column has one name.
+    metrics = [name for name in metric_columns(records) if name not in factors]
     header = [*KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *_LAST]
     keyed = []
     for record in records:
@@ -74,12 +75,7 @@ def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: li
         *(numbers(values.get(name)) for name in metrics),
         numbers(load.get("cpu_idle_fraction")),
         numbers(load.get("disk_busy_fraction")),
-        str(row.sidecar.get("limiter") or "unknown"),
+        limit_of(row.sidecar).resource,
         str(row.sidecar.get("started_at") or ""),
         str(row.sidecar.get("ended_at") or ""),
     ]
-
-
-def level_text(value: Any) -> str:
-    """Return a level as tidy.csv writes it."""
-    return number_text(value) if isinstance(value, int | float) else str("" if value is None else value)

@@ -1,10 +1,12 @@
-"""How busy each daemon was while the load was steady: CPU and storage, mean over the OSDs and the busiest one. Pure."""
+"""How busy daemons and their hosts were: CPU and storage, mean over the OSDs and the busiest one. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
+
+from replay.samplers.hosts import busy_fractions
 
 
 def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
@@ -20,14 +22,11 @@ def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
     result: dict[str, float] = {}
     cores = [one["cpu"]["seconds"] / seconds for one in osds.values() if "cpu" in one]
     if cores:
-        result |= {"osd_cores_mean": fmean(cores), "osd_cores_worst": max(cores)}
+        result |= _mean_and_worst("osd_cores", cores)
     for counter, name in (("write_bytes", "written"), ("read_bytes", "read")):
         rates = [one["media"][counter] / seconds for one in osds.values() if "media" in one]
         if rates:
-            result |= {
-                f"osd_media_{name}_bytes_per_second_mean": fmean(rates),
-                f"osd_media_{name}_bytes_per_second_worst": max(rates),
-            }
+            result |= _mean_and_worst(f"osd_media_{name}_bytes_per_second", rates)
     others = [one["cpu"]["seconds"] / seconds for name, one in primary.items() if name not in osds and "cpu" in one]
     if others:
         result["monitor_and_manager_cores"] = sum(others)
@@ -36,6 +35,31 @@ def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
         result["machine_cpu_fraction"] = 1 - machine["cpu_idle_fraction"]
     if machine.get("disk_busy_fraction") is not None:
         result["machine_disk_fraction"] = machine["disk_busy_fraction"]
-    if "cost_seconds" in daemons:
-        result["sampler_cost_seconds"] = daemons["cost_seconds"]
     return result
+
+
+def utilisation_of_hosts(sample: Mapping[str, Any]) -> dict[str, float]:
+    """Return the metrics that a sample of a site's Prometheus (`HostSampler.between`) allows, over the whole cell.
+
+    `osd_host_cpu_fraction_…` and `osd_disk_busy_fraction_…` are fractions of the time between scrapes. Bytes are those
+    of the OSDs' disks, whoever wrote them. A mean stands for the whole cluster: without it where an OSD was not seen.
+    """
+    result: dict[str, float] = {}
+    cpus, disks = busy_fractions(sample)
+    osds: Mapping[str, Any] = sample.get("osds", {})
+    left_out: Mapping[str, str] = sample.get("left_out", {})
+    if cpus and not any(name.startswith("host-") for name in left_out):
+        result |= _mean_and_worst("osd_host_cpu_fraction", cpus)
+    if disks and len(disks) == len(osds):
+        result |= _mean_and_worst("osd_disk_busy_fraction", disks)
+        for word in ("written", "read"):
+            rates = [one["disk"][f"{word}_bytes"] / one["disk"]["seconds"] for one in osds.values()]
+            result |= _mean_and_worst(f"osd_media_{word}_bytes_per_second", rates)
+    cores = [one["cpu"]["cpu_seconds"] / one["cpu"]["seconds"] for one in osds.values() if "cpu" in one]
+    if cores and len(cores) == len(osds):
+        result |= _mean_and_worst("osd_cores", cores)
+    return result
+
+
+def _mean_and_worst(name: str, values: Sequence[float]) -> dict[str, float]:
+    return {f"{name}_mean": fmean(values), f"{name}_worst": max(values)}

@@ -34,10 +34,15 @@ def protocol_for(bench: Bench, design: Design) -> Protocol:
             where=f"config/experiments/{design.name}.yaml",
             next_step=f"protocols: {', '.join(protocol_names())}",
         )
+    return protocol_class(name)(bench, design)
+
+
+def protocol_class(name: str) -> type[Protocol]:
+    """Return the class of the protocol of that name, one of `protocol_names`."""
     # Imported here, so that a broken or heavy protocol does not keep the others from running.
-    return importlib.import_module(f"{__name__}.{name}").PROTOCOL(bench, design)
+    return importlib.import_module(f"{__name__}.{name}").PROTOCOL
 
 
 def lacking(name: str, site: Site) -> dict[str, str]:
     """Return what the protocol of that name needs and the site has not: word of `requires` to the reason."""
-    return importlib.import_module(f"{__name__}.{name}").PROTOCOL.lacking(site)
+    return protocol_class(name).lacking(site)

@@ -37,6 +37,8 @@ _WRITES = (
 class Amplification(SingleTool):
     """Writes `options.operations` times in each cell, or as often as `options.bytes_at_most` allows."""
 
+    pilot_share = 0.0
+
     def __init__(self, bench: Bench, design) -> None:
         super().__init__(bench, design)
         self.mirror = OneSnapshotCells(bench, None)

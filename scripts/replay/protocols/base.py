@@ -53,6 +53,11 @@ class Protocol:
     """The procedure of an experiment's cells. One instance serves one block."""
 
     program = ""
+    #: For estimates while nothing was measured, from blocks on a sandbox. What a cell takes on top of its target: tools
+    #: that start, filling, settling, removal. And what sizing it takes, as a share of its target, once per data set and
+    #: machine.
+    overhead_seconds = 0.4
+    pilot_share = 0.0
 
     def __init__(self, bench: Bench, design: Design) -> None:
         self.bench = bench

@@ -22,6 +22,8 @@ class DeviceClass(SingleTool):
     `journal_class` says where the journal of a journaled variant lies; without it, where the image does.
     """
 
+    overhead_seconds = 1.5
+
     def __init__(self, bench, design) -> None:
         super().__init__(bench, design)
         self._check()

@@ -25,6 +25,8 @@ _WHOLE_OPTIONS = ("threads", "write_most_objects", "write_most_bytes")
 class DeviceClassObjects(Protocol):
     """Writes objects of `levels["object_size_bytes"]` in the pool of the variant's level `device_class`."""
 
+    overhead_seconds = 8.0
+
     def __init__(self, bench, design) -> None:
         super().__init__(bench, design)
         self.adapter = adapter(design.configuration["tool"])

@@ -31,6 +31,7 @@ class Failover(Protocol):
     """Runs one trial per cell: `levels["kind"]` is planned (demote, promote) or forced (promote after a loss)."""
 
     program = "rbd"
+    overhead_seconds = 3.0
 
     def __init__(self, bench, design) -> None:
         super().__init__(bench, design)

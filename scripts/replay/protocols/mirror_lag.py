@@ -36,6 +36,7 @@ class MirrorLag(Protocol):
     """Writes to one mirrored image at `levels["writes_per_second"]` and follows its replica until that is level."""
 
     program = "fio"
+    overhead_seconds = 5.5
 
     def __init__(self, bench: Bench, design: Design) -> None:
         super().__init__(bench, design)

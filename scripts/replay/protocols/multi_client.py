@@ -29,6 +29,8 @@ PATIENCE_SECONDS = 90.0
 class MultiClient(Protocol):
     """Runs `levels["clients"]` fio clients at once, each against an image of its own."""
 
+    overhead_seconds = 2.7
+
     def __init__(self, bench, design) -> None:
         super().__init__(bench, design)
         self.adapter = adapter(design.configuration["tool"])

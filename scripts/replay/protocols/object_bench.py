@@ -37,6 +37,8 @@ _WHOLE_OPTIONS = ("threads", "fill_most_objects", "fill_most_bytes", "write_most
 class ObjectBench(Protocol):
     """Runs `levels["instances"]` of `rados bench` at once in the pool with `levels["replicas"]` copies."""
 
+    overhead_seconds = 5.5
+
     def __init__(self, bench, design) -> None:
         super().__init__(bench, design)
         self.adapter = adapter(design.configuration["tool"])

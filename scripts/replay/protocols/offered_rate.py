@@ -28,6 +28,9 @@ READ_SHARE_OF_MIX = 50
 class OfferedRate(FioProfile):
     """Offers `levels["offered_share"]` of the peak. `options.io_depth` is the depth of the closed loop, per client."""
 
+    #: With its share of finding the peaks, which every block does.
+    overhead_seconds = 6.0
+
     def __init__(self, bench: Bench, design) -> None:
         super().__init__(bench, design)
         self.peaks: dict[str, float] = {}

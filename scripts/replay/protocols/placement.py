@@ -44,6 +44,8 @@ class Placement(Protocol):
     a time.
     """
 
+    overhead_seconds = 9.5
+
     def __init__(self, bench: Bench, design: Design) -> None:
         super().__init__(bench, design)
         self.adapter = adapter(design.configuration["tool"])

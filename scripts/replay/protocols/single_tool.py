@@ -21,6 +21,9 @@ from replay.tool_run import client_values, run_observed, tool_options
 class SingleTool(Protocol):
     """Runs one benchmark tool against the image of the cell's variant."""
 
+    overhead_seconds = 0.7
+    pilot_share = 0.6
+
     def __init__(self, bench, design) -> None:
         super().__init__(bench, design)
         self.adapter = adapter(design.configuration["tool"])

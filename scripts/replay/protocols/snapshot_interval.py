@@ -29,6 +29,7 @@ class SnapshotInterval(Protocol):
     """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
 
     program = "fio"
+    overhead_seconds = 5.5
 
     def __init__(self, bench: Bench, design: Design) -> None:
         super().__init__(bench, design)
@@ -86,6 +87,7 @@ class SnapshotInterval(Protocol):
                 while_running=look,
             )
             snapshots.finish()
+        measured.samples["trims"] = trims.cost()
         writer.keep(measured)
         written = written_bytes(measured).get(ENTITY.format(1), 0)
         self.bench.account(written * (1 + ramp / self.design.sizing.target_seconds))

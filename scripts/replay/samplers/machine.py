@@ -1,4 +1,4 @@
-"""CPU and disk of this machine, from `/proc`: two readings around a tool, no thread, a few microseconds each."""
+"""CPU and disk of this machine, from `/proc`: two readings around a tool, no thread. What they took is recorded."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ LIMITER_RULE = f"cpu when busy >= {CPU_BUSY_FRACTION}, else disk when busy >= {D
 
 @dataclass(frozen=True)
 class Reading:
-    """Counters at one moment: CPU ticks (idle, all), the disks' busy milliseconds, and a monotonic clock in seconds."""
+    """Counters at one moment: CPU ticks (idle, all), the disks' busy milliseconds, and a monotonic clock in seconds.
+
+    `cost_seconds` is what all readings of the sampler have taken until then, this one included; None of one that stands
+    for several.
+    """
 
     idle_ticks: int
     all_ticks: int
     disk_busy_milliseconds: tuple[int, ...]
     clock: float
+    cost_seconds: float | None = None
 
 
 class MachineSampler:
@@ -30,9 +35,11 @@ class MachineSampler:
     def __init__(self, paths: Sequence[Path] = (), proc: Path = Path("/proc")) -> None:
         self.proc = proc
         self.devices = sorted({_device_of(path) for path in paths if path.exists()})
+        self._cost_seconds = 0.0
 
     def read(self) -> Reading:
         """Return the counters now. Raises OSError where `/proc` is missing."""
+        started = time.monotonic()
         fields = [int(word) for word in (self.proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
         busy = []
         if self.devices:
@@ -41,16 +48,23 @@ class MachineSampler:
                 words = line.split()
                 table[(int(words[0]), int(words[1]))] = int(words[12])
             busy = [table[device] for device in self.devices if device in table]
+        ended = time.monotonic()
+        self._cost_seconds += ended - started
         return Reading(
             idle_ticks=fields[3] + fields[4],
             all_ticks=sum(fields),
             disk_busy_milliseconds=tuple(busy),
-            clock=time.monotonic(),
+            clock=ended,
+            cost_seconds=self._cost_seconds,
         )
 
     @staticmethod
     def load(before: Reading, after: Reading) -> dict[str, float | None]:
-        """Return `cpu_idle_fraction`, `disk_busy_fraction` (the busiest disk) and the load average of one minute."""
+        """Return `cpu_idle_fraction`, `disk_busy_fraction` (the busiest disk) and the load average of one minute.
+
+        `cost_seconds` is what the readings in between took, `after` included and `before` not; it is left out of
+        readings that do not know it.
+        """
         ticks = after.all_ticks - before.all_ticks
         seconds = after.clock - before.clock
         disk = None
@@ -61,6 +75,7 @@ class MachineSampler:
             "cpu_idle_fraction": round((after.idle_ticks - before.idle_ticks) / ticks, 4) if ticks > 0 else None,
             "disk_busy_fraction": disk,
             "load_1min": round(os.getloadavg()[0], 2),
+            **_cost(before, after),
         }
 
 
@@ -73,6 +88,12 @@ def limiting_resource(load: dict[str, float | None], *, daemons_are_here: bool) 
     if load["disk_busy_fraction"] is not None and load["disk_busy_fraction"] >= DISK_BUSY_FRACTION:
         return "disk"
     return "none"
+
+
+def _cost(before: Reading, after: Reading) -> dict[str, float]:
+    if before.cost_seconds is None or after.cost_seconds is None:
+        return {}
+    return {"cost_seconds": round(after.cost_seconds - before.cost_seconds, 6)}
 
 
 def _device_of(path: Path) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from replay.ceph.session import MonitorSession
 from replay.context import Wait
@@ -18,7 +19,7 @@ class TrimSampler:
     """Counts over time, into `table`, what is left to trim: `snapshots_to_trim` and `snaptrim_placement_groups`.
 
     The snapshots are those of `pools`. A neighbour's trimming counts too among the placement groups, whose state does
-    not say whom they work for.
+    not say whom they work for. Its own looks cost wall time, which `cost` tells.
     """
 
     def __init__(
@@ -28,15 +29,23 @@ class TrimSampler:
         self.pools = pools
         self.table = table
         self.now = now
+        self.readings = 0
+        self.reading_seconds = 0.0
         self._due = float("-inf")
 
     def read_when_due(self) -> None:
         """Look once where the last look is long enough ago."""
         if self.now() >= self._due:
             self._due = self.now() + LOOK_EVERY_SECONDS
-            at = self.now()
+            started, at = time.monotonic(), self.now()
             self.table.add(at, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
             self.table.add(at, CLUSTER, "snaptrim_placement_groups", trimming(self.session))
+            self.readings += 1
+            self.reading_seconds += time.monotonic() - started
+
+    def cost(self) -> dict[str, Any]:
+        """Return the sampler's own cost, for the sidecar."""
+        return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
 
 
 def trimming(session: MonitorSession) -> int:

@@ -91,6 +91,37 @@ for (const [verdict, { title, between, note }] of Object.entries(SAID)) {
   });
 }
 
+test("a chart in a text that the data deny is not read, labelled or counted, and comes with its verdict", async () => {
+  const name = await addDataSet("waiting", saying("not measured"));
+  const asked = [];
+  const page = await open(`?data=${name}`, {
+    hash: "#/waiting",
+    prepare: (opened) => {
+      opened.on("request", (request) => asked.push(request.url()));
+      return withChapter(opened);
+    },
+  });
+  await page.evaluate(() => window.replay.charts.ready());
+  assert.deepEqual(
+    asked.filter((url) => url.includes("/client-sweep/")),
+    [],
+  );
+  assert.equal(await page.locator("#waiting .provenance").count(), 0);
+  assert.equal(await page.locator("#waiting p[data-when]").isVisible(), true);
+  await deck.replaceFile(`${name}/claims.json`, JSON.stringify(saying("held")));
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector("#waiting canvas");
+    return window.replay.charts.charts.get(canvas)?.drawn;
+  });
+  assert.match(await page.locator("#waiting .provenance").innerText(), /n = 10/);
+  assert.equal(await page.locator("#waiting p[data-when]").isVisible(), false);
+  // And goes with it again, the label too.
+  await deck.replaceFile(`${name}/claims.json`, JSON.stringify(saying("not measured")));
+  await page.waitForFunction(() => document.querySelector("#waiting .provenance") === null);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("a verdict that changes on disk changes title, notes and table in place, and never shows two titles or none", async () => {
   const name = await addDataSet("live", saying("held"));
   const page = await open(`?data=${name}`);

@@ -21,7 +21,7 @@ test("clients are counted in whole numbers on their axis, at those that were mea
       return { labels: scales.x.ticks.map(({ label }) => label), title: scales.x.options.title.text };
     }),
   );
-  assert.equal(ticks.length, 2);
+  assert.equal(ticks.length, 3);
   for (const { labels, title } of ticks) {
     assert.deepEqual(labels, ["1", "2", "4", "8"]);
     assert.equal(title, "Clients");

@@ -28,12 +28,15 @@ test("the print view has a page for each slide, each chart drawn, in light colou
     pages: document.querySelectorAll(".pdf-page").length,
     slides: document.querySelectorAll(".pdf-page > section").length,
     missing: [...window.replay.charts.charts.values()]
+      .filter(({ canvas }) => !canvas.matches("[data-when][hidden] *"))
       .filter(({ chart, error }) => !chart || error)
       .map(({ src }) => src),
-    blank: [...document.querySelectorAll(".pdf-page canvas[data-chart]")].filter((canvas) => {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      return !data.some((value) => value !== 0);
-    }).length,
+    blank: [...document.querySelectorAll(".pdf-page canvas[data-chart]:not([data-when][hidden] *)")].filter(
+      (canvas) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return !data.some((value) => value !== 0);
+      },
+    ).length,
     tooHigh: [...document.querySelectorAll(".pdf-page")].filter((one) => one.scrollHeight > 722).length,
     unseen: [...document.querySelectorAll(".pdf-page .fragment")].filter(
       (one) =>

@@ -134,9 +134,9 @@ export async function goTo(page, id, { charts: awaited = true } = {}) {
       deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
       if (!waits) return;
       await charts.ready();
-      const slots = [...slide.querySelectorAll("canvas[data-chart]")].map((canvas) =>
-        charts.charts.get(canvas),
-      );
+      // What the data on show deny is never drawn.
+      const canvases = [...slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)")];
+      const slots = canvases.map((canvas) => charts.charts.get(canvas));
       const end = Date.now() + 5000;
       while (slots.some(({ model, error }) => !model && !error) && Date.now() < end) {
         await new Promise((resolve) => requestAnimationFrame(resolve));
@@ -158,7 +158,10 @@ export function chartsOf(page, id) {
     const xsOf = (datasets) => [...new Set(datasets.flatMap((one) => pointsOf(one).map(({ x }) => x)))];
     // Of many points Chart.js draws a choice, and keeps all of them beside it.
     const pointsOf = (dataset) => dataset._data ?? dataset.data;
-    return [...document.getElementById(slideId).querySelectorAll("canvas[data-chart]")].map((canvas) => {
+    const canvases = document
+      .getElementById(slideId)
+      .querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");
+    return [...canvases].map((canvas) => {
       const { src, url, chart, model, error } = charts.charts.get(canvas);
       if (!chart || error) return { src, url, error: error?.message ?? "no chart" };
       const { datasets } = chart.data;

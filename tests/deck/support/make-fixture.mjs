@@ -227,6 +227,7 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
         "higher",
         (n, price) => (9000 * n) / (n + 2) / price,
       ),
+      sweep("latency-mean-randwrite-4096", "seconds", "lower", (n, price) => 0.0008 * n ** 1.2 * price),
       sweep("latency-p99-randwrite-4096", "seconds", "lower", (n, price) => 0.002 * n ** 1.5 * price),
     ];
     await save("client-sweep", sweeps);

@@ -33,6 +33,18 @@ Look at it.
 
 <!-- Note -->
 A dot is a trial.
+
+
+<!-- .slide: id="waiting" data-timing="10" -->
+## A chart of what may not be there
+
+<div class="panels" data-when="${CLAIM} held refuted">
+<div class="panel"><h3>IOPS</h3><canvas data-chart="line" data-chart-src="benchmarks/reference/client-sweep/aggregate/iops-randwrite-4096.csv"></canvas></div>
+</div>
+<p data-when="${CLAIM} inconclusive not-testable-here not-measured">Nothing to draw.</p>
+
+<!-- Note -->
+Wait for it.
 `;
 /** The literals of the chapter: figures of nobody. */
 export const LITERALS = /471\d/;

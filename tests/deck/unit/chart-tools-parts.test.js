@@ -90,7 +90,15 @@ test("published figures are read as names and base units; what is neither is sai
     problems: [],
   });
   assert.deepEqual(parseMarks(undefined), { marks: [], problems: [] });
-  for (const wrong of ["30000000", "journal = 30 MB/s", "= 3", "journal ="]) {
+  // A figure for one place of the x axis.
+  assert.deepEqual(parseMarks("S0 @ 4096 = 15.6 | a@b = 2"), {
+    marks: [
+      { label: "S0", value: 15.6, at: 4096 },
+      { label: "a@b", value: 2 },
+    ],
+    problems: [],
+  });
+  for (const wrong of ["30000000", "journal = 30 MB/s", "= 3", "journal =", "S0 @ 4K = 3", "@ 4096 = 3"]) {
     const { marks, problems } = parseMarks(wrong);
     assert.deepEqual(marks, [], wrong);
     assert.equal(problems.length, 1, wrong);
@@ -112,6 +120,15 @@ test("a chart is marked with the margin of its claim, and with published figures
     [[0.9, 1.1, undefined]],
   );
   assert.deepEqual(marks({ src: null }), []);
+  // Several figures of one name: it is written once.
+  const points = { dataset: { chartSrc: "a/iops.csv", chartMarks: "S0 @ 4096 = 15.6 | S0 @ 65536 = 2" } };
+  assert.deepEqual(
+    marks({ src: "a/iops.csv", canvas: points }).map(({ axis, x, y, label }) => [axis, x, y, label]),
+    [
+      [undefined, 4096, 15.6, "S0"],
+      [undefined, 65536, 2, undefined],
+    ],
+  );
   // What is claimed of one line is no mark where that line is not shown.
   const without = { src: "a/ratio-iops.csv", state: { ...state, shown: ["Journal mirrored"] } };
   assert.deepEqual(marks(without), []);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { CHART, GOOD, makeTalk, slideWith } from "../support/talk.js";
+import { CHART, GOOD, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
 
 let talk;
 const problemsOf = (chapter) => talk.problemsOf(chapter);
@@ -75,6 +75,33 @@ test("a chart's experiment must exist, and its file too where the data set does"
   assert.equal(await told(CHART.replace("reference", "not-measured-yet")), "");
   await rm(path.join(talk.root, CHART));
   assert.match(await told(CHART), /has no rbd-journaling\/aggregate\/iops-read-seq\.csv/);
+});
+
+test("a chart of what the shipped data skip may wait in a text that they deny, and nowhere else", async () => {
+  const canvas =
+    '<canvas data-chart="line" data-chart-src="benchmarks/reference/kernel-client/aggregate/iops-randwrite.csv"></canvas>';
+  const title = '## <data value="manifest.setup.osds">3</data> OSDs\n\n';
+  const waiting = slideWith(
+    `${title}<div data-when="keeps-up held refuted inconclusive not-testable-here">${canvas}</div>\n<p data-when="keeps-up not-measured">Skipped.</p>`,
+  );
+  const told = async (slide, { charts = {}, verdict = "not measured" } = {}) => {
+    const experiments = { ...MANIFEST.experiments, "kernel-client": { charts } };
+    await talk.saveData({
+      manifest: { ...MANIFEST, experiments },
+      claims: claimsWith({ "keeps-up": { verdict } }),
+    });
+    return (await problemsOf(slide)).join("\n");
+  };
+  await talk.save("config/experiments/kernel-client.yaml", "name: kernel-client\n");
+  assert.equal(await told(waiting), "");
+  const missing =
+    /a\.md:4: data set "reference" has no kernel-client\/aggregate\/iops-randwrite\.csv\n.*:4: the manifest of "reference" does not list/;
+  // In sight, with the verdict that shows it, or beside other charts of its experiment it has to be there.
+  const keepsUp =
+    '<p data-when="keeps-up held refuted inconclusive not-testable-here not-measured">Words.</p>';
+  assert.match(await told(slideWith(`${title}${canvas}\n\n${keepsUp}`)), missing);
+  assert.match(await told(waiting, { verdict: "held" }), missing);
+  assert.match(await told(waiting, { charts: { "iops-write": { n: 6 } } }), missing);
 });
 
 test("a chapter that is named and not there is a problem of index.html", async () => {

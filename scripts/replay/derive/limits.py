@@ -1,0 +1,97 @@
+"""What limited a cell, and which of its samples says so. Pure. The rules themselves are the samplers'.
+
+A sidecar's `limiter` is judged over the whole run of the tool. Where the machine was sampled while the load was steady,
+that sample decides instead: the start and the end of a tool, in which little is busy, are no part of what was measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.designs import Design
+from replay.derive.files import level_text
+from replay.samplers.machine import LIMITER_RULE, limiting_resource
+
+#: What a cell was judged over: the part in which its load was steady, or the run of the tool as the runner judged it.
+STEADY, WHOLE = "steady part", "whole run"
+#: Stands for the workload where an experiment has one only.
+EVERY_WORKLOAD = "all"
+
+
+class Limit(NamedTuple):
+    """`resource`: cpu, disk, network, none or unknown; by which rule (None: not recorded), and judged over what."""
+
+    resource: str
+    rule: str | None
+    over: str
+
+
+def limit_of(sidecar: Mapping[str, Any]) -> Limit:
+    """Return what limited a cell: by `samples.daemons.machine` where it tells of the CPU, else as recorded.
+
+    What a Prometheus server told of other machines was judged by the runner.
+    """
+    samples = sidecar.get("samples") or {}
+    steady = (samples.get("daemons") or {}).get("machine") or {}
+    if steady.get("cpu_idle_fraction") is not None and "prometheus" not in samples:
+        load = {"disk_busy_fraction": None, **steady}
+        return Limit(limiting_resource(load, daemons_are_here=True), LIMITER_RULE, STEADY)
+    return Limit(str(sidecar.get("limiter") or "unknown"), sidecar.get("limiter_rule"), WHOLE)
+
+
+def limiters(rows: Iterable[CellRow]) -> dict[str, int]:
+    """Return how many of the cells each resource limited."""
+    return dict(sorted(Counter(limit_of(row.sidecar).resource for row in rows).items()))
+
+
+def limits(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) -> dict[str, Any]:
+    """Return `rule`, `over` (each None where cells differ), and `points`: by workload, variant and x what limited.
+
+    A point reads `cpu` where all of its runs agree, else `cpu 4, none 2`. Without an axis a variant has no x below.
+    """
+    found: dict[tuple[str, ...], Counter[str]] = {}
+    rules, overs = set(), set()
+    for _, row in used:
+        cell, limit = design.cells[row.cell_id], limit_of(row.sidecar)
+        workload = "-".join(level_text(level) for level in design.workload(cell.levels)) or EVERY_WORKLOAD
+        axis = () if design.x_factor is None else (level_text(design.x(cell.levels)),)
+        found.setdefault((workload, cell.variant, *axis), Counter())[limit.resource] += 1
+        rules.add(limit.rule)
+        overs.add(limit.over)
+    points: dict[str, Any] = {}
+    for (*path, last), counts in found.items():
+        here = points
+        for word in path:
+            here = here.setdefault(word, {})
+        here[last] = _words(counts)
+    return {"rule": _only(rules), "over": _only(overs), "points": _in_order(points, design)}
+
+
+def _words(counts: Counter[str]) -> str:
+    """Return `cpu`, or `cpu 4, none 2` with the most frequent first."""
+    if len(counts) == 1:
+        return next(iter(counts))
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{name} {count}" for name, count in ranked)
+
+
+def _only(values: set[Any]) -> Any:
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def _in_order(points: Mapping[str, Any], design: Design) -> dict[str, Any]:
+    """Sort workloads by name, variants as the design has them, levels along the axis as the axis has them."""
+    variants = [one["name"] for one in design.variants]
+    axis = [level_text(level) for level in design.factors.get(design.x_factor or "", ())]
+    return {
+        workload: {
+            name: dict(sorted(here[name].items(), key=lambda pair: axis.index(pair[0])))
+            if isinstance(here[name], dict)
+            else here[name]
+            for name in sorted(here, key=variants.index)
+        }
+        for workload, here in sorted(points.items())
+    }

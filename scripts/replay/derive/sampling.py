@@ -1,0 +1,103 @@
+"""What looking on cost: the samplers' own readings, as sidecars and tables of samples record them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from replay import statistics
+from replay.adapters.base import number
+from replay.derive.files import rounded
+
+#: Samplers that look on while what is measured is under way. The others read before it begins or after it has ended.
+BESIDE = ("daemons", "machine", "mirror", "replica", "trims")
+#: Of these, the ones that go on looking while a wait of this name lasts, after the tool has ended.
+_LOOKING_ON = {"mirror": "replay_level", "replica": "replay_level"}
+#: The row of a table of samples in which the probe of a replica states the processor time that it has used so far.
+_PROBE_ROW = ",probe,cost_seconds,"
+
+
+def sampler_seconds(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[str, float]:
+    """Return what each sampler of a cell took, in seconds; one that does not state its cost is left out.
+
+    Wall time of its readings; of `replica`, a process of its own, the processor time, out of the table of samples.
+    """
+    found = {"machine": sidecar.get("load"), **(sidecar.get("samples") or {})}
+    seconds = {
+        name: cost
+        for name, sample in sorted(found.items())
+        if isinstance(sample, Mapping) and (cost := number(sample.get("cost_seconds"))) is not None
+    }
+    if (probe := _probe_seconds(outputs.get("counters", ""))) is not None:
+        seconds["replica"] = probe
+    return seconds
+
+
+def sampler_shares(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> dict[str, float]:
+    """Return what share of the time that it looked on each sampler took; of those only that look on meanwhile."""
+    shares = {}
+    for name in BESIDE:
+        watched = _watched_seconds(name, sidecar)
+        if name in seconds and watched > 0:
+            shares[name] = seconds[name] / watched
+    return shares
+
+
+def sampling_metrics(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> dict[str, float]:
+    """Return `sampler_cost_seconds` and `sampler_cost_share` of all that looked on; empty where none says."""
+    shares = sampler_shares(seconds, sidecar)
+    if not shares:
+        return {}
+    return {"sampler_cost_seconds": sum(seconds[name] for name in shares), "sampler_cost_share": sum(shares.values())}
+
+
+def sampling_entry(cells: Iterable[tuple[Mapping[str, float], Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return, for the manifest, by sampler what it cost over cells, each given as (its samplers' seconds, sidecar).
+
+    `cells` that state it, `median_seconds`, `largest_seconds`, and `share`: the largest share of the time that it
+    looked on. A sampler that reads before or after has none.
+    """
+    seconds_of: dict[str, list[float]] = {}
+    shares_of: dict[str, list[float]] = {}
+    for seconds, sidecar in cells:
+        for name, value in seconds.items():
+            seconds_of.setdefault(name, []).append(value)
+        for name, share in sampler_shares(seconds, sidecar).items():
+            shares_of.setdefault(name, []).append(share)
+    return {
+        name: {
+            "cells": len(values),
+            "median_seconds": rounded(statistics.median(values)),
+            "largest_seconds": rounded(max(values)),
+            **({"share": rounded(max(shares_of[name]))} if name in shares_of else {}),
+        }
+        for name, values in sorted(seconds_of.items())
+    }
+
+
+def costliest(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the largest share of all experiments, with its experiment and sampler; empty where none has one."""
+    shares = [
+        (one["share"], experiment, name)
+        for experiment, entry in sorted(entries.items())
+        for name, one in entry.get("samplers", {}).items()
+        if "share" in one
+    ]
+    if not shares:
+        return {}
+    share, experiment, name = max(shares, key=lambda found: found[0])
+    return {"share": share, "experiment": experiment, "sampler": name}
+
+
+def _watched_seconds(name: str, sidecar: Mapping[str, Any]) -> float:
+    """Return for how long a sampler looked on: while the tool ran, and in its wait after that."""
+    waits = [one for one in sidecar.get("waits") or () if one.get("for") == _LOOKING_ON.get(name, "")]
+    return float(sidecar.get("tool_seconds") or 0) + sum(float(one.get("seconds") or 0) for one in waits)
+
+
+def _probe_seconds(counters: str) -> float | None:
+    """Return what the probe's last row says. The table itself was judged by the adapter that reads it."""
+    at = counters.rfind(_PROBE_ROW)
+    if at < 0:
+        return None
+    return number(counters[at + len(_PROBE_ROW) :].partition("\n")[0])

@@ -1,0 +1,160 @@
+"""A fail-over trial: what its steps and its acknowledged writes add up to, or why they are those of no trial."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.adapters import OutputError, adapter
+from support.failover_log import ACKNOWLEDGED, forced, outputs, planned, step
+
+FAILOVER = adapter("failover")
+
+
+def metrics(kind, steps, **more):
+    return FAILOVER.parse(outputs(steps, **more), 0, {"kind": kind}).metrics
+
+
+def test_a_planned_trial_counts_from_the_start_of_the_demotion_and_loses_nothing():
+    found = metrics("planned", planned())
+    assert found["seconds_to_first_write"] == pytest.approx(1.05)
+    assert found["seconds_without_write"] == pytest.approx(1.55)
+    assert found["demote_seconds"] == pytest.approx(0.25)
+    assert found["promote_seconds"] == pytest.approx(0.7), "from the first attempt to the end of the accepted one"
+    assert (found["promote_attempts"], found["lost_writes"], found["lost_seconds"]) == (3, 0, 0)
+
+
+def test_a_forced_trial_counts_from_the_loss_and_loses_what_the_other_side_lacks():
+    found = metrics("forced", forced(present=2))
+    assert found["seconds_to_first_write"] == pytest.approx(0.6)
+    assert found["lost_writes"] == 2
+    assert found["lost_seconds"] == pytest.approx(2.25 - 1.5)
+    assert "demote_seconds" not in found
+
+
+def test_when_nothing_arrived_all_time_of_writing_is_lost():
+    assert metrics("forced", forced(present=0))["lost_seconds"] == pytest.approx(2.25 - 0.5)
+
+
+def test_a_write_under_way_at_the_loss_may_have_arrived_but_not_two():
+    assert metrics("forced", forced(present=5))["lost_seconds"] == 0
+    with pytest.raises(OutputError, match="one at most was under way") as error:
+        metrics("forced", forced(present=6))
+    assert error.value.reason == "data_differ"
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps", "said"),
+    [
+        ("planned", planned(present=3), "lost 1 of 4 writes"),
+        ("planned", planned(present=5), "do not hold as many writes"),
+        ("planned", planned(digest="b"), "images differ"),
+        ("planned", planned(expected="b"), "1 blocks of the second cluster's image are of no write"),
+        ("forced", forced(expected="b"), "1 blocks of the second cluster's image are of no write"),
+        ("forced", forced(first=False), "first write after the promotion is not there"),
+    ],
+)
+def test_data_that_differ_are_never_a_result_and_the_line_that_says_so_is_named(kind, steps, said):
+    with pytest.raises(OutputError, match=said) as error:
+        metrics(kind, steps)
+    assert (error.value.reason, error.value.line) == ("data_differ", len(steps))
+
+
+def without(steps, name):
+    return [one for one in steps if one["step"] != name]
+
+
+def changed(steps, number, **values):
+    """Return the steps with values of one of them replaced."""
+    return [*steps[:number], {**steps[number], **values}, *steps[number + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said", "reason", "line"),
+    [
+        (without(planned(), "first_write"), "no step 'first_write'", "incomplete", None),
+        (without(planned(), "demote"), "no step 'demote'", "incomplete", None),
+        (without(planned(), "verify"), "no step 'verify'", "incomplete", None),
+        (planned()[:-1], r"verified were \['first'\]", "incomplete", 8),
+        (planned()[:5] + planned()[6:], "no promotion was accepted", "failed", 5),
+        (planned() + planned(), "order of time", "unparsable", 10),
+        (sorted(planned() + forced(), key=lambda one: one["started_seconds"]), "2 steps 'write'", "unparsable", 2),
+        ([step("demote", 30.0), *without(planned(), "demote")], "order of time", "unparsable", 2),
+        ([*planned(), "text"], "not a step", "unparsable", 10),
+        (
+            [*planned(), step("promote", 9.0, attempt=4)],
+            "'first_write' stands where 'promote' belongs",
+            "unparsable",
+            7,
+        ),
+        ([*planned(), step("clean", 9.0)], "'clean' follows the end", "unparsable", 10),
+    ],
+)
+def test_a_log_that_is_not_whole_is_refused(steps, said, reason, line):
+    with pytest.raises(OutputError, match=said) as error:
+        metrics("planned", steps)
+    assert (error.value.reason, error.value.line) == (reason, line)
+
+
+@pytest.mark.parametrize("lost", [3, 4])
+def test_a_refused_promotion_that_is_lost_or_repeated_is_missed_although_a_trial_remains(lost):
+    steps = planned()
+    for damaged in (steps[:lost] + steps[lost + 1 :], [*steps[:lost], steps[lost], *steps[lost:]]):
+        with pytest.raises(OutputError) as error:
+            metrics("planned", damaged)
+        assert error.value.line in (lost + 1, lost + 2)
+    with pytest.raises(OutputError, match="belongs") as error:
+        metrics("planned", steps[:lost] + steps[lost + 1 :])
+    assert error.value.reason == "incomplete"
+
+
+@pytest.mark.parametrize(
+    ("number", "values", "said"),
+    [
+        (5, {"attempt": 4}, "attempt 4 stands where attempt 3 belongs"),
+        (4, {"exit_status": 0}, "follows one that was accepted"),
+        (2, {"exit_status": 1}, "demote ended with status 1"),
+        (2, {"seconds": 0.35}, "-0.100000 s from the end of demote to the start of promote"),
+        (2, {"started_seconds": 2.45}, "'started_at' and 'started_seconds' are two moments"),
+        (3, {"started_at": "2023-11-14T22:13:23.900Z"}, "are two moments"),
+        (3, {"started_at": "soon"}, "no moment 'started_at'"),
+        (6, {"acknowledged_seconds": 3.9}, "its end and 'acknowledged_seconds' are two moments"),
+        (6, {"seconds": 0.06}, "its end and 'acknowledged_seconds' are two moments"),
+        (0, {"seconds": 1.5}, "acknowledged after the writer had ended"),
+        (0, {"acknowledged": 5}, "5 writes acknowledged, the list has 4"),
+    ],
+)
+def test_a_step_that_contradicts_the_others_is_named_by_its_line(number, values, said):
+    with pytest.raises(OutputError, match=said) as error:
+        metrics("planned", changed(planned(), number, **values))
+    assert error.value.line in (number + 1, number + 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the first line is not"),
+        ("write,acknowledged_seconds\n", "no write was acknowledged"),
+        (ACKNOWLEDGED.replace("2,2.0\n", ""), "not write 2"),
+        (ACKNOWLEDGED.replace("2,2.0", "2,1.2"), "not write 2"),
+        (ACKNOWLEDGED.replace("2,2.0", "2,nan"), "not write 2"),
+        (ACKNOWLEDGED + "4,2.5\n", "4 writes acknowledged, the list has 5"),
+    ],
+)
+def test_a_list_of_acknowledgements_with_a_fault_is_refused(text, said):
+    with pytest.raises(OutputError, match=said):
+        metrics("planned", planned(), acknowledgements=text)
+
+
+@pytest.mark.parametrize("kind", ["planned", "forced"])
+def test_a_log_or_list_cut_off_anywhere_gives_no_number(kind):
+    whole = outputs({"planned": planned, "forced": forced}[kind]())
+    for role, text in whole.items():
+        for end in range(len(text)):
+            with pytest.raises(OutputError):
+                FAILOVER.parse({**whole, role: text[:end]}, 0, {"kind": kind})
+
+
+def test_a_trial_that_failed_is_refused_whatever_its_log_says():
+    with pytest.raises(OutputError) as error:
+        FAILOVER.parse(outputs(planned()), 1, {"kind": "planned"})
+    assert error.value.reason == "failed"

@@ -1,0 +1,70 @@
+"""Metrics that the configuration has gained since: drawn of older raw output, where that says anything of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.derive.configured import configured_metrics, with_added
+from replay.derive.experiment import derive_experiment
+from replay.errors import ConfigurationError
+from replay.plan import load_experiment
+from support.rawtree import METRICS, RawTree
+
+MINUTES = {**METRICS[1], "metric": "minutes", "name": "minutes", "title": "Minutes", "unit": "count", "ratio": True}
+
+
+@pytest.fixture
+def derived(tmp_path, monkeypatch):
+    """Derive an experiment whose configuration lists further metrics; writes of 4 KiB state `minutes`, by variant."""
+
+    def of(*configured, recorded=METRICS):
+        monkeypatch.setattr("replay.derive.experiment.configured_metrics", lambda name: [*METRICS, *configured])
+        tree = RawTree(tmp_path / "demo" / "rbd-journaling", metrics=recorded)
+        facts = {one["name"]: {"minutes": 2 + number} for number, one in enumerate(tree.variants)}
+        for point in tree.points:
+            tree.attempt(1, point, facts=facts if point == "write-seq-4096" else None)
+        return derive_experiment(tree.directory).entry["charts"], tree.directory / "aggregate"
+
+    return of
+
+
+def test_a_metric_that_was_added_since_is_drawn_with_its_ratio(derived):
+    charts, folder = derived(MINUTES)
+    assert (folder / "minutes-write-seq.csv").read_text().splitlines()[1] == "Without journal,2,"
+    assert charts["ratio-minutes-write-seq"]["column"] == "minutes"
+
+
+def test_where_no_run_says_anything_of_it_there_is_no_chart(derived):
+    charts, _ = derived(MINUTES, {**MINUTES, "metric": "hours", "name": "hours"})
+    assert [name for name in charts if "minutes-read" in name or "hours" in name] == []
+
+
+def test_what_the_design_lists_stays_as_it_was_recorded(derived):
+    charts, _ = derived({**METRICS[0], "title": "Another title"}, recorded=[*METRICS, {**MINUTES, "ratio": False}])
+    assert charts["throughput-write-seq"]["y"]["label"] == METRICS[0]["title"]
+    assert "ratio-minutes-write-seq" not in charts
+    assert "minutes-read-seq" in charts, "one that is recorded is drawn empty, as before"
+
+
+def test_only_what_a_design_does_not_list_is_added_to_it():
+    design = {"metrics": [{"name": "a"}], "title": "as recorded"}
+    found = with_added(design, [{"name": "a", "unit": "bytes"}, {"name": "b"}])
+    assert found == {"metrics": [{"name": "a"}, {"name": "b", "added": True}], "title": "as recorded"}
+    assert design == {"metrics": [{"name": "a"}], "title": "as recorded"}
+
+
+def test_the_configuration_is_that_of_the_experiment():
+    assert configured_metrics("failover") == load_experiment("failover")["metrics"]
+
+
+def test_an_experiment_without_a_configuration_gains_nothing():
+    assert configured_metrics("no-such-experiment") == []
+    assert configured_metrics("") == []
+
+
+def test_a_configuration_that_makes_no_sense_is_refused_by_its_name(tmp_path, monkeypatch):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "failover.yaml").write_text("metrics: [\n")
+    monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path))
+    with pytest.raises(ConfigurationError, match=r"failover\.yaml"):
+        configured_metrics("failover")

@@ -1,0 +1,116 @@
+"""What looking on cost: by sampler, as a share of the time that it looked on, and the largest of a data set."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from replay.adapters.samples import read_samples
+from replay.derive.dataset import derive_data_set
+from replay.derive.sampling import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
+from replay.samplers.samples import SampleTable
+from support.datasets import manifest_of, measured
+
+SIDECAR = {
+    "tool_seconds": 10.0,
+    "load": {"cpu_idle_fraction": 0.5, "cost_seconds": 0.001},
+    "waits": [{"for": "replay_level", "seconds": 30.0}, {"for": "snapshots_trimmed", "seconds": 50.0}],
+    "samples": {
+        "daemons": {"cost_seconds": 0.2, "primary": {}},
+        "mirror": {"readings": 5, "cost_seconds": 0.4},
+        "ledger": {"cost_seconds": 0.9},
+        "trims": {"readings": 5},
+    },
+}
+
+
+def counters():
+    """A table of samples as mirror-lag keeps it, with the probe's rows in it."""
+    table = SampleTable()
+    table.add(0.5, "image-1", "journal_bytes", 4096)
+    table.add_lines(["1.000000,probe,cost_seconds,0.5", "2.000000,image-1,journal_bytes,8192"])
+    table.add_lines(["3.000000,probe,cost_seconds,0.8"])
+    text = table.content().decode()
+    assert read_samples(text, "counters")
+    return text
+
+
+def test_each_sampler_that_states_its_cost_is_found_and_the_others_are_left_out():
+    assert sampler_seconds(SIDECAR, {"counters": counters()}) == {
+        "daemons": 0.2, "ledger": 0.9, "machine": 0.001, "mirror": 0.4, "replica": 0.8,
+    }  # fmt: skip
+
+
+def test_a_share_is_of_the_time_that_the_sampler_looked_on():
+    shares = sampler_shares(sampler_seconds(SIDECAR, {"counters": counters()}), SIDECAR)
+    assert shares["daemons"] == 0.02
+    assert shares["mirror"] == 0.01, "it went on until replay was level"
+    assert shares["replica"] == 0.02
+    assert "ledger" not in shares, "it reads before and after what is measured"
+
+
+def test_a_cell_has_the_cost_of_all_that_looked_on():
+    found = sampling_metrics(sampler_seconds(SIDECAR, {}), SIDECAR)
+    assert found == pytest.approx({"sampler_cost_seconds": 0.601, "sampler_cost_share": 0.0301})
+
+
+@pytest.mark.parametrize(
+    "sidecar",
+    [
+        {},
+        {"samples": None, "load": None, "waits": None},
+        {"samples": {"ledger": {"cost_seconds": 0.9}}, "tool_seconds": 3},
+    ],
+)
+def test_where_nothing_looked_on_nothing_is_said(sidecar):
+    assert sampling_metrics(sampler_seconds(sidecar, {}), sidecar) == {}
+
+
+@pytest.mark.parametrize("value", ["", "much", "nan", "inf"])
+def test_a_cost_that_is_no_number_is_none(value):
+    assert sampler_seconds({"load": {"cost_seconds": value}}, {"counters": f"1.0,probe,cost_seconds,{value}\n"}) == {}
+
+
+def test_over_cells_the_median_and_the_largest_are_told():
+    cells = [({"daemons": cost, "ledger": 2 * cost}, {"tool_seconds": 10}) for cost in (0.1, 0.3, 0.2)]
+    assert sampling_entry(cells) == {
+        "daemons": {"cells": 3, "median_seconds": 0.2, "largest_seconds": 0.3, "share": 0.03},
+        "ledger": {"cells": 3, "median_seconds": 0.4, "largest_seconds": 0.6},
+    }
+
+
+def test_the_largest_share_of_all_is_named():
+    entries = {
+        "a": {"samplers": {"daemons": {"share": 0.01}, "ledger": {}}},
+        "b": {"samplers": {"mirror": {"share": 0.03}, "replica": {"share": 0.02}}},
+        "of an older manifest": {},
+    }
+    assert costliest(entries) == {"share": 0.03, "experiment": "b", "sampler": "mirror"}
+    assert costliest({"c": {"samplers": {}}}) == {}
+
+
+def test_derive_puts_it_into_the_table_and_the_manifest(benchmarks):
+    tree = measured(benchmarks / "demo")
+    for path in tree.raw.glob("block-*/*/attempt-*/*.json"):
+        sidecar = json.loads(path.read_text())
+        if "levels" in sidecar:
+            cost = 0.042 if sidecar["variant"] == "control" else 0.021
+            path.write_text(json.dumps({**sidecar, "samples": {"trims": {"readings": 2, "cost_seconds": cost}}}))
+    tree.reseal()
+    derive_data_set(benchmarks / "demo")
+    with (benchmarks / "demo" / "rbd-journaling" / "tidy.csv").open(newline="") as file:
+        shares = {row["sampler_cost_share"] for row in csv.DictReader(file)}
+    assert shares == {"0.01", "0.02"}
+    manifest = manifest_of(benchmarks / "demo")
+    assert manifest["experiments"]["rbd-journaling"]["samplers"]["trims"] == {
+        "cells": 12, "median_seconds": 0.021, "largest_seconds": 0.042, "share": 0.02,
+    }  # fmt: skip
+    assert manifest["samplers"] == {"share": 0.02, "experiment": "rbd-journaling", "sampler": "trims"}
+
+
+def test_a_data_set_in_which_nothing_looked_on_says_nothing(benchmarks):
+    measured(benchmarks / "demo")
+    derive_data_set(benchmarks / "demo")
+    assert "samplers" not in manifest_of(benchmarks / "demo")

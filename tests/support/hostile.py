@@ -1,0 +1,54 @@
+"""Ways in which a stored file can be damaged, for property tests."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from hypothesis import strategies as st
+
+
+def interleaved(one: str, other: str, seed: int, reach: float = 8.0) -> str:
+    """Return the lines of two files, each in its order, mixed as two processes that write into one file would."""
+    order = random.Random(seed)
+    pairs = [*enumerate(one.splitlines(keepends=True)), *enumerate(other.splitlines(keepends=True))]
+    return "".join(line for _, line in sorted(pairs, key=lambda pair: pair[0] + order.uniform(0, reach)))
+
+
+@st.composite
+def damaged_lines(draw, text: str, other: str) -> str:
+    """Return a text with a line lost, repeated, moved, swapped with or replaced by another, or mixed with `other`."""
+    lines = text.splitlines(keepends=True)
+    one, two = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+    how = draw(st.sampled_from(["lost", "repeated", "moved", "swapped", "replaced", "mixed with another", "doubled"]))
+    if how == "mixed with another":
+        return interleaved(text, other, draw(st.integers(0, 2**32)))
+    if how == "doubled":
+        return interleaved(text, text, draw(st.integers(0, 2**32)))
+    if how == "lost":
+        del lines[one]
+    elif how == "repeated":
+        lines.insert(two, lines[one])
+    elif how == "moved":
+        lines.insert(two, lines.pop(one))
+    elif how == "swapped":
+        lines[one], lines[two] = lines[two], lines[one]
+    else:
+        lines[one] = lines[two]
+    return "".join(lines)
+
+
+@st.composite
+def changed_digit(draw, text: str, within: str) -> str:
+    """Return a text with one digit replaced by another one, in what the groups of the pattern `within` match."""
+    positions = [
+        position
+        for match in re.finditer(within, text, re.MULTILINE)
+        for group in range(1, len(match.groups()) + 1)
+        if match[group] is not None
+        for position in range(*match.span(group))
+        if text[position].isdigit()
+    ]
+    position = draw(st.sampled_from(positions))
+    digit = draw(st.sampled_from([one for one in "0123456789" if one != text[position]]))
+    return text[:position] + digit + text[position + 1 :]
