@@ -136,8 +136,7 @@ class Remover:
             return Outcome(
                 entry, "left", f"it is another image (id {info['id']}) than the one Replay made (id {known})"
             )
-        if info.get("mirroring", {}).get("state", "disabled") != "disabled":
-            self.cluster.run("rbd", "mirror", "image", "disable", "--force", entry.spec, timeout_seconds=60)
+        self._disable_mirroring(entry, info)
         deadline = time.monotonic() + self.patience_seconds
         told = False
         while True:
@@ -156,12 +155,38 @@ class Remover:
                 told = True
             time.sleep(self.poll_seconds)
 
+    def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
+        """Disable an image's mirroring, again where something it listed was gone when it came to remove it.
+
+        The mirror daemon removes mirror snapshots too (and copies whose original is gone); when it is the quicker one,
+        librbd says "not found" and leaves the image in the state `disabling`, from which it can go on.
+        """
+        deadline = time.monotonic() + self.patience_seconds
+        while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
+            try:
+                self.cluster.run("rbd", "mirror", "image", "disable", "--force", entry.spec, timeout_seconds=60)
+                return
+            except CephCommandError as error:
+                if error.exit_status_of_tool != NOT_FOUND or time.monotonic() > deadline:
+                    raise
+            time.sleep(self.poll_seconds)
+            info = self._info(entry)
+
     def _daemon_snapshots(self, entry: Entry) -> bool:
         """Remove what a first copy that was cut short leaves on an image; False if only other snapshots keep it."""
-        listed = self.cluster.json("rbd", "snap", "ls", entry.spec)
+        try:
+            listed = self.cluster.json("rbd", "snap", "ls", entry.spec)
+        except CephCommandError as error:
+            if error.exit_status_of_tool != NOT_FOUND:
+                raise
+            listed = []  # the image itself went meanwhile
         own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
         for name in own:
-            self.cluster.run("rbd", "snap", "rm", "--no-progress", f"{entry.spec}@{name}", timeout_seconds=120)
+            try:
+                self.cluster.run("rbd", "snap", "rm", "--no-progress", f"{entry.spec}@{name}", timeout_seconds=120)
+            except CephCommandError as error:
+                if error.exit_status_of_tool != NOT_FOUND:  # else the daemon was quicker
+                    raise
         return len(own) == len(listed)
 
     def _remains_of_image(self, entry: Entry) -> Outcome:
