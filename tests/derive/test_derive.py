@@ -317,6 +317,26 @@ def test_the_manifest_says_what_a_chart_s_label_needs(directory):
     assert all((directory.parent / path).exists() for path in chart["companions"].values())
 
 
+def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_rest_as_noted(directory):
+    tree = RawTree(directory).measure(blocks=2)
+    sidecars = sorted(tree.raw.glob("block-02/*/attempt-1/with-journal.json"))
+    assert sidecars
+    for sidecar in sidecars:
+        told = json.loads(sidecar.read_text())
+        sidecar.write_text(json.dumps(told | {"host": {**told["host"], "cpu": "Another CPU", "cores": 4}}))
+    tree.reseal()
+    (directory.parent / "campaign.json").write_text(
+        json.dumps({"schema_version": 1, "data_set": "demo", "setup": {"cpu": "A CPU", "cores": 2, "osds": 3}})
+    )
+    derive_data_set(directory.parent)
+    manifest = json.loads((directory.parent / "manifest.json").read_text())
+    # Nothing was noted of the kernel, so nothing is said of it here.
+    assert manifest["setup"] == {"cpu": "A CPU, Another CPU", "cores": 2, "osds": 3}
+    assert manifest["machines"] == ["host-0"]
+    provenance = manifest["experiments"][directory.name]["provenance"]
+    assert (provenance["processors"], provenance["kernels"]) == (["A CPU", "Another CPU"], ["6.1.0"])
+
+
 def test_deriving_one_experiment_keeps_what_the_manifest_says_of_the_others(directory):
     RawTree(directory).measure()
     RawTree(directory.parent / "other").measure()

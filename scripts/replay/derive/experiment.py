@@ -177,15 +177,15 @@ def _day(moment: Any) -> str:
 def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
     """Return what the data set's manifest gathers over experiments: days, machines, commits, versions."""
     sidecars = [row.sidecar for record in records for row in record.rows]
-    hosts: dict[str, dict[str, Any]] = {}
-    for sidecar in sidecars:
-        if isinstance(host := sidecar.get("host"), dict):
-            hosts.setdefault(str(host.get("id")), host)
+    hosts = [host for sidecar in sidecars if isinstance(host := sidecar.get("host"), dict)]
     days = [_day(sidecar.get(key)) for sidecar in sidecars for key in ("started_at", "ended_at") if sidecar.get(key)]
     return {
         "measured_from": min(days, default=None),
         "measured_to": max(days, default=None),
-        "machines": sorted(hosts),
+        "machines": sorted({str(host.get("id")) for host in hosts}),
+        # A virtual machine keeps its identity when it starts on another host: these may be several of one machine.
+        "processors": sorted({str(host["cpu"]) for host in hosts if host.get("cpu")}),
+        "kernels": sorted({str(host["kernel"]) for host in hosts if host.get("kernel")}),
         "git_commits": sorted({str(s["git_commit"]) for s in sidecars if s.get("git_commit")}),
         "git_dirty": any(s.get("git_dirty") for s in sidecars),
     }

@@ -71,7 +71,7 @@ def manifest(
     provenance = [entry["provenance"] for entry in entries.values()]
 
     def gathered(key: str) -> list[str]:
-        return sorted({value for one in provenance for value in one[key]})
+        return sorted({value for one in provenance for value in one.get(key, ())})
 
     return {
         "schema_version": 1,
@@ -81,7 +81,7 @@ def manifest(
         "site_label": campaign.get("site_label"),
         "limitation": campaign.get("limitation"),
         "altered": altered,
-        "setup": campaign.get("setup") or {},
+        "setup": _setup(campaign.get("setup") or {}, cpu=gathered("processors"), kernel=gathered("kernels")),
         **_ceilings(entries),
         **({"samplers": found} if (found := costliest(entries)) else {}),
         "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
@@ -91,6 +91,14 @@ def manifest(
         "git_dirty": any(one["git_dirty"] for one in provenance),
         "experiments": {key: entries[key] for key in sorted(entries)},
     }
+
+
+def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
+    """Return the set-up as it was noted when the data set was begun, with what the runs saw where that is more.
+
+    `cpu` and `kernel` are all that cells were measured on, in one text: a data set can be resumed on another host.
+    """
+    return {**noted, **{key: ", ".join(found) for key, found in seen.items() if key in noted and found}}
 
 
 def _ceilings(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
