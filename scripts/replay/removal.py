@@ -120,12 +120,7 @@ class Remover:
         return outcome
 
     def _info(self, entry: Entry) -> dict[str, Any] | None:
-        try:
-            return self.cluster.json("rbd", "info", entry.spec)
-        except CephCommandError as error:
-            if error.exit_status_of_tool == NOT_FOUND:
-                return None
-            raise
+        return _unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec))
 
     def _image(self, entry: Entry) -> Outcome:
         info = self._info(entry)
@@ -174,30 +169,20 @@ class Remover:
 
     def _daemon_snapshots(self, entry: Entry) -> bool:
         """Remove what a first copy that was cut short leaves on an image; False if only other snapshots keep it."""
-        try:
-            listed = self.cluster.json("rbd", "snap", "ls", entry.spec)
-        except CephCommandError as error:
-            if error.exit_status_of_tool != NOT_FOUND:
-                raise
-            listed = []  # the image itself went meanwhile
+        # None where the image itself went meanwhile.
+        listed = _unless_gone(lambda: self.cluster.json("rbd", "snap", "ls", entry.spec)) or []
         own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
         for name in own:
-            try:
-                self.cluster.run("rbd", "snap", "rm", "--no-progress", f"{entry.spec}@{name}", timeout_seconds=120)
-            except CephCommandError as error:
-                if error.exit_status_of_tool != NOT_FOUND:  # else the daemon was quicker
-                    raise
+            remove = ("snap", "rm", "--no-progress", f"{entry.spec}@{name}")
+            _unless_gone(lambda words=remove: self.cluster.run("rbd", *words, timeout_seconds=120))
         return len(own) == len(listed)
 
     def _remains_of_image(self, entry: Entry) -> Outcome:
         """Take away what a creation or a removal that was cut short leaves: an id or a directory entry."""
         self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60)
-        try:
-            names = self.cluster.json("rbd", "ls", "/".join(part for part in (entry.pool, entry.namespace) if part))
-        except CephCommandError as error:
-            if error.exit_status_of_tool != NOT_FOUND:
-                raise
-            names = []  # the pool or namespace itself is gone
+        place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+        # None where the pool or namespace itself is gone.
+        names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
         if entry.name in names:
             return Outcome(entry, "left", "the image is listed but cannot be opened or removed")
         return Outcome(entry, "absent")
@@ -307,6 +292,16 @@ class Remover:
         if before := entry.details.get("before"):
             self.session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
         return Outcome(entry, "removed")
+
+
+def _unless_gone(ask: Callable[[], Any]) -> Any:
+    """Return what a command of Ceph returns, None where what it is about is not there (any more)."""
+    try:
+        return ask()
+    except CephCommandError as error:
+        if error.exit_status_of_tool != NOT_FOUND:
+            raise
+        return None
 
 
 def _gone(there: bool) -> str:
