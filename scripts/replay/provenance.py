@@ -31,7 +31,11 @@ def git_state() -> dict[str, Any]:
 
 @cache
 def host() -> dict[str, Any]:
-    """Return the machine: a pseudonym (a digest of its machine-id and hostname), kernel, CPU model, cores, memory."""
+    """Return the machine: a pseudonym (digest of machine-id, hostname and CPU model), kernel, CPU model, cores, memory.
+
+    A virtual machine keeps its machine-id on another host. With another processor it is another machine here, so that
+    its cells are not sized by pilots that ran on the first.
+    """
     identity = platform.node()
     for path in (Path("/etc/machine-id"), Path("/proc/sys/kernel/random/boot_id")):
         if path.exists():
@@ -43,7 +47,7 @@ def host() -> dict[str, Any]:
     )
     memory = next((int(line.split()[1]) * 1024 for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), 0)
     return {
-        "id": hashlib.sha256(identity.encode()).hexdigest()[:8],
+        "id": hashlib.sha256((identity + model).encode()).hexdigest()[:8],
         "kernel": platform.release(),
         "cpu": model,
         "cores": os.cpu_count(),

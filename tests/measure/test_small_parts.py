@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replay import provenance
 from replay.costs import Costs
 from replay.design import Sizing
 from replay.progress import Progress, elapsed_text
@@ -135,3 +136,11 @@ def test_the_sampler_of_trims_tells_how_often_it_looked_and_what_that_took():
         now[0] += 0.5
     assert sampler.cost()["readings"] == 3
     assert 0.006 <= sampler.cost()["cost_seconds"] < 1
+
+
+def test_a_virtual_machine_on_another_processor_is_another_machine(monkeypatch):
+    def on(model: str) -> str:
+        monkeypatch.setattr(provenance, "_lines", lambda _: [f"model name : {model}", "MemTotal: 1024 kB"])
+        return provenance.host.__wrapped__()["id"]
+
+    assert on("A CPU") == on("A CPU") != on("Another CPU")

@@ -183,7 +183,7 @@ def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
         "measured_from": min(days, default=None),
         "measured_to": max(days, default=None),
         "machines": sorted({str(host.get("id")) for host in hosts}),
-        # A virtual machine keeps its identity when it starts on another host: these may be several of one machine.
+        # Sidecars of old may give several to one machine: its pseudonym did not tell of the processor.
         "processors": sorted({str(host["cpu"]) for host in hosts if host.get("cpu")}),
         "kernels": sorted({str(host["kernel"]) for host in hosts if host.get("kernel")}),
         "git_commits": sorted({str(s["git_commit"]) for s in sidecars if s.get("git_commit")}),
