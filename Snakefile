@@ -8,7 +8,7 @@
 
 import sys
 
-from replay.paths import benchmarks_directory
+from replay.base.paths import benchmarks_directory
 
 BENCHMARKS = str(benchmarks_directory())
 DATA = config.get("data", "local")
@@ -37,8 +37,9 @@ rule derive:
 # Measuring is defined only where it was asked for by naming a site.
 if "site" in config:
 
-    from replay.plan import experiment_names, plans
-    from replay.site import load_site
+    from replay.config.experiments import experiment_names
+    from replay.cluster.site import load_site
+    from replay.preflight.plan import plans
 
     PLANS = plans(
         load_site(config["site"]),
@@ -68,6 +69,6 @@ if "site" in config:
             "Measure {wildcards.experiment}, block {wildcards.block}, into {wildcards.data}"
         # A block never outlives the Snakemake that started it.
         shell:
-            f"exec setpriv --pdeathsig TERM -- {sys.executable} -m replay.measure_block --log {{log}}"
+            f"exec setpriv --pdeathsig TERM -- {sys.executable} -m replay.measure.block --log {{log}}"
             " --data {wildcards.data} --experiment {wildcards.experiment}"
             " --block {wildcards.block} --plan {wildcards.plan}"

@@ -2,7 +2,7 @@
 
 .venv/bin/python scripts/simulate_claims.py [--runs N] [--seed S]
 
-Every interval and verdict is made by `replay.statistics` and `replay.claims.evaluate` themselves. The exit status is 1
+Every interval and verdict is made by `replay.base.stats` and `replay.claims.evaluate` themselves. The exit status is 1
 where a share lies outside of its bounds.
 """
 
@@ -15,9 +15,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from replay.base.stats import CONFIDENCE, paired_log_ratio, welch_difference
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS, EQUIVALENCE_CONFIDENCE, Table, judge
 from replay.claims.model import HELD, REFUTED, Claim, Condition, Region, Selector
-from replay.statistics import CONFIDENCE, paired_log_ratio, welch_difference
 
 #: The simulated machine: how much slower it gets over an experiment, and the spread (of the logarithm) of its blocks
 #: and of its cells.

@@ -6,7 +6,7 @@ import random
 import pytest
 from scipy import stats
 
-from replay.statistics import (
+from replay.base.stats import (
     Estimate,
     holm,
     mean_with_interval,

@@ -47,7 +47,7 @@ const TASKS = {
   measure: pythonModule("measure", clusterLevel),
   derive: pythonModule("derive", () => "derive"),
   claims: pythonModule("claims", () => "derive"),
-  clean: pythonModule("clean", clusterLevel),
+  clean: pythonModule("owned.clean", clusterLevel),
   sandbox: { level: sandboxLevel, command: path.join(ROOT, "scripts/sandbox"), args: [] },
   lint: { command: process.execPath, args: ["scripts/npm/lint.mjs"] },
   format: { command: process.execPath, args: ["scripts/npm/lint.mjs", "--fix"] },

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from replay.adapters import OutputError, adapter, render
-from replay.adapters.fio import job_options
-from replay.errors import ConfigurationError
+from replay.base.errors import ConfigurationError
+from replay.tools import OutputError, adapter, render
+from replay.tools.fio import job_options
 from support.samples import sample
 
 BASELINE = adapter("baseline")

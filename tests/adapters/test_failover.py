@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.adapters import OutputError, adapter
+from replay.tools import OutputError, adapter
 from support.failover_log import ACKNOWLEDGED, forced, outputs, planned, step
 
 FAILOVER = adapter("failover")

@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from replay.adapters import OutputError, adapter
-from replay.adapters.fio import client_argv, job_file, server_argv
-from replay.adapters.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
+from replay.tools import OutputError, adapter
+from replay.tools.fio import client_argv, job_file, server_argv
+from replay.tools.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
 from support.samples import sample
 
 FIO = adapter("fio")

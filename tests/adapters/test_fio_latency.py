@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError, adapter
-from replay.adapters.fio_histogram import HIGHEST_END, bounds_nanoseconds, percentile_seconds, unreached
+from replay.tools import OutputError, adapter
+from replay.tools.fio_histogram import HIGHEST_END, bounds_nanoseconds, percentile_seconds, unreached
 from support.samples import sample
 
 FIO = adapter("fio")

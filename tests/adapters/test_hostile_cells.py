@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError
+from replay.tools import OutputError
 from support.cells import measured_cells
 from support.hostile import changed_digit, damaged_lines
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError, adapter
+from replay.tools import OutputError, adapter
 from support.hostile import interleaved
 from support.samples import sample
 

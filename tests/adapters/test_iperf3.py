@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from replay.adapters import OutputError, adapter, render
-from replay.adapters.iperf3 import server_argv
+from replay.tools import OutputError, adapter, render
+from replay.tools.iperf3 import server_argv
 from support.samples import sample
 
 IPERF3 = adapter("iperf3")

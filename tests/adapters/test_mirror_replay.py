@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError, adapter
-from replay.samplers.samples import SampleTable
+from replay.raw.samples import SampleTable
+from replay.tools import OutputError, adapter
 from support.fio_report import report, steps_log
 
 MIRROR_REPLAY = adapter("mirror-replay")

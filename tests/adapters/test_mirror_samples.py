@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.adapters import OutputError
+from replay.tools import OutputError
 from support.cells import mirror_cell
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError, adapter
-from replay.adapters.placement_entities import entities_of, last_osd, placement_metrics, read_placement
+from replay.tools import OutputError, adapter
+from replay.tools.placement_entities import entities_of, last_osd, placement_metrics, read_placement
 from support.hostile import changed_digit
 from support.placement_output import MIB, placement_files
 from support.rados_output import rados_json

@@ -1,7 +1,7 @@
 import pytest
 
-from replay.adapters import OutputError, adapter, judge
-from replay.adapters.rados_bench import removed_objects
+from replay.tools import OutputError, adapter, judge
+from replay.tools.rados_bench import removed_objects
 from support.rados_output import rados_json
 from support.samples import sample
 

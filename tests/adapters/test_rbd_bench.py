@@ -1,6 +1,6 @@
 import pytest
 
-from replay.adapters import OutputError, adapter, judge, render
+from replay.tools import OutputError, adapter, judge, render
 from support.samples import sample
 
 RBD = adapter("rbd-bench")

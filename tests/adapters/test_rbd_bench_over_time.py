@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError, adapter, judge
+from replay.tools import OutputError, adapter, judge
 from support.samples import sample
 
 OVER_TIME, PLAIN = adapter("rbd-bench-over-time"), adapter("rbd-bench")

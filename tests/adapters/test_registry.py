@@ -1,8 +1,8 @@
 import pytest
 
-from replay.adapters import adapter, find_adapter, judge, render, tool_names
-from replay.adapters.base import Result, number
-from replay.errors import ConfigurationError
+from replay.base.errors import ConfigurationError
+from replay.tools import adapter, find_adapter, judge, render, tool_names
+from replay.tools.base import Result, number
 
 
 def test_a_tool_is_found_by_the_name_of_its_module_with_either_dash():

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.adapters import OutputError
-from replay.adapters.fio_log import read_log
-from replay.adapters.readings import check_readings, check_rests
-from replay.adapters.samples import moments, progress, read_samples
-from replay.adapters.steps import Steps
-from replay.samplers.samples import SampleTable
+from replay.raw.samples import SampleTable
+from replay.tools import OutputError
+from replay.tools.fio_log import read_log
+from replay.tools.readings import check_readings, check_rests
+from replay.tools.samples import moments, progress, read_samples
+from replay.tools.steps import Steps
 from support.fio_report import latency_log, steps_log
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz_-.0123456789", min_size=1, max_size=20)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from replay.adapters import OutputError, adapter
-from replay.samplers.samples import SampleTable
+from replay.raw.samples import SampleTable
+from replay.tools import OutputError, adapter
 from support.fio_report import latency_log, report, steps_log
 
 SNAPSHOT_INTERVAL = adapter("snapshot-interval")

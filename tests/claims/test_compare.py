@@ -7,12 +7,12 @@ import math
 
 import pytest
 
+from replay.base.stats import welch_difference
 from replay.claims import __main__ as program
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
 from replay.claims.files import judge_data_set
 from replay.claims.model import NOT_MEASURED, Assessment, Region
-from replay.statistics import welch_difference
 from support.claims import claim_of, condition, judged, rows, write_tidy
 
 

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 import yaml
 
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT
 from replay.claims.charts import charts_of
 from replay.claims.load import load_book
 from replay.claims.model import Count
-from replay.errors import ConfigurationError
-from replay.expansion import expand
-from replay.paths import ROOT
-from replay.plan import experiment_names, load_experiment
+from replay.config.experiments import experiment_names, load_experiment
+from replay.design.expansion import expand
 
 #: Claims whose cells a quick run leaves out, and why. All others can be measured at either scale.
 NOT_IN_QUICK = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import replay
-from replay.measure import say_claims
+from replay.measure.command import say_claims
 from support.rawtree import RawTree
 
 

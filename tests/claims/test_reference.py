@@ -7,11 +7,11 @@ import json
 
 import pytest
 
+from replay.base.paths import ROOT
 from replay.claims.files import judge_data_set
 from replay.claims.output import six_digits
+from replay.config.experiments import load_experiment
 from replay.derive.experiment import derive_experiment
-from replay.paths import ROOT
-from replay.plan import load_experiment
 
 REFERENCE = ROOT / "benchmarks" / "reference"
 

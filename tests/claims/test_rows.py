@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from replay.base.paths import ROOT
 from replay.claims.charts import charts_of
 from replay.claims.load import load_book
-from replay.paths import ROOT
-from replay.plan import experiment_names, load_experiment
+from replay.config.experiments import experiment_names, load_experiment
 
 #: How many rows each source has, S0.1 to S0.14 and so on.
 ROWS = {"S0": 14, "S1": 9, "S2": 8, "S3": 17, "S4": 7}

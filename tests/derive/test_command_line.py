@@ -7,11 +7,11 @@ import time
 
 import pytest
 
+from replay.base.errors import EvidenceError
+from replay.base.tables import number_text, write_if_changed
 from replay.derive.__main__ import main
 from replay.derive.experiment import derive_experiment
-from replay.derive.files import number_text, write_if_changed
 from replay.derive.watch import Watcher
-from replay.errors import EvidenceError
 from support.rawtree import RawTree
 
 PATIENCE_SECONDS = 90

@@ -6,9 +6,9 @@ import shutil
 import frictionless
 import pytest
 
+from replay.base.stats import median, paired_log_ratio
 from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
-from replay.statistics import median, paired_log_ratio
 from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
 
 

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
+from replay.base.errors import EvidenceError, ReplayError
 from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
-from replay.errors import EvidenceError, ReplayError
-from replay.rawfiles import list_raw, verify_all
+from replay.raw.read import list_raw, verify_all
 from support.rawtree import RawTree
 
 

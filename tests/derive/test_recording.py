@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay import statistics
-from replay.clock import utc_text
+from replay.base import stats as statistics
+from replay.base.clock import utc_text
+from replay.base.paths import ROOT
 from replay.derive.dataset import derive_data_set
 from replay.derive.recording import LONGEST_PAUSE_SECONDS, attempts_of, played_seconds, recording
-from replay.paths import ROOT
 from support.datasets import rows_of
 from support.rawtree import METRICS, RawTree
 

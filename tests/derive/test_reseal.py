@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from replay.copies import ALTERED, read_stamp
+from replay.base.errors import EvidenceError, ReplayError
+from replay.base.paths import ROOT
 from replay.derive.__main__ import main
 from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
 from replay.derive.watch import Watcher
-from replay.errors import EvidenceError, ReplayError
-from replay.paths import ROOT
+from replay.raw.copies import ALTERED, read_stamp
 from support.datasets import (
     POINT,
     STDOUT,

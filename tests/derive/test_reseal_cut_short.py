@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from replay.copies import read_stamp
+from replay.base.errors import EvidenceError, ReplayError
 from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
-from replay.errors import EvidenceError, ReplayError
+from replay.raw.copies import read_stamp
 from support.datasets import STDOUT, SUMS, append, manifest_of
 
 

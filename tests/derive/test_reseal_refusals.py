@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from replay import measure
-from replay.copies import ALTERED
+from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.paths import ROOT
 from replay.derive.__main__ import main
 from replay.derive.reseal import reseal
-from replay.errors import ConfigurationError, EvidenceError
-from replay.paths import ROOT
-from replay.plan import plans, read_plan
+from replay.measure import command as measure
+from replay.preflight.plan import plans, read_plan
+from replay.raw.copies import ALTERED
 from support.datasets import POINT, STDOUT, append, copied, digests
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replay.base.paths import ROOT
+from replay.base.stats import paired_log_ratio
 from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.derive.runs import RUNS_HEADER, Run, runs_csv
-from replay.paths import ROOT
-from replay.statistics import paired_log_ratio
 from support.rawtree import RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "reference"

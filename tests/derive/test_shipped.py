@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 
+from replay.base.paths import ROOT
 from replay.derive.dataset import derive_data_set
-from replay.paths import ROOT
 
 REFERENCE = ROOT / "benchmarks" / "reference"
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.bench_factory import open_bench
-from replay.ceph.cluster import CephCommandError
-from replay.costs import Costs
+from replay.base.costs import Costs
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.site import load_site
+from replay.measure.bench import open_bench
 from replay.samplers.daemons import COUNTERS, DaemonSampler, counters_in
 from replay.samplers.processes import LocalProcess, read_process
-from replay.site import load_site
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "perf-dump"
 #: `perf dump` of the three OSDs of a sandbox (16.2.15) around 64 random writes of 4 KiB by rbd bench.
@@ -48,7 +48,7 @@ def sampler(session, *, second=None, processes=None, **more):
     bench = SimpleNamespace(
         session=session, secondary=second, costs=Costs(), sampler=None, daemons_are_here=False, site=None
     )
-    return DaemonSampler(bench, processes=processes or {}, **more)
+    return DaemonSampler(bench, bench.sampler, processes=processes or {}, **more)
 
 
 def between(*moments, **more):
@@ -193,7 +193,7 @@ def test_on_a_sandbox_every_daemon_of_both_clusters_is_seen(sandbox_directory, t
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(sandbox_directory))
     monkeypatch.setenv("REPLAY_STATE", str(tmp_path / "state"))
     with open_bench(load_site("sandbox"), "trial", print) as bench:
-        made = DaemonSampler(bench)
+        made = DaemonSampler(bench, bench.sampler)
         before = made.read()
         cluster = bench.primary_cluster
         bench_argv = ["rados", *cluster.arguments(), "bench", "1", "write", "-p", "replay", "-b", "65536"]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.design import block_seed, digest_of, order_of_cells, order_of_sets, plan_digest, shuffled
-from replay.errors import ConfigurationError
-from replay.expansion import expand
-from replay.plan import experiment_names, load_experiment
+from replay.base.errors import ConfigurationError
+from replay.config.experiments import experiment_names, load_experiment
+from replay.design.design import block_seed, digest_of, order_of_cells, order_of_sets, plan_digest, shuffled
+from replay.design.expansion import expand
 
 SECOND_SITE = {"second_site": "no second cluster"}
 

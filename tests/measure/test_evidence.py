@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from replay import evidence
-from replay.errors import EvidenceError
-from replay.evidence import SEAL, SUMS, Attempt, attempts_of, record, seal_leftovers
+from replay.base.errors import EvidenceError
+from replay.raw import evidence
+from replay.raw.evidence import SEAL, SUMS, Attempt, attempts_of, record, seal_leftovers
 
 
 def cell(attempt, variant="plain"):

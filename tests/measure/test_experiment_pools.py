@@ -7,12 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay import experiment_pools
-from replay.bench_factory import open_bench
-from replay.ceph.cluster import CephCommandError
-from replay.costs import Costs
-from replay.errors import RefusedError, ReplayError
-from replay.experiment_pools import (
+from replay.base.costs import Costs
+from replay.base.errors import RefusedError, ReplayError
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.site import load_site
+from replay.measure.bench import open_bench
+from replay.owned import experiment_pools
+from replay.owned.experiment_pools import (
     PoolSizeRefusedError,
     PoolSpec,
     await_pools,
@@ -20,8 +21,7 @@ from replay.experiment_pools import (
     remove_leftover_pools,
     remove_pools,
 )
-from replay.ledger import Ledger, unique_name
-from replay.site import load_site
+from replay.owned.ledger import Ledger, unique_name
 
 CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 1}]}}
 

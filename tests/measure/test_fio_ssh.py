@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay import fio_clients as fio_clients_module
-from replay.capabilities import missing
-from replay.ceph.cluster import Cluster
-from replay.errors import RefusedError, ReplayError
-from replay.fio_clients import fio_clients, is_listening
-from replay.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
+from replay.base.errors import RefusedError, ReplayError
+from replay.cluster.capabilities import missing
+from replay.cluster.cluster import Cluster
+from replay.tools.running import fio_clients as fio_clients_module
+from replay.tools.running.fio_clients import fio_clients, is_listening
+from replay.tools.running.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
 from support.ssh_server import ssh_server
 
 SAME = Versions("fio-3.33", "16.2.15")
@@ -245,8 +245,8 @@ def test_a_host_that_cannot_be_reached_is_named_with_what_to_try(ssh, cluster):
 def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
     program = (
         "import sys, time, pathlib\n"
-        "from replay.fio_clients import is_listening\n"
-        "from replay.fio_ssh import RemoteServers\n"
+        "from replay.tools.running.fio_clients import is_listening\n"
+        "from replay.tools.running.fio_ssh import RemoteServers\n"
         "made = RemoteServers('client-one', {1: pathlib.Path(sys.argv[1])}, conf=lambda key: '', keyring=b'')\n"
         "made.await_ready(is_listening)\n"
         "print(made.folder, flush=True)\n"

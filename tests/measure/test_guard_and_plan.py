@@ -10,26 +10,19 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from replay import evidence
-from replay.ceilings import Ceilings
-from replay.costs import Costs
-from replay.errors import ConfigurationError, RefusedError
-from replay.expansion import expand
-from replay.guard import Guard
-from replay.measure import plan_lines
-from replay.paths import ROOT
-from replay.plan import (
-    Estimate,
-    estimate,
-    experiment_names,
-    load_experiment,
-    raw_directory,
-    reckon,
-    refuse_mixed_scales,
-    seconds_per_set,
-)
-from replay.protocols import protocol_class
-from replay.time_window import TimeWindow
+from replay.base.costs import Costs
+from replay.base.errors import ConfigurationError, RefusedError
+from replay.base.paths import ROOT
+from replay.cluster.ceilings import Ceilings
+from replay.config.experiments import experiment_names, load_experiment
+from replay.config.time_window import TimeWindow
+from replay.design.estimate import Estimate, reckon, seconds_per_set
+from replay.design.expansion import expand
+from replay.design.procedures import protocol_class
+from replay.measure.command import plan_lines
+from replay.measure.guard import Guard
+from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
+from replay.raw import evidence
 
 CLEAN = {
     "health": {"status": "HEALTH_OK", "checks": {}},

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.costs import Costs
-from replay.derive.computed import computed_metrics
-from replay.derive.utilisation import utilisation_of_hosts
-from replay.prometheus import (
+from replay.base.costs import Costs
+from replay.cluster.prometheus import (
     OsdCpuSeries,
     PrometheusClient,
     PrometheusError,
@@ -23,18 +21,20 @@ from replay.prometheus import (
     selector,
     series_in,
 )
+from replay.derive.computed import computed_metrics
+from replay.derive.utilisation import utilisation_of_hosts
 from replay.samplers.hosts import (
     DISK_COUNTERS,
     HostSampler,
     LeftOutError,
     OsdPlace,
     change_between,
-    limiting_resource_of_hosts,
     osd_cpu,
     osd_places,
     short_name,
     what_hosts_did,
 )
+from replay.samplers.limiter import limiting_resource_of_hosts
 from support.prometheus_server import matrix, serving, success, vector
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "prometheus"

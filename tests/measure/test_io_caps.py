@@ -10,9 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay import io_caps
-from replay.errors import ReplayError
-from replay.io_caps import Hierarchy, IoCap, device_of, find_hierarchy, parse_counts, release, remove_empty_groups
+from replay.base.errors import ReplayError
+from replay.sandbox import io_caps
+from replay.sandbox.io_caps import (
+    Hierarchy,
+    IoCap,
+    device_of,
+    find_hierarchy,
+    parse_counts,
+    release,
+    remove_empty_groups,
+)
 
 GROUP = "replay-0a1b2c3d-osd-2"
 

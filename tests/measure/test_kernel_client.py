@@ -13,14 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay import kernel_client, kernel_leftovers, removal
-from replay.costs import Costs
-from replay.design import Image
-from replay.errors import RefusedError, ReplayError
-from replay.images import BlockImage
-from replay.kernel_client import map_arguments, map_error, map_image, mapped_devices, mkfs_argv, mount, unmap, unmount
-from replay.kernel_leftovers import remove_leftover_mounts
-from replay.ledger import Ledger
+from replay.base.costs import Costs
+from replay.base.errors import RefusedError, ReplayError
+from replay.design.design import Image
+from replay.owned import kernel_client, kernel_leftovers, removal
+from replay.owned.images import BlockImage
+from replay.owned.kernel_client import (
+    map_arguments,
+    map_error,
+    map_image,
+    mapped_devices,
+    mkfs_argv,
+    mount,
+    unmap,
+    unmount,
+)
+from replay.owned.kernel_leftovers import remove_leftover_mounts
+from replay.owned.ledger import Ledger
 
 FSID = "11111111-2222-3333-4444-555555555555"
 NAME = "replay-0a1b2c3d-kernel-ext4"

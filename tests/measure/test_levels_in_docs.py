@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from replay.expansion import expand
-from replay.paths import ROOT
-from replay.plan import experiment_names, load_experiment
+from replay.base.paths import ROOT
+from replay.config.experiments import experiment_names, load_experiment
+from replay.design.expansion import expand
 
 SCALES = ("quick", "talk")
 ALL, NOT_THERE = "all", "\N{EN DASH}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replay.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
 
 MEBIBYTE = 2**20
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay import network_run
-from replay.adapters import adapter
-from replay.costs import Costs
-from replay.errors import ReplayError
-from replay.network_run import Ends, ends_of, hide, on_host, run_network_test
+from replay.base.costs import Costs
+from replay.base.errors import ReplayError
+from replay.procedures.parts import network_run
+from replay.procedures.parts.network_run import Ends, ends_of, hide, on_host, run_network_test
+from replay.tools import adapter
 
 LEVELS = {"io_size_bytes": 65536, "io_depth": 2}
 

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.costs import Costs
-from replay.errors import RefusedError, ReplayError
-from replay.ledger import Ledger
-from replay.osd_settings import OsdSettings
-from replay.sandbox import state as sandbox_state
+from replay.base.costs import Costs
+from replay.base.errors import RefusedError, ReplayError
+from replay.cluster import sandbox_record
+from replay.owned.ledger import Ledger
+from replay.owned.osd_settings import OsdSettings
 
 FSID = "0f0f0f0f-0000"
 CAP = "osd_client_message_size_cap"
@@ -55,7 +55,7 @@ class Monitors:
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
-    monkeypatch.setattr(sandbox_state, "owns_fsid", lambda fsid, directory=None: fsid == FSID)
+    monkeypatch.setattr(sandbox_record, "owns_fsid", lambda fsid, directory=None: fsid == FSID)
 
     def of(allows=("crush", "osd_config"), fsid=FSID):
         ledger = Ledger(FSID, directory=tmp_path)

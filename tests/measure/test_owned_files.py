@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.errors import ReplayError
-from replay.ledger import Ledger
-from replay.owned_files import create_file, remove_file, remove_leftover_files
-from replay.removal import Remover
+from replay.base.errors import ReplayError
+from replay.owned.ledger import Ledger
+from replay.owned.owned_files import create_file, remove_file, remove_leftover_files
+from replay.owned.removal import Remover
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from replay.errors import RefusedError
-from replay.placement_state import await_calm, await_stable, read_placement_files, throttles, unsettled
+from replay.base.errors import RefusedError
+from replay.cluster.placement_state import await_calm, await_stable, throttles, unsettled
+from replay.procedures.parts.placement_files import read_placement_files
 
 
 class Cluster:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from replay.errors import RefusedError, ReplayError
-from replay.process import SlotLock, run_tool
+from replay.base.errors import RefusedError, ReplayError
+from replay.owned.slot import SlotLock
+from replay.tools.running.process import run_tool
 
 
 def alive(pid):
@@ -69,7 +70,8 @@ def start_runner(tmp_path, pids):
     """A process that holds the slot and runs a tool, as measure does."""
     code = f"""
         from pathlib import Path
-        from replay.process import SlotLock, run_tool
+        from replay.owned.slot import SlotLock
+        from replay.tools.running.process import run_tool
         slot = SlotLock(Path({str(tmp_path / "slot")!r})); slot.acquire()
         run_tool(["bash", "-c", "echo $$ > {pids}; exec sleep 60"], timeout_seconds=90, slot=slot)
     """

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from replay.ceph.cluster import CephCommandError
-from replay.ledger import Ledger
-from replay.removal import DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND, Remover
+from replay.cluster.cluster import CephCommandError
+from replay.owned.ledger import Ledger
+from replay.owned.removal import DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND, Remover
 
 FSID = "11111111-2222-3333-4444-555555555555"
 MIRRORED = {"id": "abc", "size": 1 << 20, "mirroring": {"state": "enabled"}}

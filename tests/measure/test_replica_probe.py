@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design import Image
-from replay.errors import ReplayError
+from replay.base.errors import ReplayError
+from replay.design.design import Image
+from replay.raw.samples import SampleTable
 from replay.samplers import replica
 from replay.samplers.replica import ReplicaSampler
 from replay.samplers.replica_probe import data_objects, header_of, little_endian, newest_complete
-from replay.samplers.samples import SampleTable
 
 HEADER = {
     "order": bytes([24]), "splay_width": bytes([4]), "pool_id": (2**64 - 1).to_bytes(8, "little"),

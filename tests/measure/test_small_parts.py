@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay import provenance
-from replay.costs import Costs
-from replay.design import Sizing
-from replay.progress import Progress, elapsed_text
-from replay.samplers.machine import MachineSampler, Reading, limiting_resource
-from replay.samplers.samples import SampleTable
+from replay.base.costs import Costs
+from replay.base.progress import Progress, elapsed_text
+from replay.design.design import Sizing
+from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
+from replay.raw import provenance
+from replay.raw.samples import SampleTable
+from replay.samplers.limiter import limiting_resource
+from replay.samplers.machine import MachineSampler, Reading
 from replay.samplers.trims import TrimSampler
-from replay.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 
 SIZING = Sizing(target_seconds=2.0, minimum_seconds=1.0, minimum_operations=64)
 
@@ -48,7 +49,7 @@ def test_a_pilot_that_took_no_time_is_followed_by_a_longer_one():
 
 def test_costs_charge_the_innermost_component(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("replay.costs.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("replay.base.costs.time.monotonic", lambda: now[0])
     costs = Costs(started=0.0)
     with costs.measure("prepare"):
         now[0] += 3

@@ -6,15 +6,15 @@ import time
 
 import pytest
 
-from replay.bench_factory import open_bench
-from replay.ceph.cluster import CephCommandError
-from replay.errors import RefusedError
-from replay.experiment_pools import PoolSpec, create_pool, remove_leftover_pools
-from replay.findings import Findings
-from replay.guard import Guard
-from replay.preflight_checks import check_cluster
-from replay.site import load_site
-from replay.stuck import stuck_groups, stuck_sentence
+from replay.base.errors import RefusedError
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.site import load_site
+from replay.cluster.stuck import stuck_groups, stuck_sentence
+from replay.measure.bench import open_bench
+from replay.measure.guard import Guard
+from replay.owned.experiment_pools import PoolSpec, create_pool, remove_leftover_pools
+from replay.preflight.checks import check_cluster
+from replay.preflight.findings import Findings
 
 
 class Session:

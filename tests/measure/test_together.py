@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from replay.errors import ReplayError
-from replay.together import run_together
+from replay.base.errors import ReplayError
+from replay.tools.running.together import run_together
 from support.processes import descendants
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.ceph.cluster import Cluster
+from replay.cluster.cluster import Cluster
 from replay.sandbox import load
 from support.cluster_snapshot import difference, snapshot
 from support.processes import descendants

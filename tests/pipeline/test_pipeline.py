@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from replay.evidence import SUMS
+from replay.raw.evidence import SUMS
 from support.processes import descendants
 
 pytestmark = pytest.mark.sandbox

@@ -8,10 +8,10 @@ import shutil
 
 import pytest
 
-from replay.capabilities import missing
-from replay.paths import ROOT
-from replay.plan import experiment_names, load_experiment
-from replay.site import load_site
+from replay.base.paths import ROOT
+from replay.cluster.capabilities import missing
+from replay.cluster.site import load_site
+from replay.config.experiments import experiment_names, load_experiment
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 

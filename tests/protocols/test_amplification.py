@@ -7,23 +7,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.context import Bench, Wait
-from replay.costs import Costs
-from replay.errors import ConfigurationError, ReplayError
-from replay.expansion import expand
-from replay.images import BlockImage
-from replay.plan import load_experiment
-from replay.protocols import amplification
-from replay.protocols.amplification import Amplification, OneSnapshotCells, writes_in
-from replay.protocols.base import Measured
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.images import BlockImage
+from replay.procedures import amplification
+from replay.procedures.amplification import Amplification, OneSnapshotCells, writes_in
+from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import DaemonReading, Reading
+from support.bench import bench_of
 
 
 def bench():
     pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
     site = SimpleNamespace(name="elsewhere", pools=pools, second_site=None, sandbox=None, allows=set())
     session = SimpleNamespace(cluster=None)
-    return Bench(site, "trial", session, None, None, Costs(), None, lambda line: None, False, frozenset())
+    return bench_of(site, session)
 
 
 def protocol(**changes):
@@ -40,7 +39,7 @@ class Daemons:
 
     def __init__(self, *writes):
         self.writes = list(writes)
-        self.between = amplification.DaemonSampler(bench(), processes={}).between
+        self.between = amplification.DaemonSampler(bench(), bench().sampler, processes={}).between
 
     def read(self):
         return reading(self.writes.pop(0) if len(self.writes) > 1 else self.writes[0])

@@ -9,16 +9,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.ceilings import Ceilings
-from replay.context import Bench
-from replay.costs import Costs
-from replay.errors import ConfigurationError, ReplayError
-from replay.expansion import expand
-from replay.ledger import Ledger
-from replay.plan import load_experiment
-from replay.protocols import baseline, lacking
-from replay.protocols.base import Measured
-from replay.protocols.baseline import Baseline
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.ceilings import Ceilings
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.design.procedures import lacking
+from replay.owned.ledger import Ledger
+from replay.procedures import baseline
+from replay.procedures.baseline import Baseline
+from replay.raw.record import Measured
+from support.bench import bench_of
 from support.samples import sample
 
 FIO, IPERF3 = "fio-file-randwrite-4k.json", "iperf3-loopback.json"
@@ -43,7 +43,7 @@ def make(tmp_path, monkeypatch):
         session = SimpleNamespace(cluster=SimpleNamespace(conf=conf))
         ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path / "ledger")
         sampler = SimpleNamespace(read=lambda: None, load=lambda *_: LOAD)
-        bench = Bench(site, "trial", session, ledger, None, Costs(), sampler, lambda line: None, True, frozenset())
+        bench = bench_of(site, session, ledger=ledger, sampler=sampler, daemons_are_here=True)
         made = Baseline(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
         made.says, made.asked = [], []
 
@@ -229,7 +229,7 @@ def test_what_a_killed_block_leaves_is_removed_by_clean(campaign):
     running = campaign.start("baseline")
     try:
         campaign.wait_for(lambda: beside_osds(campaign) and campaign.processes("fio"), "fio")
-        for pid in campaign.processes("replay.measure"):
+        for pid in campaign.processes("replay.measure.command"):
             os.kill(pid, signal.SIGKILL)
     finally:
         running.kill()

@@ -9,21 +9,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay import device_classes
-from replay.ceilings import Ceilings
-from replay.ceph.cluster import Cluster
-from replay.context import Bench
-from replay.costs import Costs
-from replay.device_classes import DeviceClasses, Reading, lacking
-from replay.errors import ConfigurationError, ReplayError
-from replay.expansion import expand
-from replay.experiment_pools import ExperimentPool
-from replay.io_caps import find_hierarchy
-from replay.osd_settings import Osd
-from replay.plan import load_experiment
-from replay.protocols.base import Measured
-from replay.protocols.device_class import DeviceClass
-from replay.protocols.device_class_objects import DeviceClassObjects
+from replay.base.costs import Costs
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.experiment_pools import ExperimentPool
+from replay.owned.osd_settings import Osd
+from replay.procedures.device_class import DeviceClass
+from replay.procedures.device_class_objects import DeviceClassObjects
+from replay.procedures.parts import device_classes
+from replay.procedures.parts.device_classes import DeviceClasses, Reading, lacking
+from replay.raw.record import Measured
+from replay.sandbox.io_caps import find_hierarchy
+from support.bench import bench_of
 
 OPTIONS = {"cap_iops": 100, "most_replicas": 3, "pg_num": 32}
 
@@ -191,7 +191,7 @@ def test_a_machine_without_the_throttle_says_so(monkeypatch, tmp_path):
 
 def protocol(kind, name, **changes):
     site = SimpleNamespace(name="own", ceilings=Ceilings(), second_site=None)
-    bench = Bench(site, "t", SimpleNamespace(cluster=Cluster("c")), None, None, Costs(), None, print, True, frozenset())
+    bench = bench_of(site, SimpleNamespace(cluster=Cluster("c")), data_set="t", say=print, daemons_are_here=True)
     return kind(bench, expand({**load_experiment(name), **changes}, "quick"))
 
 

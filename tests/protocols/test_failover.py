@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.ceph.cluster import Cluster
-from replay.errors import ConfigurationError
-from replay.expansion import expand
-from replay.ledger import Ledger
-from replay.plan import load_experiment
-from replay.process import ToolRun
-from replay.protocols.failover import Failover
-from replay.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
-from replay.trial.contents import inspect
-from replay.trial.pair import MirroredPair
-from replay.trial.steps import StepLog
+from replay.base.errors import ConfigurationError
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.ledger import Ledger
+from replay.procedures.failover import Failover
+from replay.procedures.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
+from replay.procedures.trial.contents import inspect
+from replay.procedures.trial.pair import MirroredPair
+from replay.procedures.trial.steps import StepLog
+from replay.tools.running.process import ToolRun
 
 SEED = 7
 BLOCKS = 32

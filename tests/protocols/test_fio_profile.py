@@ -10,19 +10,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.ceph.cluster import Cluster
-from replay.context import Bench
-from replay.costs import Costs
-from replay.errors import ConfigurationError, ReplayError
-from replay.expansion import expand
-from replay.fio_clients import FioClients
-from replay.images import BlockImage
-from replay.plan import load_experiment
-from replay.protocols import multi_client
-from replay.protocols.base import Measured
-from replay.protocols.fio_profile import SteadyWatch
-from replay.protocols.multi_client import MultiClient
-from replay.protocols.offered_rate import OfferedRate, peak_key
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.images import BlockImage
+from replay.procedures import multi_client
+from replay.procedures.fio_profile import SteadyWatch
+from replay.procedures.multi_client import MultiClient
+from replay.procedures.offered_rate import OfferedRate, peak_key
+from replay.raw.record import Measured
+from replay.tools.running.fio_clients import FioClients
+from support.bench import bench_of
 
 SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
 
@@ -33,7 +32,7 @@ def bench(tmp_path):
     pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
     site = SimpleNamespace(name="elsewhere", pools=pools, client_hosts=("localhost",), allows=set(), sandbox=None)
     session = SimpleNamespace(cluster=Cluster(conf))
-    return Bench(site, "trial", session, None, None, Costs(), None, lambda line: None, False, frozenset())
+    return bench_of(site, session)
 
 
 def design(name, scale="quick", **changes):

@@ -11,16 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.ceph.cluster import Cluster
-from replay.context import Bench
-from replay.costs import Costs
-from replay.errors import ConfigurationError, ReplayError
-from replay.expansion import expand
-from replay.experiment_pools import ExperimentPool, PoolSpec
-from replay.images import BlockImage
-from replay.plan import load_experiment
-from replay.protocols import journal_clients
-from replay.protocols.journal_clients import JournalClients
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.experiment_pools import ExperimentPool, PoolSpec
+from replay.owned.images import BlockImage
+from replay.procedures import journal_clients
+from replay.procedures.journal_clients import JournalClients
+from support.bench import bench_of
 
 POOLS_THERE = [{"pool_name": "replay", "size": 2, "pg_num": 64}, {"pool_name": "other", "size": 3, "pg_num": 8}]
 
@@ -32,7 +31,7 @@ def bench(tmp_path, *, journal=None, allows=("client_hosts", "pool_create", "poo
     )
     site = SimpleNamespace(name="elsewhere", pools=pools, client_hosts=("localhost",), allows=set(allows), fsid=None)
     session = SimpleNamespace(cluster=Cluster(tmp_path / "ceph.conf"), command=lambda command: POOLS_THERE)
-    return Bench(site, "trial", session, None, None, Costs(), None, lambda line: None, False, frozenset())
+    return bench_of(site, session)
 
 
 def design(scale="quick", **changes):
@@ -64,7 +63,7 @@ def protocol(tmp_path, monkeypatch):
             lambda bench, chosen: made.done.append(("pool gone", chosen(SimpleNamespace(id="entry")))),
         )
         monkeypatch.setattr(
-            "replay.protocols.multi_client.remove_images",
+            "replay.procedures.multi_client.remove_images",
             lambda bench, images: made.done.append(("images gone", len(images))),
         )
         return made
@@ -103,7 +102,7 @@ def test_the_pool_goes_although_an_image_stays(protocol, tmp_path, monkeypatch):
     def fail(bench, images):
         raise ReplayError("an image is watched")
 
-    monkeypatch.setattr("replay.protocols.multi_client.remove_images", fail)
+    monkeypatch.setattr("replay.procedures.multi_client.remove_images", fail)
     with pytest.raises(ReplayError, match="watched"):
         made.close_block()
     assert made.done[-1] == ("pool gone", True)

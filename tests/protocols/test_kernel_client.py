@@ -7,18 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.capabilities import missing
-from replay.ceilings import Ceilings
-from replay.context import Bench
-from replay.costs import Costs
-from replay.errors import ConfigurationError
-from replay.expansion import expand
-from replay.images import BlockImage
-from replay.plan import load_experiment
-from replay.protocols import kernel_client
-from replay.protocols.base import Measured
-from replay.protocols.kernel_client import KernelClient, write_file
-from replay.site import load_site
+from replay.base.errors import ConfigurationError
+from replay.cluster.capabilities import missing
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import load_site
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.images import BlockImage
+from replay.procedures import kernel_client
+from replay.procedures.kernel_client import KernelClient, write_file
+from replay.raw.record import Measured
+from support.bench import bench_of
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def make(monkeypatch, tmp_path):
             run=lambda *argv: did.append(" ".join(argv[:3])),
         )
         session = SimpleNamespace(cluster=cluster)
-        bench = Bench(site, "t", session, None, None, Costs(), None, lambda line: None, True, frozenset())
+        bench = bench_of(site, session, data_set="t", daemons_are_here=True)
         did: list[str] = []
         made = KernelClient(bench, expand({**load_experiment("kernel-client"), **changes}, scale))
         made.did, made.argvs = did, []

@@ -11,13 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.ceph.cluster import Cluster
-from replay.errors import ConfigurationError
-from replay.expansion import expand
-from replay.plan import design_for, load_experiment
-from replay.protocols import mirror_replay
-from replay.protocols.mirror_lag import MirrorLag
-from replay.protocols.mirror_replay import MirrorReplay
+from replay.base.errors import ConfigurationError
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.preflight.plan import design_for
+from replay.procedures import mirror_replay
+from replay.procedures.mirror_lag import MirrorLag
+from replay.procedures.mirror_replay import MirrorReplay
 
 SCALES = ("smoke", "quick", "talk")
 
@@ -57,7 +58,7 @@ def test_what_the_protocol_lacks_is_a_skip_of_the_design(name, monkeypatch):
     design = expand(configuration, "smoke", missing=MirrorReplay.lacking(site(socket=None)))
     assert design.sets == ()
     assert [skip.requires for skip in design.skipped] == ["second_site"]
-    monkeypatch.setattr("replay.plan.missing", lambda words, site: [])
+    monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
     here = SimpleNamespace(**vars(site(socket=None)), ceilings=SimpleNamespace(client_options=dict))
     assert "admin socket" in design_for(here, name, "smoke").skipped[0].detail
 

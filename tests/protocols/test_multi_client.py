@@ -15,19 +15,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.capabilities import missing
-from replay.ceph.cluster import Cluster
-from replay.client_conf import client_conf, write_client_conf
-from replay.context import Bench
-from replay.costs import Costs
-from replay.errors import ConfigurationError
-from replay.expansion import expand
-from replay.fio_clients import FioClients, is_listening
-from replay.images import BlockImage
-from replay.plan import load_experiment
-from replay.protocols import multi_client
-from replay.protocols.base import Measured
-from replay.protocols.multi_client import MultiClient, clients_in
+from replay.base.errors import ConfigurationError
+from replay.cluster.capabilities import missing
+from replay.cluster.client_conf import client_conf, write_client_conf
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.images import BlockImage
+from replay.procedures import multi_client
+from replay.procedures.multi_client import MultiClient, clients_in
+from replay.raw.record import Measured
+from replay.tools.running.fio_clients import FioClients, is_listening
+from support.bench import bench_of
 from support.ssh_server import ssh_server
 
 SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
@@ -49,7 +48,7 @@ def bench(tmp_path, **of_site):
     conf = tmp_path / "ceph.conf"
     conf.write_text("[global]\n")
     session = SimpleNamespace(cluster=Cluster(conf))
-    made = Bench(site(**of_site), "trial", session, None, None, Costs(), None, lambda line: None, False, frozenset())
+    made = bench_of(site(**of_site), session)
     return made
 
 

@@ -11,19 +11,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay import rados_objects, rados_rounds
-from replay.ceilings import Ceilings
-from replay.ceph.cluster import Cluster
-from replay.context import Bench, Wait
-from replay.costs import Costs
-from replay.errors import ConfigurationError, ReplayError
-from replay.expansion import expand
-from replay.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
-from replay.plan import load_experiment
-from replay.process import ToolRun
-from replay.protocols import object_bench
-from replay.protocols.object_bench import ObjectBench
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
+from replay.procedures import object_bench
+from replay.procedures.object_bench import ObjectBench
+from replay.procedures.parts import rados_objects, rados_rounds
+from replay.raw.record import Wait
 from replay.samplers.machine import Reading
+from replay.tools.running.process import ToolRun
+from support.bench import bench_of
 from support.rados_output import rados_json
 
 RATE = 1000
@@ -130,7 +130,7 @@ def make(rados, monkeypatch):
         )
         session = SimpleNamespace(cluster=Cluster("c"), command=lambda command: {"size": 3})
         said = []
-        bench = Bench(site, "trial", session, None, None, Costs(), Sampler(), said.append, False, frozenset())
+        bench = bench_of(site, session, sampler=Sampler(), say=said.append)
         made = ObjectBench(bench, expand(configuration, scale))
         made.said = said
 

@@ -9,19 +9,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.adapters.placement_entities import ROLES
-from replay.ceilings import Ceilings
-from replay.ceph.cluster import Cluster
-from replay.context import Bench, Wait
-from replay.costs import Costs
-from replay.errors import ConfigurationError, ReplayError
-from replay.expansion import expand
-from replay.experiment_pools import ExperimentPool
-from replay.osd_settings import Osd
-from replay.plan import load_experiment
-from replay.protocols import placement
-from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
-from replay.rados_objects import Removal
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.experiment_pools import ExperimentPool
+from replay.owned.osd_settings import Osd
+from replay.procedures import placement
+from replay.procedures.parts.rados_objects import Removal
+from replay.procedures.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
+from replay.raw.record import Wait
+from replay.tools.placement_entities import ROLES
+from support.bench import bench_of
 from support.placement_output import placement_files
 from support.rados_output import rados_json
 
@@ -77,7 +77,7 @@ def make(monkeypatch):
         site = SimpleNamespace(name="own", pools=None, ceilings=ceilings or Ceilings())
         session = SimpleNamespace(cluster=Cluster("c"))
         sampler = SimpleNamespace(read=lambda: None)
-        bench = Bench(site, "trial", session, None, None, Costs(), sampler, lambda line: None, True, frozenset())
+        bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
         made = Placement(bench, expand({**load_experiment(experiment), **changes}, scale))
         made.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []

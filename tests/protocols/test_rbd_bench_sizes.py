@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.expansion import expand
-from replay.plan import load_experiment
-from replay.protocols import single_tool
-from replay.protocols.base import Measured
-from replay.protocols.single_tool import SingleTool
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.procedures import single_tool
+from replay.procedures.single_tool import SingleTool
+from replay.raw.record import Measured
 
 MIB = 1 << 20
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.ceph.cluster import Cluster
-from replay.errors import ConfigurationError
-from replay.expansion import expand
-from replay.plan import load_experiment
-from replay.protocols.base import Measured
-from replay.protocols.snapshot_interval import SnapshotInterval
-from replay.samplers.samples import SampleTable
+from replay.base.errors import ConfigurationError
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.procedures.snapshot_interval import SnapshotInterval
+from replay.raw.record import Measured
+from replay.raw.samples import SampleTable
 from support.fio_report import latency_log, report, steps_log
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from replay.ceph.asok import AdminSocketError, ask
+from replay.cluster.asok import AdminSocketError, ask
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from replay.cluster.sandbox_layout import Layout
+from replay.config.sandbox_options import SandboxOptions
 from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, new_key, render, render_peer
-from replay.sandbox.layout import Layout
-from replay.sandbox.options import SandboxOptions
 
 LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
 FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"

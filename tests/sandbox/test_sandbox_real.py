@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from replay.ceph.asok import ask
-from replay.paths import ROOT
+from replay.base.paths import ROOT
+from replay.cluster.asok import ask
 from replay.sandbox import load, owns_fsid
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]

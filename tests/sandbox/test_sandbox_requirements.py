@@ -2,11 +2,11 @@
 
 import pytest
 
-from replay.errors import ConfigurationError
+from replay.base.errors import ConfigurationError
+from replay.config.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.sandbox import requirements
 from replay.sandbox.errors import MissingProgramsError, NoSpaceError
 from replay.sandbox.lifecycle import up
-from replay.sandbox.options import GIB, SandboxOptions, parse_size, show_size
 
 
 def test_a_full_disk_is_refused_with_the_figure_before_anything_is_made(tmp_path, monkeypatch):

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from replay.errors import ConfigurationError
-from replay.sandbox import down, lifecycle, load, owns_fsid, state, up
+from replay.base.errors import ConfigurationError
+from replay.cluster import sandbox_record as state
+from replay.cluster.sandbox_layout import choose_run_directory, is_scratch
+from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, SandboxCluster
+from replay.config.sandbox_options import SandboxOptions
+from replay.sandbox import down, lifecycle, load, owns_fsid, up
 from replay.sandbox.cli import main
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.layout import choose_run_directory, is_scratch
 from replay.sandbox.lock import locked
-from replay.sandbox.options import SandboxOptions
-from replay.sandbox.state import Daemon, MirrorDaemon, Sandbox, SandboxCluster
 
 
 def a_sandbox(folder: Path, **changes: object) -> Sandbox:

@@ -10,8 +10,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from replay.ceph.cluster import Cluster
-from replay.paths import ROOT
+from replay.base.paths import ROOT
+from replay.cluster.cluster import Cluster
 from replay.sandbox import Sandbox, down, up
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "health"

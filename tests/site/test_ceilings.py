@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from replay.ceilings import Ceilings, check, fullest_osd, media_bytes, slowest_osd
+from replay.cluster.ceilings import Ceilings, check, fullest_osd, slowest_osd
+from replay.design.media import media_bytes
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "health"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from replay.configuration import load_document, load_validated
-from replay.errors import ConfigurationError
+from replay.base.errors import ConfigurationError
+from replay.config.documents import load_document, load_validated
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from replay.health import HARMLESS_CODES, REFUSED_CODES, classify, recovering, slow_operations
+from replay.cluster.health import HARMLESS_CODES, REFUSED_CODES, classify, recovering, slow_operations
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "health"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from replay.errors import EvidenceError, ReplayError
-from replay.ledger import Ledger, unique_name
+from replay.base.errors import EvidenceError, ReplayError
+from replay.owned.ledger import Ledger, unique_name
 
 FSID = "11111111-2222-3333-4444-555555555555"
 

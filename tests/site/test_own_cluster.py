@@ -10,19 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from replay import admin_commands, preflight
-from replay import clean as clean_program
-from replay.ceph.cluster import CephCommandError, Cluster
-from replay.ceph.session import MonitorSession
-from replay.clean import clean
-from replay.errors import RefusedError
-from replay.ledger import Ledger, unique_name
-from replay.paths import state_directory
-from replay.pools import await_clean, ensure_pools
-from replay.process import SlotLock
-from replay.removal import Outcome
+from replay.base.errors import RefusedError
+from replay.base.paths import state_directory
+from replay.cluster import admin_commands
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site, load_site
+from replay.owned import clean as clean_program
+from replay.owned.clean import clean
+from replay.owned.ledger import Ledger, unique_name
+from replay.owned.pools import await_clean, ensure_pools
+from replay.owned.removal import Outcome
+from replay.owned.slot import SlotLock
+from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
-from replay.site import Site, load_site
 from support.cluster_snapshot import difference, snapshot
 
 pytestmark = pytest.mark.sandbox

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from replay import admin_commands, preflight
-from replay.site import load_site
+from replay.cluster import admin_commands
+from replay.cluster.site import load_site
+from replay.preflight import command as preflight
 
 WriteSite = Callable[[str, str], Path]
 TEXT = """\

@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from replay import preflight_clients
-from replay.findings import Findings
-from replay.fio_ssh import Versions
-from replay.preflight_clients import check_client_hosts
+from replay.preflight import clients as preflight_clients
+from replay.preflight.clients import check_client_hosts
+from replay.preflight.findings import Findings
+from replay.tools.running.fio_ssh import Versions
 from support.ssh_server import ssh_server
 
 needs_tools = pytest.mark.skipif(

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.findings import Findings
-from replay.preflight_prometheus import check_prometheus, scrape_interval
-from replay.prometheus import PrometheusSource, Series
+from replay.cluster.prometheus import PrometheusSource, Series
+from replay.preflight.findings import Findings
+from replay.preflight.prometheus import check_prometheus, scrape_interval
 from support.prometheus_server import matrix, serving, success, vector
 
 METADATA = [{"ceph_daemon": f"osd.{number}", "hostname": f"host{number // 2}"} for number in range(4)]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from replay.ceph.cluster import CephCommandError, Cluster
-from replay.ceph.session import SERVER, MonitorSession
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import SERVER, MonitorSession
 
 pytestmark = pytest.mark.sandbox
 
@@ -110,8 +110,8 @@ def test_a_wrong_key_is_an_error_and_not_a_wait(administrator: Cluster, tmp_path
 
 def test_the_server_dies_with_its_parent_even_when_that_is_killed(administrator: Cluster) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from replay.ceph.cluster import Cluster;"
-        "from replay.ceph.session import MonitorSession;"
+        "import sys, time; from pathlib import Path; from replay.cluster.cluster import Cluster;"
+        "from replay.cluster.session import MonitorSession;"
         f"s = MonitorSession(Cluster(Path({str(administrator.conf)!r}), keyring=Path({str(administrator.keyring)!r})));"
         "s.status(); print(s.pid, flush=True); time.sleep(60)"
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from replay.errors import ConfigurationError, ReplayError
-from replay.paths import ROOT, config_directory
-from replay.sandbox import state as sandbox_state
-from replay.site import WORDS, load_site, missing, require
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.paths import ROOT, config_directory
+from replay.cluster import sandbox_record
+from replay.cluster.site import WORDS, load_site, missing, require
 
 WriteSite = Callable[[str, str], Path]
 OWN = "aaaaaaaa-0000-0000-0000-000000000001"
@@ -28,7 +28,7 @@ def _site_text(folder: Path, *, fsid: str = FOREIGN, allows: str = "[]", more: s
 
 @pytest.fixture
 def own_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_state, "owns_fsid", lambda fsid: fsid == OWN)
+    monkeypatch.setattr(sandbox_record, "owns_fsid", lambda fsid: fsid == OWN)
 
 
 def test_the_vocabulary_is_the_same_in_code_and_both_schemas() -> None:

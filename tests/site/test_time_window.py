@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.time_window import TimeWindow
+from replay.config.time_window import TimeWindow
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NIGHT = TimeWindow(time(22), time(6), BERLIN)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import yaml
 
-from replay.ceph.cluster import Cluster
-from replay.paths import ROOT
-from replay.rawfiles import plain
+from replay.base.paths import ROOT
+from replay.cluster.cluster import Cluster
+from replay.raw.read import plain
 from replay.sandbox import load
 
 
@@ -134,5 +134,5 @@ class Campaign:
 
     def runner(self, experiment: str) -> int:
         """Return the pid of the block's runner: the Python process itself, not the shell that started it."""
-        found = self.processes("replay.measure_block", f"--experiment {experiment}")
+        found = self.processes("replay.measure.block", f"--experiment {experiment}")
         return next((pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("python")), 0)

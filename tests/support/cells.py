@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from replay.adapters import Result, adapter
+from replay.tools import Result, adapter
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 MIRROR = {"output": "result.json", "steps": "steps.jsonl", "counters": "counters.csv", "latency": "latency.log"}

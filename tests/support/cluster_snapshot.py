@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from replay.ceph.cluster import Cluster
-from replay.ceph.session import MonitorSession
+from replay.cluster.cluster import Cluster
+from replay.cluster.session import MonitorSession
 
 # Keys that Ceph's own daemons and modules rewrite by themselves while nobody does anything.
 VOLATILE_CONFIG_KEYS = ("mgr/", "config-history/", "device/", "mon-last-")

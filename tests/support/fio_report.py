@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from replay.clock import utc_text
+from replay.base.clock import utc_text
 
 #: How long a writer writes where a test does not say: longer than any log of a test's own.
 WRITE_SECONDS = 60.0

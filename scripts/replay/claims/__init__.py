@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from replay.paths import config_directory
+from replay.base.paths import config_directory
 
 
 def claims_path() -> Path:

@@ -6,14 +6,14 @@ import argparse
 import json
 import sys
 
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.paths import benchmarks_directory
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
 from replay.claims.files import judge_data_set
 from replay.claims.model import VERDICTS, Assessment
 from replay.claims.output import as_document, as_table
-from replay.errors import ConfigurationError, ReplayError
-from replay.paths import benchmarks_directory
-from replay.plan import experiment_names
+from replay.config.experiments import experiment_names
 
 
 def parser() -> argparse.ArgumentParser:

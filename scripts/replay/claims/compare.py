@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from replay import statistics
+from replay.base import stats as statistics
 from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement
 
 

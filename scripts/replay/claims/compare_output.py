@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from replay import statistics
+from replay.base import stats as statistics
 from replay.claims.compare import ClaimComparison, ConditionComparison
 from replay.claims.evaluate import three_digits
 from replay.claims.model import Assessment, Count, Finding

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from replay import statistics
+from replay.base import stats as statistics
 from replay.claims.counts import examine_count
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,

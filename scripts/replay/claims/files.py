@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from replay.base.errors import EvidenceError
+from replay.base.tables import write_if_changed
 from replay.claims import claims_path
 from replay.claims.evaluate import Table, judge
 from replay.claims.load import load_book
 from replay.claims.model import Assessment, Book
 from replay.claims.output import as_csv, as_json
-from replay.copies import read_stamp
-from replay.derive.files import write_if_changed
-from replay.errors import EvidenceError
-from replay.plan import experiment_names, load_experiment
+from replay.config.experiments import experiment_names, load_experiment
+from replay.raw.copies import read_stamp
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:

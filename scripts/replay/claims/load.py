@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT
 from replay.claims import claims_path
 from replay.claims.charts import charts_of
 from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Count, Region, Selector
 from replay.claims.table import PLACEHOLDER
-from replay.configuration import Document, load_validated_document
-from replay.errors import ConfigurationError
-from replay.paths import ROOT
-from replay.plan import experiment_names, load_experiment
+from replay.config.documents import Document, load_validated_document
+from replay.config.experiments import experiment_names, load_experiment
 
 
 def load_book() -> Book:

@@ -8,7 +8,7 @@ import json
 import textwrap
 from typing import Any
 
-from replay import statistics
+from replay.base import stats as statistics
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS
 from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Condition, Count, Finding, Judgement
 

@@ -8,12 +8,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.copies import ALTERED, AlteredFile, read_stamp
+from replay.base.errors import ReplayError
+from replay.base.paths import benchmarks_directory
 from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
 from replay.derive.watch import watch
-from replay.errors import ReplayError
-from replay.paths import benchmarks_directory
+from replay.raw.copies import ALTERED, AlteredFile, read_stamp
 
 DESCRIPTION = """\
 Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster.

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from replay import statistics
+from replay.base import stats as statistics
+from replay.base.tables import csv_text, number_text
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.configured import ADDED
 from replay.derive.designs import VARIANT_ON_TOP, Design
-from replay.derive.files import csv_text, number_text
 from replay.derive.runs import Run, runs_csv, runs_file
 
 LONG_HEADER = ("series", "x", "y", "low", "high", "n")

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay import statistics
+from replay.base import stats as statistics
+from replay.base.tables import number_text
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
-from replay.derive.files import number_text
 from replay.derive.limits import limit_of
 
 

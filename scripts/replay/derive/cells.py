@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from replay.adapters import OutputError, Result, find_adapter, judge
+from replay.base.errors import EvidenceError
 from replay.derive.amplification import Entity, ledger_entities
 from replay.derive.bins import Binned, Wanted, binned
 from replay.derive.computed import computed_metrics
 from replay.derive.sampling import sampler_seconds, sampling_metrics
-from replay.errors import EvidenceError
-from replay.rawfiles import SEAL, AttemptFiles, Listing, parse_json, plain, read_verified
+from replay.raw.read import SEAL, AttemptFiles, Listing, parse_json, plain, read_verified
+from replay.tools import OutputError, Result, find_adapter, judge
 
 # A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
 _SIDECAR = re.compile(r"[^.]+\.json", re.ASCII)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from replay.paths import config_directory
-from replay.plan import load_experiment
+from replay.base.paths import config_directory
+from replay.config.experiments import load_experiment
 
 #: Marks a metric that the recorded design does not list.
 ADDED = "added"

@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from replay.copies import read_stamp
+from replay.base.tables import json_text, write_if_changed
 from replay.derive.aggregate import LONG_HEADER
-from replay.derive.files import json_text, write_if_changed
 from replay.derive.runs import RUNS_HEADER
 from replay.derive.tidy import KEYS
+from replay.raw.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
 _WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.claims import claims_path
 from replay.claims.files import write_claims
 from replay.claims.load import load_book
 from replay.claims.model import Book
-from replay.copies import ALTERED, read_stamp
 from replay.derive.cells import Cache
 from replay.derive.datapackage import write_datapackage
 from replay.derive.experiment import Derived, derive_experiment
 from replay.derive.manifest import exclusive, experiments_in, missing_entries, write_manifest
 from replay.derive.recording import write_recording
-from replay.errors import ConfigurationError, EvidenceError, ReplayError
+from replay.raw.copies import ALTERED, read_stamp
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from replay.errors import EvidenceError
-from replay.rawfiles import Listing, read_object
+from replay.base.errors import EvidenceError
+from replay.raw.read import Listing, read_object
 
 DESIGN = r"design-[0-9a-f]+\.json"
 RECEIPT = r"block-\d{2,}/receipt-[0-9a-f]+\.json"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay import statistics
+from replay.base import stats as statistics
+from replay.base.tables import csv_text, level_text, number_text
 from replay.derive.aggregate import Chart, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
-from replay.derive.files import csv_text, level_text, number_text
 from replay.derive.runs import Run
 
 COLUMNS = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")

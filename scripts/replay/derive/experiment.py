@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.base.tables import write_if_changed
 from replay.derive.aggregate import Chart, charts, used_frame
 from replay.derive.bins import wanted_series
 from replay.derive.ceilings import ceilings
@@ -15,13 +16,12 @@ from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine, load_designs, load_receipts
 from replay.derive.entities import entities_csv, entity_charts
-from replay.derive.files import write_if_changed
 from replay.derive.limits import limiters, limits
 from replay.derive.sampling import sampling_entry
 from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_csv, used_attempts, used_rows
-from replay.rawfiles import list_raw
+from replay.raw.read import list_raw
 
 
 @dataclass(frozen=True)

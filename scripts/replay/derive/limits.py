@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from replay.base.tables import level_text
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
-from replay.derive.files import level_text
-from replay.samplers.machine import LIMITER_RULE, limiting_resource
+from replay.samplers.limiter import LIMITER_RULE, limiting_resource
 
 #: What a cell was judged over: the part in which its load was steady, or the run of the tool as the runner judged it.
 STEADY, WHOLE = "steady part", "whole run"

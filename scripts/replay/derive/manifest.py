@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from replay.base.tables import json_text, write_if_changed
 from replay.claims.margins import with_margins
 from replay.claims.model import Claim
-from replay.copies import read_campaign, read_stamp
 from replay.derive.experiment import Derived
-from replay.derive.files import json_text, write_if_changed
 from replay.derive.sampling import costliest
+from replay.raw.copies import read_campaign, read_stamp
 
 MANIFEST = "manifest.json"
 

@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from replay import statistics
-from replay.clock import utc_text
-from replay.derive.files import json_text, level_text, number_text, write_if_changed
+from replay.base import stats as statistics
+from replay.base.clock import utc_text
+from replay.base.tables import json_text, level_text, number_text, write_if_changed
 from replay.derive.manifest import MANIFEST
 
 RECORDING = "recording.json"

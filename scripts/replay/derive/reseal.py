@@ -1,8 +1,8 @@
 """`npm run derive -- --reseal COPY`: takes altered raw files in a copy of a data set, and stamps the copy as altered.
 
 SHA256SUMS then lists the files as they are, so that the copy can be derived. The stamp (`altered.json`, see
-`replay.copies`) is on disk before the first SHA256SUMS is replaced: whatever cuts this short leaves a copy that derive
-refuses, or one that says that it is altered.
+`replay.raw.copies`) is on disk before the first SHA256SUMS is replaced: whatever cuts this short leaves a copy that
+derive refuses, or one that says that it is altered.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from replay.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
-from replay.derive.files import json_text
+from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.tables import json_text
 from replay.derive.manifest import exclusive, experiments_in
-from replay.errors import ConfigurationError, EvidenceError
-from replay.rawfiles import SUMS, compare
+from replay.raw.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
+from replay.raw.read import SUMS, compare
 
 SHIPPED = "reference"
 

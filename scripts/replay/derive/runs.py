@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from replay.derive.files import csv_text, number_text
+from replay.base.tables import csv_text, number_text
 
 
 class Run(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay import statistics
-from replay.adapters.base import number
-from replay.derive.files import rounded
+from replay.base import stats as statistics
+from replay.base.tables import rounded
+from replay.tools.base import number
 
 #: Samplers that look on while what is measured is under way. The others read before it begins or after it has ended.
 BESIDE = ("daemons", "machine", "mirror", "replica", "trims")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from replay import statistics
+from replay.base import stats as statistics
 from replay.derive.aggregate import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.bins import middle_seconds
 from replay.derive.cells import AttemptRecord, CellRow

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay import statistics
+from replay.base import stats as statistics
+from replay.base.tables import rounded
 from replay.derive.aggregate import Chart
 from replay.derive.designs import Design
-from replay.derive.files import rounded
 
 #: Facts of sidecars that are part of the set-up, where the design does not record them.
 RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from replay.base.tables import csv_text, level_text, number_text
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
-from replay.derive.files import csv_text, level_text, number_text
 from replay.derive.limits import limit_of
 
 KEYS = ("experiment", "block", "cell", "attempt", "point", "variant", "label")

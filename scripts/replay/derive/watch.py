@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from replay.base.errors import ReplayError
 from replay.derive.cells import Cache
 from replay.derive.dataset import finish
 from replay.derive.experiment import Derived, derive_experiment
 from replay.derive.manifest import experiments_in
-from replay.errors import ReplayError
-from replay.rawfiles import SUMS
+from replay.raw.read import SUMS
 
 POLL_SECONDS = 0.1
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.ceph.cluster import CephCommandError
-from replay.ceph.session import MonitorSession
-from replay.context import Bench
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.owned.open_site import OpenSite
 from replay.samplers.machine import MachineSampler
 from replay.samplers.machine import Reading as MachineReading
 from replay.samplers.processes import LocalProcess, read_process, sandbox_processes
@@ -96,13 +96,15 @@ class DaemonSampler:
 
     def __init__(
         self,
-        bench: Bench,
+        bench: OpenSite,
+        machine: MachineSampler,
         *,
         secondary: bool = True,
         processes: Mapping[str, Mapping[str, LocalProcess]] | None = None,
         proc: Path = Path("/proc"),
     ) -> None:
         self.bench = bench
+        self.machine = machine
         self.proc = proc
         self.sessions: dict[str, MonitorSession] = {PRIMARY: bench.session}
         if secondary and bench.secondary is not None:
@@ -114,7 +116,7 @@ class DaemonSampler:
         """Return all counters now. Raises CephCommandError when the monitors do not answer."""
         with self.bench.costs.measure("sample"):
             clock = time.monotonic()
-            machine = self.bench.sampler.read() if self.bench.daemons_are_here else None
+            machine = self.machine.read() if self.bench.daemons_are_here else None
             unanswered: list[str] = []
             clusters = {}
             for cluster, session in self.sessions.items():

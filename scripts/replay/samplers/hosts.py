@@ -20,15 +20,9 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from replay.costs import Costs
-from replay.prometheus import PrometheusClient, PrometheusError, Series, selector
-from replay.samplers.machine import CPU_BUSY_FRACTION, DISK_BUSY_FRACTION
+from replay.base.costs import Costs
+from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series, selector
 
-#: As `samplers.machine` judges one machine, for the busiest of several. Stated in the sidecar as `limiter_rule`.
-LIMITER_RULE = (
-    f"cpu when the busiest OSD host was busy >= {CPU_BUSY_FRACTION}, else disk when the busiest OSD's disk was "
-    f"busy >= {DISK_BUSY_FRACTION}, else none; unknown where a host or a disk was not seen"
-)
 #: The word of a disk's record to node_exporter's counter.
 DISK_COUNTERS: Mapping[str, str] = {
     "busy_seconds": "node_disk_io_time_seconds_total",
@@ -238,29 +232,6 @@ def change_between(series: Series, begin: float, end: float) -> Change:
     return Change(inside[-1][0] - inside[0][0], inside[-1][1] - inside[0][1], len(inside))
 
 
-def busy_fractions(sample: Mapping[str, Any]) -> tuple[list[float], list[float]]:
-    """Return how busy each host's CPUs and each OSD's disk were, 0 to 1, of those that were seen."""
-    hosts: Mapping[str, Any] = sample.get("hosts", {})
-    osds: Mapping[str, Any] = sample.get("osds", {})
-    cpus = [1 - one["cpu_idle_seconds"] / (one["cpus"] * one["seconds"]) for one in hosts.values()]
-    disks = [one["disk"]["busy_seconds"] / one["disk"]["seconds"] for one in osds.values() if "disk" in one]
-    return [_fraction(one) for one in cpus], [_fraction(one) for one in disks]
-
-
-def limiting_resource_of_hosts(sample: Mapping[str, Any]) -> str:
-    """Return `cpu`, `disk`, `none` or `unknown` by LIMITER_RULE.
-
-    A host that was busy enough decides whatever else was not seen; without one, all have to be known.
-    """
-    cpus, disks = busy_fractions(sample)
-    if cpus and max(cpus) >= CPU_BUSY_FRACTION:
-        return "cpu"
-    unseen = [name for name in sample.get("left_out", {}) if not name.endswith(" cpu")]
-    if not cpus or not disks or unseen:
-        return "unknown"
-    return "disk" if max(disks) >= DISK_BUSY_FRACTION else "none"
-
-
 def short_name(host: str) -> str:
     """Return a host's name without its domain; an address stays whole."""
     return host if re.fullmatch(r"[\d.]+|.*:.*", host) else host.partition(".")[0].lower()
@@ -297,10 +268,6 @@ def _any_of(words: Iterable[str]) -> str:
     """Return a matcher's regular expression for these words, quoted. RE2 knows the escapes of `re.escape`."""
     text = "|".join(re.escape(word) for word in words).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
-
-
-def _fraction(value: float) -> float:
-    return min(1.0, max(0.0, value))
 
 
 def _osd_order(name: str) -> tuple[int, str]:

@@ -8,11 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: A resource is the limit when it is this busy over a cell. Stated in every sidecar as `limiter_rule`.
-CPU_BUSY_FRACTION = 0.85
-DISK_BUSY_FRACTION = 0.80
-LIMITER_RULE = f"cpu when busy >= {CPU_BUSY_FRACTION}, else disk when busy >= {DISK_BUSY_FRACTION}, else none"
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -77,17 +72,6 @@ class MachineSampler:
             "load_1min": round(os.getloadavg()[0], 2),
             **_cost(before, after),
         }
-
-
-def limiting_resource(load: dict[str, float | None], *, daemons_are_here: bool) -> str:
-    """Return `cpu`, `disk`, `none`, or `unknown` where the daemons run on machines that this one does not see."""
-    if not daemons_are_here or load["cpu_idle_fraction"] is None:
-        return "unknown"
-    if 1 - load["cpu_idle_fraction"] >= CPU_BUSY_FRACTION:
-        return "cpu"
-    if load["disk_busy_fraction"] is not None and load["disk_busy_fraction"] >= DISK_BUSY_FRACTION:
-        return "disk"
-    return "none"
 
 
 def _cost(before: Reading, after: Reading) -> dict[str, float]:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from replay.mirroring import MirrorDaemon, ReplayCounters, counters_in, sections_of
-from replay.samplers.samples import SampleTable
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_in, sections_of
+from replay.raw.samples import SampleTable
 
 
 class MirrorSampler:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from replay.context import Bench
-from replay.sandbox import state as sandbox_state
+from replay.cluster import sandbox_record
+from replay.owned.open_site import OpenSite
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class ProcessReading:
     started: int
 
 
-def sandbox_processes(bench: Bench) -> dict[str, dict[str, LocalProcess]]:
+def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
     """Return the daemons that Replay started itself, by cluster (`primary`, `secondary`) and name.
 
     Empty on any other site: this machine's processes are not its daemons.
     """
     if not bench.daemons_are_here or not bench.site.sandbox:
         return {}
-    sandbox = sandbox_state.load(bench.primary_cluster.conf.parent.parent)
+    sandbox = sandbox_record.load(bench.primary_cluster.conf.parent.parent)
     confs = {bench.primary_cluster.conf: "primary"}
     if bench.secondary is not None:
         confs[bench.secondary.cluster.conf] = "secondary"

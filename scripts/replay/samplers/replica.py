@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from replay.background import Background
-from replay.ceph.cluster import Cluster
-from replay.ceph.session import SYSTEM_PYTHON
-from replay.context import Bench
-from replay.errors import ReplayError
-from replay.images import BlockImage
+from replay.base.errors import ReplayError
+from replay.cluster.cluster import Cluster
+from replay.cluster.session import SYSTEM_PYTHON
+from replay.owned.images import BlockImage
+from replay.owned.open_site import OpenSite
+from replay.raw.samples import SampleTable
 from replay.samplers import replica_probe
-from replay.samplers.samples import SampleTable
+from replay.tools.running.background import Background
 
 
 class ReplicaSampler:
@@ -21,7 +21,7 @@ class ReplicaSampler:
     `origin` is the reading of the monotonic clock that times count from.
     """
 
-    def __init__(self, bench: Bench, made: BlockImage, entity: str, *, origin: float, every_seconds: float) -> None:
+    def __init__(self, bench: OpenSite, made: BlockImage, entity: str, *, origin: float, every_seconds: float) -> None:
         self.bench = bench
         self.spec: dict[str, Any] = {"origin": origin, "every_seconds": every_seconds}
         if made.image.mirroring == "journal":

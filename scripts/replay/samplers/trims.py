@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from replay.ceph.session import MonitorSession
-from replay.context import Wait
-from replay.samplers.samples import SampleTable
+from replay.cluster.session import MonitorSession
+from replay.raw.record import Wait
+from replay.raw.samples import SampleTable
 
 #: The monitors hear of placement groups every few seconds (`mgr_stats_period`): a closer look shows nothing more.
 LOOK_EVERY_SECONDS = 2.0

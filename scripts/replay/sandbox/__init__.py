@@ -4,7 +4,7 @@ Needs Ceph's programs and Python's standard library only. `up`, `down`, `load` a
 other code; `scripts/sandbox` is the one for people.
 """
 
+from replay.cluster.sandbox_record import Sandbox, load, owns_fsid
 from replay.sandbox.lifecycle import down, up
-from replay.sandbox.state import Sandbox, load, owns_fsid
 
 __all__ = ["Sandbox", "down", "load", "owns_fsid", "up"]

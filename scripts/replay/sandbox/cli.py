@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from replay.errors import ReplayError
-from replay.sandbox import lifecycle, report, state
+from replay.base.errors import ReplayError
+from replay.cluster import sandbox_record as state
+from replay.cluster.sandbox_layout import default_directory
+from replay.config.sandbox_options import SandboxOptions, parse_size, show_size
+from replay.sandbox import lifecycle, report
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.layout import default_directory
-from replay.sandbox.options import SandboxOptions, parse_size, show_size
 
 INTERRUPTED = 130
 

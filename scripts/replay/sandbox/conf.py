@@ -8,8 +8,8 @@ import struct
 import time
 from pathlib import Path
 
-from replay.sandbox.layout import Layout
-from replay.sandbox.options import SandboxOptions
+from replay.cluster.sandbox_layout import Layout
+from replay.config.sandbox_options import SandboxOptions
 from replay.sandbox.ports import ADDRESS
 
 HEADER = "# Written by Replay's sandbox. `scripts/sandbox down` removes it.\n"

@@ -6,15 +6,15 @@ import subprocess
 import uuid
 from collections.abc import Callable
 
+from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import SandboxCluster
+from replay.config.sandbox_options import SandboxOptions
 from replay.sandbox import conf, daemons
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.health import await_clean
-from replay.sandbox.layout import Layout
-from replay.sandbox.options import SandboxOptions
 from replay.sandbox.ports import ADDRESS
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.requirements import program
-from replay.sandbox.state import SandboxCluster
 from replay.sandbox.tools import CephSession, Interrupt, rbd, run
 
 Say = Callable[[str], None]

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.ceph.asok import AdminSocketError, ask
+from replay.cluster.asok import AdminSocketError, ask
+from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, SandboxCluster
 from replay.sandbox import processes
 from replay.sandbox.conf import MIRROR_CLIENT
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.layout import Layout
 from replay.sandbox.requirements import program
-from replay.sandbox.state import Daemon, MirrorDaemon, Sandbox, SandboxCluster
 from replay.sandbox.tools import Interrupt
 
 

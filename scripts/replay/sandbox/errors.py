@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from replay.errors import ReplayError
+from replay.cluster.sandbox_record import SandboxError
 
-
-class SandboxError(ReplayError):
-    """The sandbox cannot be started, stopped or read; says what to do."""
+__all__ = ["BusyPortError", "InterruptedStart", "MissingProgramsError", "NoSpaceError", "SandboxError"]
 
 
 class MissingProgramsError(SandboxError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import SandboxCluster
 from replay.sandbox import conf, daemons
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.layout import Layout
-from replay.sandbox.state import SandboxCluster
 from replay.sandbox.tools import CephSession, Interrupt
 
 

@@ -9,13 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from replay.io_caps import find_hierarchy, remove_empty_groups
-from replay.sandbox import create, daemons, health, mirror, ports, requirements, state
+from replay.cluster import sandbox_record as state
+from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
+from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
+from replay.config.sandbox_options import SandboxOptions
+from replay.sandbox import create, daemons, health, mirror, ports, requirements
 from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
-from replay.sandbox.layout import STATE_FILE, Layout, choose_run_directory, default_directory
+from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox.lock import locked
-from replay.sandbox.options import SandboxOptions
-from replay.sandbox.state import IncompatibleStateError, Sandbox
 from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
 from replay.sandbox.tools import CephSession, Interrupt
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from replay.cluster.sandbox_layout import Layout
 from replay.sandbox import conf, daemons
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.layout import Layout
 from replay.sandbox.tools import Interrupt, rbd
 
 

@@ -7,10 +7,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from replay.cluster.sandbox_record import Sandbox, SandboxCluster
 from replay.sandbox import conf, daemons, health
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.requirements import program
-from replay.sandbox.state import Sandbox, SandboxCluster
 from replay.sandbox.tools import rbd, run
 
 

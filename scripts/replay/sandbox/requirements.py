@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from replay.config.sandbox_options import SandboxOptions, show_size
 from replay.sandbox.errors import MissingProgramsError, NoSpaceError
-from replay.sandbox.options import SandboxOptions, show_size
 
 PACKAGE_OF_PROGRAM = {
     "ceph-mon": "ceph-mon",

@@ -10,10 +10,11 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from replay.paths import ROOT
-from replay.sandbox import processes, state
+from replay.base.paths import ROOT
+from replay.cluster import sandbox_record as state
+from replay.cluster.sandbox_layout import STATE_FILE, is_scratch
+from replay.sandbox import processes
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.layout import STATE_FILE, is_scratch
 
 # rbd-mirror first, so that it does not report a lost cluster; monitors last, so that all others can say goodbye.
 _STOP_ORDER = (("rbd-mirror", 10.0), ("ceph-osd", 20.0), ("ceph-mgr", 5.0), ("ceph-mon", 10.0))

@@ -1,0 +1,25 @@
+"""Modules that are found by their name alone, such as a procedure or a tool: there is no list to extend.
+
+A lower room finds a higher room's modules here, so that it need not import them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from types import ModuleType
+
+
+def module_names(package: str) -> list[str]:
+    """Return the names of a package's modules, without reading them. Packages inside it do not count."""
+    found = importlib.util.find_spec(package)
+    if found is None or found.submodule_search_locations is None:
+        raise ModuleNotFoundError(package)
+    modules = pkgutil.iter_modules(found.submodule_search_locations)
+    return sorted(one.name for one in modules if not one.ispkg and not one.name.startswith("_"))
+
+
+def load(package: str, name: str) -> ModuleType:
+    """Return a module of a package. Raises ModuleNotFoundError where there is none of that name."""
+    return importlib.import_module(f"{package}.{name}")

@@ -1,0 +1,1 @@
+"""Asking Ceph: sites, sessions, health, mirroring, placement."""

@@ -1,0 +1,80 @@
+"""A Ceph cluster as a client sees it: configuration file, client name, keyring, and bounded commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ReplayError
+
+
+class CephCommandError(ReplayError):
+    """A Ceph command failed or did not end in time. `exit_status_of_tool` is None for a timeout."""
+
+    def __init__(self, what: str, *, where: str, next_step: str = "", exit_status_of_tool: int | None = None) -> None:
+        super().__init__(what, where=where, next_step=next_step)
+        self.exit_status_of_tool = exit_status_of_tool
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """How to reach one cluster as one client.
+
+    `client` is the full entity name (`client.replay`). No command is ever run without a bound in time: an unreachable
+    monitor makes Ceph's tools wait for ever.
+    """
+
+    conf: Path
+    client: str = "client.admin"
+    keyring: Path | None = None
+    name: str = "primary"
+
+    def arguments(self) -> list[str]:
+        """Return the options that select this cluster and client, for `ceph`, `rbd` and `rados` alike."""
+        options = ["--conf", str(self.conf), "--name", self.client]
+        if self.keyring is not None:
+            options += ["--keyring", str(self.keyring)]
+        return options
+
+    def run(
+        self, tool: str, *args: str, timeout_seconds: float = 30.0, check: bool = True, stdin: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `tool` (`ceph`, `rbd`, `rados`, …) on this cluster and return the completed process.
+
+        Raises CephCommandError on a timeout, on a missing program and, when `check`, on a non-zero exit status.
+        """
+        argv = [tool, *self.arguments(), *args]
+        shown = f"{tool} {' '.join(args)} ({self.name})"
+        try:
+            done = subprocess.run(
+                argv, capture_output=True, text=True, timeout=timeout_seconds, input=stdin, check=False
+            )
+        except FileNotFoundError as error:
+            raise CephCommandError(
+                f"the program {tool} is not installed", where=shown, next_step="run scripts/setup"
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise CephCommandError(
+                f"no answer within {timeout_seconds:g} s",
+                where=shown,
+                next_step=f"check that the monitors named in {self.conf} can be reached",
+            ) from error
+        if check and done.returncode != 0:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            raise CephCommandError(
+                f"exit status {done.returncode}: {said[-1] if said else 'nothing was printed'}",
+                where=shown,
+                exit_status_of_tool=done.returncode,
+            )
+        return done
+
+    def json(self, tool: str, *args: str, timeout_seconds: float = 30.0) -> Any:
+        """Run a command with `--format json` and return what it printed, parsed."""
+        done = self.run(tool, *args, "--format", "json", timeout_seconds=timeout_seconds)
+        try:
+            return json.loads(done.stdout)
+        except json.JSONDecodeError as error:
+            raise CephCommandError(f"printed no JSON: {error}", where=f"{tool} {' '.join(args)}") from error

@@ -1,0 +1,189 @@
+"""What the mirror daemon did, by its own counters, and waits until it has caught up.
+
+`rbd mirror image status` lags by up to half a minute and says "0 behind" while entries are still replayed. The daemon's
+admin socket is live, and a snapshot's `complete` flag on the other side is exact: waits use these.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.cluster import asok
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.raw.record import Wait
+
+
+@dataclass(frozen=True)
+class ReplayCounters:
+    """What the daemon replayed of one image since it started: journal entries, snapshots, and the bytes of each."""
+
+    entries: int = 0
+    entry_bytes: int = 0
+    snapshots: int = 0
+    snapshot_bytes: int = 0
+
+
+def sections_of(perf_dump: dict[str, Any], pool: str, image: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return an image's sections of the daemon's `perf dump`: of its journal, of its snapshots; empty where unknown."""
+    journal: dict[str, Any] = {}
+    snapshot: dict[str, Any] = {}
+    for name, section in perf_dump.items():
+        if name.endswith(f"{pool}/{image}"):
+            if name.startswith("rbd_mirror_snapshot_image_"):
+                snapshot = section
+            elif name.startswith("rbd_mirror_image_") or name.startswith("rbd_mirror_journal_image_"):
+                journal = section
+    return journal, snapshot
+
+
+def counters_in(journal: dict[str, Any], snapshot: dict[str, Any]) -> ReplayCounters:
+    """Return the counters of an image's sections; zeros where one is empty."""
+    return ReplayCounters(
+        entries=int(journal.get("replay", 0)),
+        entry_bytes=int(journal.get("replay_bytes", 0)),
+        snapshots=int(snapshot.get("snapshots", 0)),
+        # 16.2 counts a snapshot's bytes under the name of a journal's.
+        snapshot_bytes=int(snapshot.get("snapshots_bytes", snapshot.get("replay_bytes", 0))),
+    )
+
+
+def counters_of(perf_dump: dict[str, Any], pool: str, image: str) -> ReplayCounters:
+    """Return an image's counters out of the daemon's `perf dump`; zeros where the daemon does not know it yet."""
+    return counters_in(*sections_of(perf_dump, pool, image))
+
+
+class MirrorDaemon:
+    """The rbd-mirror daemon of the second cluster, through its admin socket."""
+
+    def __init__(self, admin_socket: Path, pool: str, ask: Callable[..., Any] = asok.ask) -> None:
+        self.admin_socket = admin_socket
+        self.pool = pool
+        self._ask = ask
+
+    def counters(self, image: str) -> ReplayCounters:
+        """Return the image's counters now. Raises ReplayError when the daemon does not answer."""
+        return counters_of(self.perf_dump(), self.pool, image)
+
+    def perf_dump(self) -> dict[str, Any]:
+        """Return all the daemon counts, as it says it. Raises ReplayError when the daemon does not answer."""
+        return self._ask(self.admin_socket, "perf dump", timeout_seconds=10)
+
+    def state(self, image: str) -> str | None:
+        """Return the state of the image's replayer (`Replaying`, `Starting`, …), None where there is none yet."""
+        status = self._ask(self.admin_socket, "rbd mirror status", timeout_seconds=10)
+        for replayer in _image_replayers(status):
+            if replayer.get("name") == f"{self.pool}/{image}":
+                return replayer.get("state")
+        return None
+
+    def stop(self, image: str) -> None:
+        """Tell the daemon to stop replaying an image until `start`; it does so in its own time (`state`)."""
+        self._tell("stop", image)
+
+    def start(self, image: str) -> None:
+        """Tell the daemon to replay an image again. Raises AdminSocketError when it declines."""
+        self._tell("start", image)
+
+    def _tell(self, word: str, image: str) -> None:
+        self._ask(self.admin_socket, f"rbd mirror {word} {self.pool}/{image}", timeout_seconds=30)
+
+
+def _image_replayers(status: Any) -> list[dict[str, Any]]:
+    """Return every image replayer, wherever in the daemon's status it stands (its shape differs by release)."""
+    if isinstance(status, dict):
+        found = list(status.get("image_replayers", []))
+        return found + [one for value in status.values() for one in _image_replayers(value)]
+    if isinstance(status, list):
+        return [one for value in status for one in _image_replayers(value)]
+    return []
+
+
+def wait_until_replayed(
+    read: Callable[[], ReplayCounters],
+    before: ReplayCounters,
+    expected_bytes: int,
+    *,
+    quiet_seconds: float = 1.0,
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 0.1,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
+
+    Only the daemon's counters count; no status is asked. The outcome is `replayed`, or `stalled` when they stood
+    still for `stall_seconds` before the expected bytes were there.
+    """
+    started = moved = clock()
+    last = read()
+    while True:
+        now = clock()
+        advanced = last.entry_bytes - before.entry_bytes
+        if advanced >= expected_bytes and now - moved >= quiet_seconds:
+            outcome = "replayed"
+            break
+        if now - moved >= stall_seconds:
+            outcome = "stalled"
+            break
+        sleep(poll_seconds)
+        current = read()
+        if current != last:
+            last, moved = current, clock()
+    return Wait(
+        "journal_replayed",
+        clock() - started,
+        outcome,
+        {
+            "replayed_entries": last.entries - before.entries,
+            "replayed_bytes": last.entry_bytes - before.entry_bytes,
+            "expected_bytes": expected_bytes,
+        },
+    )
+
+
+def take_mirror_snapshot(primary: Cluster, spec: str) -> int:
+    """Take a mirror snapshot on the primary and return its id. Raises ReplayError when none was made."""
+    done = primary.run("rbd", "mirror", "image", "snapshot", spec, timeout_seconds=60)
+    words = done.stdout.split()
+    if not words or not words[-1].isdigit():
+        raise ReplayError(f"no snapshot id in {done.stdout.strip()!r}", where=f"rbd mirror image snapshot {spec}")
+    return int(words[-1])
+
+
+def copied_snapshots(secondary: Cluster, spec: str) -> set[int]:
+    """Return the primary's ids of the mirror snapshots that are complete on the second cluster."""
+    try:
+        rows = secondary.json("rbd", "snap", "ls", "--all", spec)
+    except CephCommandError as error:
+        if error.exit_status_of_tool == 2:  # the image is not there yet
+            return set()
+        raise
+    spaces = [row.get("namespace", {}) for row in rows]
+    return {
+        int(space["primary_snap_id"])
+        for space in spaces
+        if space.get("type") == "mirror" and space.get("complete") and "primary_snap_id" in space
+    }
+
+
+def wait_until_copied(
+    copied: Callable[[], set[int]],
+    snapshot_id: int,
+    *,
+    timeout_seconds: float = 300.0,
+    poll_seconds: float = 0.25,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until a mirror snapshot is complete on the other side. The outcome is `copied` or `stalled`."""
+    started = clock()
+    while not any(one >= snapshot_id for one in copied()):
+        if clock() - started >= timeout_seconds:
+            return Wait("snapshot_copied", clock() - started, "stalled", {"snapshot_id": snapshot_id})
+        sleep(poll_seconds)
+    return Wait("snapshot_copied", clock() - started, "copied", {"snapshot_id": snapshot_id})

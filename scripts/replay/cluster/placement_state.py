@@ -1,0 +1,112 @@
+"""Where a cluster's placement groups are, and waiting until they are where the monitors want them.
+
+The manager learns of placement groups seconds late: right after a change it still calls everything clean. So its answer
+counts only where it agrees with the monitors' map, group by group, and where it knows of every object.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from replay.base.errors import RefusedError
+from replay.cluster import health
+from replay.cluster.session import MonitorSession
+from replay.raw.record import Wait
+
+STABLE_WITHIN_SECONDS = 300.0
+#: The manager goes on reporting a rate of recovery for some seconds after it has ended.
+CALM_WITHIN_SECONDS = 120.0
+#: OSDs report every five seconds (mgr_stats_period): what has moved shows that late.
+QUIET_SECONDS = 6.0
+
+
+def unsettled(session: MonitorSession) -> list[str]:
+    """Return a line for each placement group that is not clean, or not where the monitors want it, and for recovery."""
+    answer = session.command({"prefix": "pg dump", "dumpcontents": ["pgs_brief"]})
+    found = []
+    for group in answer["pg_stats"]:
+        name, state = group["pgid"], group["state"]
+        if not set(state.split("+")) >= {"active", "clean"} or "remapped" in state:
+            found.append(f"{name} is {state}")
+            continue
+        wanted = session.command({"prefix": "pg map", "pgid": name})
+        if not (group["acting"] == group["up"] == wanted["acting"] == wanted["up"]):
+            found.append(f"{name} moves from {group['acting']} to {wanted['up']}")
+    if not found:
+        found += [f"{code}: {message}" for code, message in health.classify(session.status()).refuse]
+    return found
+
+
+def await_calm(
+    session: MonitorSession,
+    *,
+    quiet_seconds: float = QUIET_SECONDS,
+    timeout_seconds: float = CALM_WITHIN_SECONDS,
+    poll_seconds: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> str:
+    """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else ""."""
+    started = since = clock()
+    while True:
+        rest, now = unsettled(session), clock()
+        if not rest and now - since >= quiet_seconds:
+            return ""
+        if rest and now - started > timeout_seconds:
+            return rest[0]
+        since = now if rest else since
+        sleep(poll_seconds)
+
+
+def objects_known(session: MonitorSession, pool: str) -> int:
+    """Return how many objects of a pool the manager knows of; it learns of changes seconds late."""
+    answer = session.command({"prefix": "pg ls-by-pool", "poolstr": pool})
+    return sum(int(group["stat_sum"]["num_objects"]) for group in answer["pg_stats"])
+
+
+def await_stable(
+    session: MonitorSession,
+    pool: str,
+    objects: int,
+    *,
+    quiet_seconds: float = 0.0,
+    timeout_seconds: float = STABLE_WITHIN_SECONDS,
+    poll_seconds: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until every placement group is clean where it should be, and the manager knows all objects of `pool`.
+
+    Both have to be so for `quiet_seconds`: after a change that moves data take QUIET_SECONDS. Raises RefusedError when
+    that does not come: what would be measured is then the moving.
+    """
+    started = since = clock()
+    most = known = 0
+    while True:
+        rest = unsettled(session)
+        most = max(most, len(rest))
+        known = objects_known(session, pool) if not rest else known
+        now, stable = clock(), not rest and known == objects
+        if stable and now - since >= quiet_seconds:
+            return Wait("placement_stable", now - started, "stable", {"most_reasons": most})
+        if not stable and now - started > timeout_seconds:
+            why = f"{len(rest)} reasons, such as: {rest[0]}" if rest else f"{known} of {objects} objects known"
+            raise RefusedError(
+                f"the placement did not become stable within {timeout_seconds:.0f} s: {why}",
+                where=f"pool {pool}",
+                next_step="finished sets are kept; look at: ceph pg dump_stuck",
+            )
+        since = since if stable else now
+        sleep(poll_seconds)
+
+
+def throttles(session: MonitorSession, osd: int) -> dict[str, int]:
+    """Return what an OSD's throttles of clients' messages hold now: `bytes` and `messages` at the most."""
+    found: dict[str, Any] = {}
+    for name in ("bytes", "messages"):
+        logger = f"throttle-osd_client_{name}"
+        answer = session.command({"prefix": "perf dump", "logger": logger}, target=f"osd.{osd}")
+        found[name] = int(answer[logger]["max"])
+    return found

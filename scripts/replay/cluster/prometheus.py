@@ -1,0 +1,215 @@
+"""Asks a Prometheus server, and reads its answers strictly. Only queries: nothing on the server changes.
+
+The form of the answers: https://prometheus.io/docs/prometheus/latest/querying/api/ (API v1).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ReplayError
+
+TIMEOUT_SECONDS = 10.0
+#: More than this is no answer to what Replay asks.
+LARGEST_ANSWER_BYTES = 64 * 2**20
+
+
+class PrometheusError(ReplayError):
+    """A Prometheus server that cannot be asked, or an answer that is not what its API promises.
+
+    `what` is for the person: it may hold names and addresses of hosts. `reason` holds none, and is fit for a record.
+    """
+
+    reason = "its answer was not understood"
+
+
+class NoAnswerError(PrometheusError):
+    """The server could not be reached, or refused to answer."""
+
+    reason = "it did not answer"
+
+
+@dataclass(frozen=True)
+class OsdCpuSeries:
+    """Where an exporter tells the CPU seconds of each OSD: a selector, and the label that holds the OSD's number.
+
+    `pattern` is a regular expression whose only group is that number.
+    """
+
+    selector: str
+    label: str
+    pattern: str
+
+
+@dataclass(frozen=True)
+class PrometheusSource:
+    """A server that a site's file names. `labels` select the cluster's own series where it knows several clusters."""
+
+    url: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    user: str | None = None
+    password_file: Path | None = None
+    ca_file: Path | None = None
+    osd_cpu: OsdCpuSeries | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """A time series: its labels, and (seconds since 1970, value) in the order of time. Values are finite."""
+
+    labels: Mapping[str, str]
+    samples: tuple[tuple[float, float], ...]
+
+
+class PrometheusClient:
+    """Asks one server. Every method raises PrometheusError, which names the server and says what to do."""
+
+    def __init__(self, source: PrometheusSource, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+        self.source = source
+        self.timeout_seconds = timeout_seconds
+
+    def now(self) -> float:
+        """Return the server's clock, in seconds since 1970."""
+        return scalar_in(self._ask("time()"))
+
+    def instant(self, expression: str) -> list[Series]:
+        """Return the newest value of each series."""
+        return series_in(self._ask(expression), "vector")
+
+    def scrapes(self, selector: str, *, end: float, seconds: int) -> list[Series]:
+        """Return every sample of the `seconds` before `end` (server's clock), at the moments when it was scraped."""
+        return series_in(self._ask(f"{selector}[{seconds}s]", time=f"{end:.3f}"), "matrix")
+
+    def _ask(self, query: str, **more: str) -> bytes:
+        address = self.source.url.rstrip("/") + "/api/v1/query"
+        form = urllib.parse.urlencode({"query": query, **more}).encode()
+        request = urllib.request.Request(address, data=form, headers=self._headers())
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout_seconds, context=self._tls()) as answer:
+                body = answer.read(LARGEST_ANSWER_BYTES + 1)
+        except urllib.error.HTTPError as error:
+            said = _error_in(error.read(4096))
+            hint = "look at prometheus.user and password_file" if error.code in (401, 403) else "look at its log"
+            raise NoAnswerError(
+                f"answered {error.code} to {query!r}{': ' + said if said else ''}",
+                where=self.source.url,
+                next_step=hint,
+            ) from error
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise NoAnswerError(
+                f"does not answer: {reason}",
+                where=self.source.url,
+                next_step="look whether this machine reaches it, or leave prometheus out of the site's file",
+            ) from error
+        if len(body) > LARGEST_ANSWER_BYTES:
+            raise PrometheusError(
+                f"answered {query!r} with more than {LARGEST_ANSWER_BYTES >> 20} MiB",
+                where=self.source.url,
+                next_step="set prometheus.labels, so that only this cluster's series are asked for",
+            )
+        return body
+
+    def _headers(self) -> dict[str, str]:
+        if self.source.user is None or self.source.password_file is None:
+            return {}
+        try:
+            password = self.source.password_file.read_text(encoding="utf-8").rstrip("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise PrometheusError(
+                f"its password cannot be read: {error}",
+                where=self.source.password_file,
+                next_step="correct prometheus.password_file in the site's file",
+            ) from error
+        token = base64.b64encode(f"{self.source.user}:{password}".encode()).decode()
+        return {"Authorization": f"Basic {token}"}
+
+    def _tls(self) -> ssl.SSLContext | None:
+        if not self.source.url.startswith("https:"):
+            return None
+        return ssl.create_default_context(cafile=self.source.ca_file)
+
+
+def selector(name: str, labels: Mapping[str, str]) -> str:
+    """Return a selector of the series `name` with these labels, word for word."""
+    inside = ",".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in sorted(labels.items()))
+    return f"{name}{{{inside}}}" if inside else name
+
+
+def series_in(body: bytes, kind: str) -> list[Series]:
+    """Return the series of an answer; `kind` is `vector` or `matrix`.
+
+    Values that are not finite are left out, and series that hold no other. Raises PrometheusError where the answer is
+    an error, is cut short, is of another kind, or where samples go back in time.
+    """
+    found = []
+    for one in _result_in(body, kind, list):
+        try:
+            labels = {str(key): str(value) for key, value in one["metric"].items()}
+            pairs = one["values"] if kind == "matrix" else [one["value"]]
+            samples = tuple(_sample(pair) for pair in pairs)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise PrometheusError(f"a series of its answer cannot be read: {str(one)[:200]}") from error
+        if any(later[0] <= earlier[0] for earlier, later in pairwise(samples)):
+            raise PrometheusError(f"samples of a series go back in time: {labels}")
+        finite = tuple(sample for sample in samples if math.isfinite(sample[1]))
+        if finite:
+            found.append(Series(labels, finite))
+    return found
+
+
+def scalar_in(body: bytes) -> float:
+    """Return the number of an answer of the kind `scalar`. Raises PrometheusError where it holds none."""
+    pair = _result_in(body, "scalar", list)
+    try:
+        value = _sample(pair)[1]
+    except (TypeError, ValueError) as error:
+        raise PrometheusError(f"a number of its answer cannot be read: {str(pair)[:200]}") from error
+    if not math.isfinite(value):
+        raise PrometheusError(f"a number of its answer is not finite: {str(pair)[:200]}")
+    return value
+
+
+def _sample(pair: Any) -> tuple[float, float]:
+    moment, value = pair
+    if isinstance(moment, bool) or not isinstance(moment, int | float) or not math.isfinite(moment):
+        raise ValueError(f"{moment!r} is no moment")
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r}: values are strings")
+    return float(moment), float(value)
+
+
+def _result_in(body: bytes, kind: str, shape: type) -> Any:
+    try:
+        answer = json.loads(body)
+        status, data = answer["status"], answer.get("data") or {}
+        if status != "success":
+            raise PrometheusError(f"answered an error: {answer.get('errorType')}: {answer.get('error')}")
+        found, result = data["resultType"], data["result"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise PrometheusError(
+            f"its answer is not one of the API of Prometheus: {body[:200]!r}",
+            next_step="give the address of Prometheus itself as prometheus.url, not that of a dashboard",
+        ) from error
+    if found != kind or not isinstance(result, shape):
+        raise PrometheusError(f"its answer is a {found}, where a {kind} was asked for")
+    return result
+
+
+def _error_in(body: bytes) -> str:
+    """Return what an answer of the API says went wrong; empty where it is another page."""
+    try:
+        return str(json.loads(body)["error"])
+    except (ValueError, KeyError, TypeError):
+        return ""

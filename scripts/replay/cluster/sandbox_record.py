@@ -1,0 +1,189 @@
+"""`sandbox.json`: what a sandbox consists of, for other code. Reading it never talks to a daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.paths import ROOT
+from replay.cluster.sandbox_layout import STATE_FILE, Layout, default_directory
+from replay.config.sandbox_options import SandboxOptions
+
+SCHEMA_VERSION = 1
+
+
+class SandboxError(ReplayError):
+    """The sandbox cannot be started, stopped or read; says what to do."""
+
+
+@dataclass
+class Daemon:
+    """One process: `type` is mon, mgr, osd or rbd-mirror; `asok` its admin socket."""
+
+    type: str
+    id: str
+    pid: int
+    asok: str
+
+    @property
+    def name(self) -> str:
+        """Ceph's name of the daemon, for example `osd.0`."""
+        return f"{self.type}.{self.id}"
+
+
+@dataclass
+class SandboxCluster:
+    """One cluster of the sandbox: how to reach it, and what it runs."""
+
+    name: str
+    fsid: str
+    conf: str
+    keyring: str
+    monitor_port: int
+    osd_uuids: list[str]
+    client: str = "client.admin"
+    run_dir: str = ""
+    daemons: list[Daemon] = field(default_factory=list)
+
+    @property
+    def osd_ids(self) -> list[int]:
+        """Numbers of the OSDs."""
+        return list(range(len(self.osd_uuids)))
+
+    @property
+    def pids(self) -> list[int]:
+        """Pids of all daemons of this cluster, as of the last `up`."""
+        return [daemon.pid for daemon in self.daemons]
+
+    def asok(self, daemon: str) -> str:
+        """Return the admin socket of `osd.0`, `mon.left`, … Raises KeyError for a daemon that is not there."""
+        return {each.name: each.asok for each in self.daemons}[daemon]
+
+
+@dataclass
+class MirrorDaemon:
+    """rbd-mirror on `right`. `asok` answers `rbd mirror status` and `perf dump`; `asoks` are all its sockets."""
+
+    pid: int
+    asok: str
+    asoks: list[str]
+    cluster: str = "right"
+    peer: str = "left"
+
+
+@dataclass
+class Sandbox:
+    """Everything that other code may know about a sandbox.
+
+    `phase` is `creating` until the first `up` has succeeded, then `created`. Pids are those of the last `up`.
+    """
+
+    directory: str
+    run_dir: str
+    ceph_version: str
+    options: SandboxOptions
+    clusters: dict[str, SandboxCluster]
+    mirror: MirrorDaemon | None = None
+    phase: str = "creating"
+
+    @property
+    def layout(self) -> Layout:
+        """Paths of this sandbox."""
+        return Layout(Path(self.directory), Path(self.run_dir))
+
+    @property
+    def fsids(self) -> list[str]:
+        """The identity of each cluster."""
+        return [cluster.fsid for cluster in self.clusters.values()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of the state file."""
+        document = {"schema_version": SCHEMA_VERSION, "started_by_replay": True, "fsids": self.fsids, **asdict(self)}
+        for name, cluster in self.clusters.items():
+            document["clusters"][name] |= {"osd_ids": cluster.osd_ids, "pids": cluster.pids}
+        return document
+
+    def save(self) -> None:
+        """Write the state file: whole or not at all, readable by its owner only."""
+        path = Path(self.directory) / STATE_FILE
+        scratch = path.with_suffix(".tmp")
+        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(self.to_json(), file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+
+
+class IncompatibleStateError(SandboxError):
+    """The directory was made by another version of this code, or its state file is damaged."""
+
+
+def exists(directory: Path) -> bool:
+    """Say whether a sandbox's state file is there."""
+    return (directory / STATE_FILE).exists()
+
+
+def load(directory: Path | str | None = None) -> Sandbox:
+    """Return the sandbox in `directory` (default: the default one).
+
+    Raises SandboxError when there is none, IncompatibleStateError when its state file cannot be understood.
+    """
+    folder = Path(directory).absolute() if directory is not None else default_directory()
+    path = folder / STATE_FILE
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SandboxError("no sandbox here", where=folder, next_step="run scripts/sandbox up") from None
+    except (OSError, ValueError) as error:
+        raise IncompatibleStateError(f"unreadable: {error}", where=path, next_step=_START_AGAIN) from error
+    return _parse(document, path)
+
+
+_START_AGAIN = "run scripts/sandbox down, then scripts/sandbox up"
+
+
+def _parse(document: Any, path: Path) -> Sandbox:
+    if not isinstance(document, dict) or document.get("schema_version") != SCHEMA_VERSION:
+        raise IncompatibleStateError("made by another version of Replay's sandbox", where=path, next_step=_START_AGAIN)
+    try:
+        clusters = {}
+        for name, entry in document["clusters"].items():
+            known = {key: value for key, value in entry.items() if key not in ("osd_ids", "pids")}
+            clusters[name] = SandboxCluster(**{**known, "daemons": [Daemon(**daemon) for daemon in known["daemons"]]})
+        mirror = MirrorDaemon(**document["mirror"]) if document["mirror"] else None
+        return Sandbox(
+            directory=document["directory"],
+            run_dir=document["run_dir"],
+            ceph_version=document["ceph_version"],
+            options=SandboxOptions(**document["options"]),
+            clusters=clusters,
+            mirror=mirror,
+            phase=document["phase"],
+        )
+    except (KeyError, TypeError, AttributeError, ConfigurationError) as error:
+        raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_START_AGAIN) from error
+
+
+def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:
+    """Say whether Replay itself started the cluster with this fsid.
+
+    Looks in `directory` where one is given, else in every sandbox of this checkout and in `REPLAY_SANDBOX_DIR`.
+    Guards the operations that are refused elsewhere (`crush`, `osd_config`).
+    """
+    if directory is not None:
+        folders = [Path(directory)]
+    else:
+        folders = [default_directory(), *sorted((ROOT / ".replay" / "sandbox").glob("*/"))]
+    for folder in folders:
+        try:
+            if fsid in load(folder).fsids:
+                return True
+        except SandboxError:
+            continue
+    return False

@@ -1,0 +1,226 @@
+"""Ask a cluster's monitors many small questions cheaply, over one connection that stays open.
+
+Each start of the `ceph` program costs a third of a second of CPU, which a measurement would see. A session keeps one
+child process (`session_server.py`, on the system's Python, which has Ceph's `rados` module) and costs milliseconds per
+question. Where that module is missing the session falls back to the `ceph` program and says so in `.transport`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from replay.cluster.cluster import CephCommandError, Cluster
+
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+SERVER = Path(__file__).with_name("session_server.py")
+
+
+class _ServerDiedError(Exception):
+    """The child ended, or closed its output, before it answered."""
+
+
+class _ModuleMissingError(Exception):
+    """The system's Python has no `rados` module."""
+
+
+class MonitorSession:
+    """A connection to one cluster as one client. Safe to use from several threads; use it as a context manager.
+
+    Nothing is started before the first command. A child that died is replaced at the next command; one that does not
+    answer in time is killed, and the command raises CephCommandError.
+    """
+
+    def __init__(
+        self, cluster: Cluster, *, connect_timeout_seconds: float = 15.0, python: Path = SYSTEM_PYTHON
+    ) -> None:
+        self.cluster = cluster
+        self.transport = "rados"
+        self._connect_timeout_seconds = connect_timeout_seconds
+        self._python = python
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None
+        self._buffer = b""
+        self._requests = 0
+        self._fsid: str | None = None
+
+    def __enter__(self) -> MonitorSession:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def command(self, command: dict[str, Any], *, timeout_seconds: float = 30.0, target: str = "mon") -> Any:
+        """Run a Ceph command and return its answer, parsed; None where the answer is empty.
+
+        `command` is what Ceph's API takes, `{"prefix": "osd pool get", "pool": …, "var": "size"}`, keys in the order
+        of the command line's arguments; `target` is `mon`, `mgr` or `osd.N`. Raises CephCommandError with Ceph's errno
+        as `exit_status_of_tool`, or None for a timeout or a lost connection.
+        """
+        asked = {**command, "format": "json"}
+        with self._lock:
+            if self.transport == "rados":
+                try:
+                    return self._parsed(self._ask(asked, timeout_seconds, target), command)
+                except _ModuleMissingError:
+                    self.transport = "ceph"
+                except _ServerDiedError as error:
+                    raise self._failure(command, f"the connection ended: {error}") from error
+        return self._by_program(command, timeout_seconds, target)
+
+    def status(self, *, timeout_seconds: float = 30.0) -> dict[str, Any]:
+        """Return `ceph status`; asked a second time when the connection had died meanwhile."""
+        try:
+            return self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
+        except CephCommandError as error:
+            if "the connection ended" not in error.what:
+                raise
+            return self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
+
+    def fsid(self) -> str:
+        """Return the cluster's fsid (asked once)."""
+        if self._fsid is None:
+            self._fsid = self.command({"prefix": "fsid"})["fsid"]
+        return self._fsid
+
+    def close(self) -> None:
+        """End the child. The session can be used again; it then starts another one."""
+        with self._lock:
+            self._stop()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the child, None when there is none."""
+        return self._child.pid if self._child else None
+
+    def _ask(self, command: dict[str, Any], timeout_seconds: float, target: str) -> dict[str, Any]:
+        if self._child is None or self._child.poll() is not None:
+            self._start()
+        self._requests += 1
+        request = {"id": self._requests, "target": target, "command": command, "timeout_seconds": timeout_seconds}
+        assert self._child is not None and self._child.stdin is not None
+        try:
+            self._child.stdin.write(json.dumps(request).encode() + b"\n")
+            self._child.stdin.flush()
+        except OSError as error:
+            raise self._died() from error
+        # The library's own bound comes first, so that a slow answer costs an error and not the connection.
+        reply = self._read_line(timeout_seconds + 2.0, command)
+        if reply.get("id") != self._requests:
+            raise self._died("it answered another question")
+        return reply
+
+    def _start(self) -> None:
+        self._stop()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
+        argv = [str(self._python), "-I", str(SERVER), str(self.cluster.conf), self.cluster.client]
+        argv += [str(self.cluster.keyring or ""), f"{self._connect_timeout_seconds:g}"]
+        try:
+            # A session of its own: Ctrl-C must not take away the connection that the clean-up needs.
+            self._child = subprocess.Popen(
+                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, start_new_session=True
+            )
+        except FileNotFoundError as error:
+            raise _ModuleMissingError from error
+        hello = self._read_line(self._connect_timeout_seconds + 5.0, {"prefix": "connect"})
+        if hello.get("ready"):
+            self._fsid = hello["fsid"]
+            return
+        self._stop()
+        if hello.get("reason") == "module":
+            raise _ModuleMissingError
+        raise CephCommandError(
+            f"cannot connect: {hello.get('error', 'no reason was given')}",
+            where=f"{self.cluster.name} as {self.cluster.client}",
+            next_step=f"check {self.cluster.conf}, the keyring, and that its monitors can be reached",
+        )
+
+    def _read_line(self, timeout_seconds: float, command: dict[str, Any]) -> dict[str, Any]:
+        assert self._child is not None and self._child.stdout is not None
+        descriptor = self._child.stdout.fileno()
+        deadline = time.monotonic() + timeout_seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+            while b"\n" not in self._buffer:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0 or not selector.select(remaining):
+                    self._stop()
+                    raise self._failure(command, f"no answer within {timeout_seconds:g} s")
+                chunk = os.read(descriptor, 1 << 20)
+                if not chunk:
+                    raise self._died()
+                self._buffer += chunk
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return json.loads(line)
+
+    def _died(self, why: str = "") -> _ServerDiedError:
+        said = ""
+        if self._said is not None:
+            self._said.seek(0)
+            said = self._said.read().decode(errors="replace").strip()
+        self._stop()
+        return _ServerDiedError(why or (said.splitlines()[-1] if said else "nothing was printed"))
+
+    def _stop(self) -> None:
+        child, self._child, self._buffer = self._child, None, b""
+        if child is not None:
+            child.kill()
+            child.wait()
+            for stream in (child.stdin, child.stdout):
+                if stream is not None:
+                    try:
+                        stream.close()
+                    except OSError:  # what was still buffered for a dead child
+                        continue
+        if self._said is not None:
+            self._said.close()
+            self._said = None
+
+    def _parsed(self, reply: dict[str, Any], command: dict[str, Any]) -> Any:
+        if reply["status"] != 0:
+            why = reply["error"].strip() or os.strerror(reply["status"])
+            raise self._failure(command, f"error {reply['status']}: {why}", reply["status"])
+        return _json(reply["output"], self._failure, command)
+
+    def _by_program(self, command: dict[str, Any], timeout_seconds: float, target: str) -> Any:
+        words = ["tell", target] if target.startswith("osd.") else []
+        for key, value in command.items():
+            if key == "prefix":
+                words += value.split()
+            elif isinstance(value, bool):
+                words += [f"--{key.replace('_', '-')}"] if value else []
+            elif isinstance(value, list):
+                words += [str(item) for item in value]
+            else:
+                words.append(str(value))
+        done = self.cluster.run("ceph", *words, "--format", "json", timeout_seconds=timeout_seconds)
+        return _json(done.stdout, self._failure, command)
+
+    def _failure(self, command: dict[str, Any], what: str, status: int | None = None) -> CephCommandError:
+        return CephCommandError(
+            what,
+            where=f"ceph {command.get('prefix', '')} ({self.cluster.name})",
+            next_step="" if status else f"check that the monitors named in {self.cluster.conf} can be reached",
+            exit_status_of_tool=status,
+        )
+
+
+def _json(text: str, failure: Any, command: dict[str, Any]) -> Any:
+    """Parse Ceph's answer; Ceph prints nothing at all for some commands."""
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise failure(command, f"printed no JSON: {error}") from error

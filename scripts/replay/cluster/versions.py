@@ -1,0 +1,24 @@
+"""Which versions measure and are measured: the tool, librbd, the cluster's daemons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.raw.provenance import program_version, short_version
+
+
+def versions(session: MonitorSession, program: str) -> dict[str, Any]:
+    """Return versions of the tool, librbd, and the cluster's daemons (null where this client may not ask)."""
+    found: dict[str, Any] = {
+        "tool": program_version(program),
+        "librbd": short_version(program_version("rbd")),
+    }
+    try:
+        daemons = session.command({"prefix": "versions"})
+        for kind in ("mon", "osd"):
+            found[kind] = sorted(filter(None, {short_version(text) for text in daemons.get(kind, {})}))
+    except CephCommandError:
+        found["mon"] = found["osd"] = None
+    return found

@@ -1,0 +1,196 @@
+"""Read a YAML file and check it against a JSON Schema; every error names file, line, key and what was expected."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from replay.base.errors import ConfigurationError
+
+KeyPath = tuple[str | int, ...]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's plain scalars: `22:00`, `on`, `no` and dates stay text; `1e6` is a number."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 (as PyYAML declares it)
+
+
+for _tag, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("merge", r"<<", "<"),
+):
+    _characters = ["" if character == "\0" else character for character in _first]
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), _characters)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed file: its data, and on which line each key stands."""
+
+    path: Path
+    data: Any
+    lines: Mapping[KeyPath, int]
+
+    def where(self, *keys: str | int) -> str:
+        """Return `file:line` of the key path, or of the nearest key above it."""
+        path = tuple(keys)
+        while path and path not in self.lines:
+            path = path[:-1]
+        return f"{self.path}:{self.lines.get(path, 1)}"
+
+
+def load_document(path: Path) -> Document:
+    """Parse a YAML file. Raises ConfigurationError when it is missing, is no YAML, or says a key twice."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ConfigurationError("there is no such file", where=path, next_step=_similar_files(path)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"cannot be read: {error}", where=path) from error
+    lines: dict[KeyPath, int] = {}
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is not None:
+            _index(node, (), lines, path)
+        data = loader.construct_document(node) if node is not None else None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigurationError(
+            f"is not valid YAML: {error.problem}",
+            where=f"{path}:{line}",
+            next_step="check indentation and quotes there",
+        ) from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigurationError(f"is not valid YAML: {error}", where=path) from error
+    finally:
+        loader.dispose()
+    return Document(path, data, lines)
+
+
+def load_validated(path: Path, schema_path: Path) -> dict[str, Any]:
+    """Return the file's data after checking it against the schema; raises ConfigurationError."""
+    return load_validated_document(path, schema_path).data
+
+
+def load_validated_document(path: Path, schema_path: Path) -> Document:
+    """As `load_validated`, with the lines, for a reader that checks more than a schema can."""
+    document = load_document(path)
+    validate(document, _schema(schema_path))
+    return document
+
+
+def validate(document: Document, schema: Mapping[str, Any]) -> None:
+    """Raise one ConfigurationError that names every violation (the first ten), in the order of the file."""
+    errors = list(Draft202012Validator(schema).iter_errors(document.data))
+    if not errors:
+        return
+    # Each missing key is a violation of its own, that explains all of them.
+    found = list(dict.fromkeys(item for error in errors for item in _explain(error)))
+    found.sort(key=lambda item: document.lines.get(item[0], document.lines.get(item[0][:-1], 1)))
+    (first_path, first_text, first_hint), rest = found[0], found[1:10]
+    more = "".join(f"\n  {document.where(*path)}: {text}" + (f" ({hint})" if hint else "") for path, text, hint in rest)
+    if len(found) > 10:
+        more += f"\n  and {len(found) - 10} more"
+    raise ConfigurationError(first_text + more, where=document.where(*first_path), next_step=first_hint)
+
+
+def _index(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: Path) -> None:
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in seen:
+                raise ConfigurationError(f"the key {key.value!r} stands here twice", where=f"{file}:{line}")
+            seen.add(key.value)
+            lines[(*path, key.value)] = line
+            _index(value, (*path, key.value), lines, file)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            _index(item, (*path, number), lines, file)
+
+
+def _schema(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
+        raise ConfigurationError(f"this schema cannot be read: {error}", where=path) from error
+
+
+def _explain(error: ValidationError) -> list[tuple[KeyPath, str, str]]:
+    """Return (key path, what is wrong, suggestion) for each thing that one violation means."""
+    error = best_match([error]) or error
+    path = tuple(error.absolute_path)
+    name = _dotted(path)
+    value = error.instance
+    match error.validator:
+        case "additionalProperties" if isinstance(value, Mapping):
+            known = list(error.schema.get("properties", {}))
+            unknown = [key for key in value if key not in known]
+            return [
+                (
+                    (*path, key),
+                    f"{_dotted((*path, key))}: unknown key; expected one of {', '.join(known) or 'none'}",
+                    _did_you_mean(str(key), known),
+                )
+                for key in unknown
+            ]
+        case "required":
+            lacking = [key for key in error.validator_value if key not in value]
+            return [((*path, key), f"{_dotted((*path, key))}: this key is missing", "") for key in lacking]
+        case "enum":
+            options = [str(option) for option in error.validator_value]
+            return [(path, f"{name}: {value!r} is not one of {', '.join(options)}", _did_you_mean(str(value), options))]
+        case "oneOf" if not error.context:
+            either = " or ".join(", ".join(option.get("required", ("…",))) for option in error.validator_value)
+            return [(path, f"{name}: expected either {either}, found more than one", "")]
+        case "type":
+            return [(path, f"{name}: expected {_types(error.validator_value)}, found {_shown(value)}", "")]
+    expected = error.schema.get("description") if isinstance(error.schema, Mapping) else None
+    return [(path, f"{name}: {error.message}", f"expected: {expected}" if expected else "")]
+
+
+def _dotted(path: Iterable[str | int]) -> str:
+    text = ""
+    for key in path:
+        text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
+    return text or "the file"
+
+
+def _types(names: str | Sequence[str]) -> str:
+    words = {"object": "a mapping", "array": "a list", "string": "text", "integer": "a whole number", "null": "nothing"}
+    words |= {"number": "a number", "boolean": "true or false"}
+    return " or ".join(words[name] for name in ([names] if isinstance(names, str) else names))
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _did_you_mean(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def _similar_files(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent} either"
+    names = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
+    return _did_you_mean(path.stem, names) or (f"there are: {', '.join(names)}" if names else "")

@@ -1,0 +1,36 @@
+"""`config/experiments/*.yaml`: what is measured, as its author wrote it, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replay.base import plugins
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT, config_directory
+from replay.config.documents import load_validated
+
+
+def experiment_names() -> list[str]:
+    """Return the names of all configured experiments."""
+    return sorted(path.stem for path in (config_directory() / "experiments").glob("*.yaml"))
+
+
+def load_experiment(name: str) -> dict[str, Any]:
+    """Read and check `config/experiments/<name>.yaml`. Raises ConfigurationError naming file, key and what is wrong."""
+    path = config_directory() / "experiments" / f"{name}.yaml"
+    if not path.exists():
+        raise ConfigurationError(
+            f"no experiment {name!r}", where=path, next_step=f"experiments: {', '.join(experiment_names())}"
+        )
+    configuration = load_validated(path, ROOT / "config" / "schemas" / "experiment.schema.json")
+    if configuration["name"] != name:
+        raise ConfigurationError(f"name: {configuration['name']!r} is not the file's name {name!r}", where=path)
+    for key, known in (
+        ("protocol", plugins.module_names("replay.procedures")),
+        ("tool", plugins.load("replay", "tools").tool_names()),
+    ):
+        if configuration[key].replace("-", "_") not in known:
+            raise ConfigurationError(
+                f"{key}: there is no {configuration[key]!r}", where=path, next_step=f"one of {', '.join(known)}"
+            )
+    return configuration

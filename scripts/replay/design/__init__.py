@@ -1,0 +1,1 @@
+"""From factors to cells, sets and blocks; sizes and hours."""

@@ -1,0 +1,110 @@
+"""What measuring will take: cells, hours, bytes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from statistics import median
+from typing import Any
+
+from replay.design.design import Cell, CellSet, Design, Image
+from replay.design.media import media_bytes
+from replay.design.procedures import protocol_class
+
+#: For the estimate before anything was measured: seconds until an image is there, seconds per MiB that fills it, and
+#: seconds until the second cluster is level after a write. Measured on a sandbox; the rest is the protocols' own.
+IMAGE_SECONDS = 1.0
+FILL_SECONDS_PER_MEBIBYTE = 0.004
+MIRRORED_WRITE_WAIT_SECONDS = 6.0
+#: What a client is taken to write before a pilot has told.
+ASSUMED_BYTES_PER_SECOND = 64 << 20
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is left to do: cells, seconds, bytes that clients write, bytes that reach media (copies and journals).
+
+    `earlier_blocks` is how many blocks of the data set told the seconds; 0 where the design alone did.
+    """
+
+    cells: int = 0
+    cells_in_all: int = 0
+    seconds: float = 0.0
+    client_bytes: float = 0.0
+    media_bytes: float = 0.0
+    earlier_blocks: int = 0
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """Return what is left to do of both."""
+        return Estimate(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
+
+
+def reckon(
+    design: Design, todo: Sequence[Sequence[CellSet]], receipts: Iterable[Mapping[str, Any]], *, replicas: int = 3
+) -> Estimate:
+    """Estimate what measuring `todo` takes, the sets of each block that are missing. Pure.
+
+    `receipts` are those of blocks measured before: of this experiment, at any scale.
+    """
+    protocol = design.configuration["protocol"]
+    per_set = seconds_per_set(receipts, design.scale, sized_once=protocol_class(protocol).pilot_share > 0)
+    blocks = [[cell for one in sets for cell in one.cells] for sets in todo]
+    client = media = 0.0
+    for cells in blocks:
+        for cell in filter(_writes, cells):
+            written = ASSUMED_BYTES_PER_SECOND * design.sizing.target_seconds
+            client += written
+            media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
+        for image in _images(protocol, cells):
+            client += image.size_bytes
+            media += media_bytes(image.size_bytes, replicas=replicas)
+    if per_set:
+        seconds = median(per_set) * sum(len(sets) for sets in todo)
+    else:
+        seconds = sum(seconds_by_design(design, cells, first=number == 0) for number, cells in enumerate(blocks))
+    left, in_all = sum(map(len, blocks)), len(blocks) * sum(len(one.cells) for one in design.sets)
+    return Estimate(left, in_all, seconds, client, media, len(per_set) if left else 0)
+
+
+def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_once: bool) -> list[float]:
+    """Return what a set took on average, of each block that receipts at this scale tell of: with waits and cleaning up.
+
+    `sized_once` leaves out pilots, which are not run again. A block in which nothing was left to do tells nothing.
+    """
+    told = [one for one in receipts if one["scale"] == scale and one["sets_measured_in_this_sitting"]]
+    return [
+        (one["costs_seconds"]["total"] - (one["costs_seconds"].get("pilot", 0.0) if sized_once else 0.0))
+        / one["sets_measured_in_this_sitting"]
+        for one in told
+    ]
+
+
+def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> float:
+    """Return what a block with these cells takes by its design alone; the `first` one also sizes them."""
+    name = design.configuration["protocol"]
+    protocol, target = protocol_class(name), design.sizing.target_seconds
+    each = target * (1 + (protocol.pilot_share if first else 0.0)) + protocol.overhead_seconds
+    mirrored = sum(_writes(cell) and cell.variant.image.mirroring is not None for cell in cells)
+    filling = sum(
+        IMAGE_SECONDS + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
+        for image in _images(name, cells)
+    )
+    return each * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * mirrored + filling
+
+
+def _writes(cell: Cell) -> bool:
+    return "write" in str(cell.levels.get("io_type", cell.levels.get("mode", "write")))
+
+
+def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
+    """Return a block's images: one per variant, or as many as `clients` or `images` say; or one per cell.
+
+    Experiments without images have variants with one of no size: it is left out.
+    """
+    if protocol in ("failover", "mirror_lag"):
+        return [cell.variant.image for cell in todo]
+    most: dict[str, tuple[Image, int]] = {}
+    for cell in todo:
+        name, count = cell.variant.image_name, int(cell.levels.get("clients", cell.levels.get("images", 1)))
+        most[name] = (cell.variant.image, max(count, most[name][1] if name in most else 0))
+    return [image for image, count in most.values() if image.size_bytes for _ in range(count)]

@@ -1,0 +1,193 @@
+"""From an experiment's configuration to its design: factors to cells, with what contradicts itself refused. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from replay.base.errors import ConfigurationError
+from replay.design.design import SCALES, Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
+
+
+def expand(
+    configuration: Mapping[str, Any],
+    scale: str,
+    *,
+    missing: Mapping[str, str] | None = None,
+    site_client_options: Mapping[str, str] | None = None,
+) -> Design:
+    """Expand an experiment's configuration at a scale.
+
+    `missing` maps a word of `requires` that the site lacks to the reason; variants that need it are skipped with that
+    word. `site_client_options` (such as a rate ceiling) are part of each cell's identity, since they change it.
+    Raises ConfigurationError where the configuration contradicts itself.
+    """
+    where = f"config/experiments/{configuration['name']}.yaml"
+    if scale not in SCALES:
+        raise ConfigurationError(f"no scale {scale!r}", next_step=f"use one of {', '.join(SCALES)}")
+    at_scale = configuration["scales"][scale]
+    missing = missing or {}
+    factors = _factors_at(configuration, at_scale, where, scale)
+    skipped: list[Skip] = []
+    lacking = [word for word in configuration.get("requires", ()) if word in missing]
+    skipped += [Skip(None, word, missing[word]) for word in lacking]
+    variants: list[Variant] = []
+    for variant in _variants(configuration, at_scale, site_client_options or {}, where):
+        words = [word for word in variant.requires if word in missing]
+        if words:
+            skipped.append(Skip(variant.name, words[0], missing[words[0]]))
+        elif not lacking:
+            variants.append(variant)
+    sizing = Sizing(
+        target_seconds=float(at_scale["target_seconds"]),
+        minimum_seconds=float(at_scale.get("minimum_seconds", 1.0)),
+        minimum_operations=int(at_scale.get("minimum_operations", 64)),
+    )
+    options = {**configuration.get("options", {}), **at_scale.get("options", {})}
+    sets = _sets(configuration, at_scale, factors, variants, options, sizing, where, scale)
+    return Design(
+        name=configuration["name"],
+        scale=scale,
+        blocks=int(at_scale["blocks"]),
+        configuration=configuration,
+        options=options,
+        factors=factors,
+        sizing=sizing,
+        variants=tuple(variants),
+        sets=tuple(sets),
+        skipped=tuple(skipped),
+    )
+
+
+def _factors_at(
+    configuration: Mapping[str, Any], at_scale: Mapping[str, Any], where: str, scale: str
+) -> dict[str, tuple[Any, ...]]:
+    declared = configuration["factors"]
+    for name in [*configuration["workload_factors"], *configuration.get("hard_to_change", ())]:
+        if name not in declared:
+            raise ConfigurationError(f"{name!r} is not a factor", where=where, next_step=f"factors: {list(declared)}")
+    x_factor = configuration.get("x_factor")
+    if x_factor is not None and x_factor not in declared:
+        raise ConfigurationError(f"x_factor {x_factor!r} is not a factor", where=where)
+    factors = {name: tuple(levels) for name, levels in declared.items()}
+    for name, levels in at_scale.get("factors", {}).items():
+        _check_levels(name, levels, factors, where, f"scales.{scale}.factors")
+        factors[name] = tuple(levels)
+    return factors
+
+
+def _check_levels(name: str, levels: Iterable[Any], factors: Mapping[str, tuple], where: str, key: str) -> None:
+    if name not in factors:
+        raise ConfigurationError(f"{key}: {name!r} is not a factor", where=where)
+    unknown = [level for level in levels if level not in factors[name]]
+    if unknown:
+        raise ConfigurationError(
+            f"{key}.{name}: {unknown} is not among the factor's levels {list(factors[name])}", where=where
+        )
+
+
+def _variants(
+    configuration: Mapping[str, Any], at_scale: Mapping[str, Any], site_options: Mapping[str, str], where: str
+) -> list[Variant]:
+    raw = {variant["name"]: variant for variant in configuration["variants"]}
+    if len(raw) != len(configuration["variants"]):
+        raise ConfigurationError("two variants share a name", where=where)
+    wanted = at_scale.get("variants", list(raw))
+    for name in [*wanted, *at_scale.get("only", {})]:
+        if name not in raw:
+            raise ConfigurationError(f"{name!r} is not a variant", where=where, next_step=f"variants: {list(raw)}")
+    if sum(bool(variant.get("reference")) for variant in raw.values()) > 1:
+        raise ConfigurationError("more than one variant is the reference", where=where)
+    geometry = configuration.get("image", {"size_bytes": 0, "object_size_bytes": 0, "features": []})
+    variants = []
+    for name in wanted:
+        one = raw[name]
+        owner = raw[_known(one.get("image_of", name), raw, f"{name}: image_of", where)]
+        image = Image(
+            size_bytes=int(at_scale.get("image_size_bytes", geometry["size_bytes"])),
+            object_size_bytes=int(geometry["object_size_bytes"]),
+            features=tuple(dict.fromkeys([*geometry["features"], *owner.get("features", ())])),
+            mirroring=owner.get("mirroring"),
+        )
+        variants.append(
+            Variant(
+                name=name,
+                label=one["label"],
+                image_name=owner["name"],
+                image=image,
+                client_options={
+                    **configuration.get("client_options", {}),
+                    **one.get("client_options", {}),
+                    **site_options,
+                },
+                levels=dict(one.get("levels", {})),
+                reference=bool(one.get("reference")),
+                control=bool(one.get("control")),
+                requires=tuple(one.get("requires", ())),
+                size_of=_known(one.get("size_of", name), raw, f"{name}: size_of", where),
+            )
+        )
+    return variants
+
+
+def _known(name: str, variants: Mapping[str, Any], key: str, where: str) -> str:
+    if name not in variants:
+        raise ConfigurationError(f"{key}: {name!r} is not a variant", where=where, next_step=f"one of {list(variants)}")
+    return name
+
+
+def _sets(
+    configuration: Mapping[str, Any],
+    at_scale: Mapping[str, Any],
+    factors: Mapping[str, tuple[Any, ...]],
+    variants: list[Variant],
+    options: Mapping[str, Any],
+    sizing: Sizing,
+    where: str,
+    scale: str,
+) -> list[CellSet]:
+    only = at_scale.get("only", {})
+    for name, limits in only.items():
+        for factor, levels in limits.items():
+            # An `only` may name a level that this scale leaves out; it must be one the experiment knows.
+            _check_levels(factor, levels, configuration["factors"], where, f"scales.{scale}.only.{name}")
+    sets = []
+    for combination in itertools.product(*factors.values()):
+        levels = dict(zip(factors, combination, strict=True))
+        point = "-".join(str(level) for level in combination)
+        here = [v for v in variants if all(levels[f] in allowed for f, allowed in only.get(v.name, {}).items())]
+        cells = tuple(_cell(configuration, point, levels, variant, options, sizing) for variant in here)
+        if cells:
+            sets.append(CellSet(point=point, levels=levels, cells=cells))
+    return sets
+
+
+def _cell(
+    configuration: Mapping[str, Any],
+    point: str,
+    levels: Mapping[str, Any],
+    variant: Variant,
+    options: Mapping[str, Any],
+    sizing: Sizing,
+) -> Cell:
+    all_levels = {**levels, **variant.levels}
+    identity = {
+        "tool": configuration["tool"],
+        "protocol": configuration["protocol"],
+        "levels": all_levels,
+        "options": dict(options),
+        "client_options": dict(variant.client_options),
+        "variant": variant.name,
+        "image": [
+            variant.image.size_bytes,
+            variant.image.object_size_bytes,
+            sorted(variant.image.features),
+            variant.image.mirroring,
+        ],
+        "sizing": [sizing.target_seconds, sizing.minimum_seconds, sizing.minimum_operations, variant.size_of],
+        "snapshot_interval_seconds": (
+            configuration.get("snapshot_interval_seconds") if variant.image.mirroring == "snapshot" else None
+        ),
+    }
+    return Cell(cell_id=digest_of(identity), point=point, variant=variant, levels=all_levels)

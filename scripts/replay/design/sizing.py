@@ -1,0 +1,50 @@
+"""How much a cell transfers so that it lasts as long as it should: found by pilots, which are evidence. Mostly pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from replay.design.design import Sizing
+
+#: A pilot counts when it lasted this share of the target; a shorter one is start-up, and is followed by a longer one.
+ENOUGH_OF_TARGET = 0.2
+MOST_ROUNDS = 5
+MOST_GROWTH = 64.0
+
+
+@dataclass(frozen=True)
+class PilotRound:
+    """One pilot: bytes it was told to transfer, and how long that took."""
+
+    bytes: int
+    seconds: float
+
+
+def first_bytes(io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
+    """Return what the first pilot transfers: a few operations per thread."""
+    return io_size_bytes * io_threads * max(1, math.ceil(sizing.minimum_operations / 4 / io_threads))
+
+
+def is_enough(last: PilotRound, sizing: Sizing) -> bool:
+    """Tell whether a pilot lasted long enough to trust its rate."""
+    return last.seconds >= ENOUGH_OF_TARGET * sizing.target_seconds
+
+
+def next_bytes(last: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
+    """Return what the next pilot transfers: half the target's time at the last one's rate, growing within bounds."""
+    seconds = max(last.seconds, 0.004)
+    wanted = last.bytes * min(MOST_GROWTH, max(2.0, 0.5 * sizing.target_seconds / seconds))
+    return whole_operations(wanted, io_size_bytes, io_threads, sizing)
+
+
+def cell_bytes(last: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
+    """Return what a cell transfers: the target's time at the pilot's rate, in whole operations of every thread."""
+    wanted = last.bytes / max(last.seconds, 0.004) * sizing.target_seconds
+    return whole_operations(wanted, io_size_bytes, io_threads, sizing)
+
+
+def whole_operations(wanted_bytes: float, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
+    """Round bytes up to the same number of operations for every thread, and to no fewer than the minimum."""
+    operations = max(sizing.minimum_operations, math.ceil(wanted_bytes / io_size_bytes))
+    return math.ceil(operations / io_threads) * io_threads * io_size_bytes

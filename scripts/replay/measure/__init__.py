@@ -1,0 +1,1 @@
+"""Runs blocks: the command, the block, the runner, the guard."""

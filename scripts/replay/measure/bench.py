@@ -1,0 +1,60 @@
+"""The bench: a site open for measuring, with what looks on. Opened once for each process, and closed again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from replay.base.costs import Costs
+from replay.base.paths import state_directory
+from replay.cluster import sandbox_record
+from replay.cluster.prometheus import PrometheusClient
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.owned.ledger import Ledger
+from replay.owned.open_site import OpenSite
+from replay.owned.slot import SlotLock
+from replay.samplers.hosts import HostSampler
+from replay.samplers.machine import MachineSampler
+
+
+@dataclass(kw_only=True)
+class Bench(OpenSite):
+    """One measuring process on one site. `hosts` asks the site's Prometheus about OSDs that are elsewhere."""
+
+    sampler: MachineSampler
+    hosts: HostSampler | None = None
+
+
+@contextlib.contextmanager
+def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterator[Bench]:
+    """Yield a Bench that holds the cluster's slot. Raises RefusedError when another measurement holds it."""
+    with contextlib.ExitStack() as stack:
+        session = stack.enter_context(MonitorSession(site.primary))
+        fsid = session.fsid()
+        secondary = secondary_ledger = None
+        if site.secondary is not None:
+            secondary = stack.enter_context(MonitorSession(site.secondary))
+            secondary_ledger = Ledger(secondary.fsid())
+        slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+        slot.acquire(say=say)
+        stack.callback(slot.release)
+        costs = Costs()
+        yield Bench(
+            site=site,
+            data_set=data_set,
+            session=session,
+            ledger=Ledger(fsid),
+            slot=slot,
+            costs=costs,
+            sampler=MachineSampler([Path(site.primary.conf).parent]),
+            say=say,
+            # Only of a sandbox do we know that every daemon is on this machine.
+            daemons_are_here=sandbox_record.owns_fsid(fsid),
+            allowed=frozenset(site.capabilities()),
+            secondary=secondary,
+            secondary_ledger=secondary_ledger,
+            hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
+        )

@@ -1,0 +1,89 @@
+"""`python -m replay.measure.block`: the job that Snakemake runs. One block of one experiment, on one site."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+from pathlib import Path
+
+from replay.base.errors import ReplayError
+from replay.base.progress import Progress
+from replay.cluster.placement_state import await_calm
+from replay.cluster.site import load_site
+from replay.measure.bench import open_bench
+from replay.measure.campaign import ensure_campaign
+from replay.measure.guard import Guard
+from replay.measure.runner import BlockRunner
+from replay.owned.experiment_pools import remove_leftover_pools
+from replay.owned.images import remove_owned_leftovers
+from replay.owned.kernel_leftovers import remove_leftover_mounts
+from replay.owned.osd_settings import OsdSettings
+from replay.owned.owned_files import remove_leftover_files
+from replay.owned.pools import ensure_pools
+from replay.preflight.plan import design_for, raw_directory, read_plan
+from replay.raw.evidence import seal_leftovers
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure a planned block. Returns 0, 130 when interrupted, or the error's exit status."""
+    parser = argparse.ArgumentParser(prog="python -m replay.measure.block", description=__doc__)
+    parser.add_argument("--data", required=True, help="the data set")
+    parser.add_argument("--experiment", required=True)
+    parser.add_argument("--block", required=True, type=int)
+    parser.add_argument("--plan", required=True, help="the digest that names the block's receipt")
+    parser.add_argument("--log", type=Path, help="also write every line that stays to this file")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(options.log.open("a")) if options.log else None
+        return _run(options, Progress(log=log))
+
+
+def _run(options: argparse.Namespace, progress: Progress) -> int:
+    try:
+        _measure(options, progress)
+    except ReplayError as error:
+        progress.line(str(error))
+        return error.exit_status
+    except KeyboardInterrupt:
+        progress.line("stopped; every finished set is kept, and the next `measure` goes on from here")
+        return 130
+    return 0
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _measure(options: argparse.Namespace, progress: Progress) -> None:
+    plan = read_plan(options.data, options.experiment, options.block, options.plan)
+    site = load_site(plan.site)
+    design = design_for(site, plan.experiment, plan.scale)
+    raw = raw_directory(plan.data_set, plan.experiment)
+    with open_bench(site, plan.data_set, progress.line) as bench:
+        for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
+            progress.line(f"made the pool {name}; npm run clean removes it")
+        ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
+        for folder in seal_leftovers(raw):
+            progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")
+        if removed := remove_leftover_mounts(bench):
+            progress.line(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
+        if removed := remove_owned_leftovers(bench):
+            progress.line(f"removed {removed} image(s) that an interrupted run had left")
+        if removed := remove_leftover_pools(bench):
+            progress.line(f"removed {removed} pool(s) that an interrupted run had left")
+        if removed := remove_leftover_files(bench):
+            progress.line(f"removed {removed} file(s) that an interrupted run had left")
+        if restored := OsdSettings(bench).restore():
+            progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
+            await_calm(bench.session)  # whether it came, the guard judges
+        runner = BlockRunner(bench, design, plan.block, raw, progress, guard=Guard(bench))
+        receipt = runner.run()
+        if receipt != plan.receipt:
+            progress.line("the design changed while the block ran; run measure again for the rest")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

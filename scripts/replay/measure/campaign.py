@@ -1,0 +1,77 @@
+"""What one data set shares: the site it was measured on, in public words. Written once, checked ever after."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ConfigurationError
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.cluster.versions import versions
+from replay.raw.evidence import pretty_json, write_new
+from replay.raw.provenance import host, short_version
+
+
+def campaign_facts(site: Site, data_set: str, session: MonitorSession) -> dict[str, Any]:
+    """Return what `campaign.json` holds: label, limitation and set-up of the site; no address, name or key."""
+    known = versions(session, "rbd")
+    return {
+        "schema_version": 1,
+        "data_set": data_set,
+        "label": site.label,
+        "site": site.name,
+        "site_label": site.label,
+        "limitation": site.limitation,
+        "setup": {
+            "ceph_version": (known["mon"] or [None])[-1],
+            "librbd_version": known["librbd"],
+            "osds": _osds(session),
+            "replicas": _pool_size(session, site),
+            "object_store": _object_store(session),
+            "clusters": 2 if site.second_site else 1,
+            "cpu": host()["cpu"],
+            "cores": host()["cores"],
+            "memory_bytes": host()["memory_bytes"],
+            "kernel": host()["kernel"],
+            "fio_version": short_version(versions(session, "fio")["tool"]),
+        },
+    }
+
+
+def ensure_campaign(folder: Path, site: Site, data_set: str, session: MonitorSession) -> dict[str, Any]:
+    """Return the data set's `campaign.json`, writing it first where there is none.
+
+    Raises ConfigurationError when the data set was measured on another site: two clusters are two data sets.
+    """
+    path = folder / "campaign.json"
+    if path.exists():
+        facts = json.loads(path.read_text())
+        if facts["site"] != site.name:
+            raise ConfigurationError(
+                f"this data set was measured on the site {facts['site']!r}, not {site.name!r}",
+                where=path,
+                next_step=f"choose another name: --data {site.name}",
+            )
+        return facts
+    facts = campaign_facts(site, data_set, session)
+    write_new(path, pretty_json(facts))
+    return facts
+
+
+def _osds(session: MonitorSession) -> int:
+    return int(session.status()["osdmap"]["num_osds"])
+
+
+def _pool_size(session: MonitorSession, site: Site) -> int:
+    return int(session.command({"prefix": "osd pool get", "pool": site.pools.data.name, "var": "size"})["size"])
+
+
+def _object_store(session: MonitorSession) -> str | None:
+    try:
+        stores = session.command({"prefix": "osd count-metadata", "property": "osd_objectstore"})
+    except CephCommandError:
+        return None  # a restricted client may not ask; the deck then says "not known"
+    return ", ".join(sorted(stores)) or None

@@ -1,0 +1,227 @@
+"""`npm run measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it.
+
+At the end it derives what was measured, as `npm run derive` does, and prints the verdicts of the claims: both only read
+raw output, and whatever becomes of them the exit status is that of measuring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.base.paths import ROOT, benchmarks_directory
+from replay.base.progress import elapsed_text
+from replay.claims import claims_path
+from replay.cluster.site import Site, load_site
+from replay.config.experiments import experiment_names
+from replay.design.design import SCALES, Design
+from replay.design.estimate import Estimate
+from replay.preflight.plan import BlockPlan, design_for, estimate, plans, raw_directory, refuse_copies
+from replay.raw.evidence import design_file, read_json, record
+
+#: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
+_CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line of `npm run measure`."""
+    made = argparse.ArgumentParser(prog="npm run measure --", description=__doc__)
+    made.add_argument("--site", required=True, help="config/sites/<SITE>.yaml, the cluster to measure")
+    made.add_argument("--data", help="the data set to write, benchmarks/<DATA>/ (default: the site's name)")
+    made.add_argument("--scale", choices=SCALES, default="quick", help="how much (default: quick)")
+    made.add_argument("--experiment", action="append", metavar="NAME", help="one experiment; may be repeated")
+    made.add_argument("--blocks", type=int, metavar="N", help="so many repetitions in all instead of the scale's")
+    made.add_argument("--dry-run", action="store_true", help="say cells, hours and bytes; measure nothing")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return _campaign(options)
+    except ReplayError as error:
+        print(error, file=sys.stderr)
+        return error.exit_status
+
+
+def _campaign(options: argparse.Namespace) -> int:
+    site = load_site(options.site)
+    data_set = options.data or site.name
+    names = options.experiment or experiment_names()
+    designs = [design_for(site, name, options.scale) for name in names]
+    todo = plans(site, data_set, options.scale, names, options.blocks)
+    _say_plan(designs, data_set, todo)
+    if options.dry_run:
+        return 0
+    record_skipped(data_set, designs)
+    before = {plan.receipt for plan in todo if plan.receipt.exists()}
+    status = _snakemake(site, data_set, options)
+    _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
+    _say_invalid(data_set, names)
+    return say_claims(data_set, names, status)
+
+
+def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
+    """Keep the design of each experiment that the site cannot run at all: derive reads from it what is missing."""
+    for design in designs:
+        if design.skipped and not design.sets:
+            refuse_copies(data_set)
+            name, content = design_file(design.public(), design.digest)
+            record(raw_directory(data_set, design.name), name, content)
+
+
+def say_claims(data_set: str, names: list[str], status: int) -> int:
+    """Derive what was measured and print what it says of the claims. Returns `status`, whatever becomes of that."""
+    folder = benchmarks_directory() / data_set
+    measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
+    if not measured:
+        return status
+    print(f"\nraw output: {_shown(folder)}")
+    steps = {"derive": "deriving"} | ({"claims": "judging the claims"} if claims_path().exists() else {})
+    for module, doing in steps.items():
+        try:
+            failed = _module(module, data_set, measured)
+        except KeyboardInterrupt:
+            failed = 130
+        if failed:
+            print(f"{doing} ended with status {failed}; the raw output is as it was measured")
+            print(f"next: npm run {module} -- --data {data_set}, once that is mended")
+            return status
+    print(f"\nnext: npm run present -- --data {data_set}")
+    print(f"      npm run claims -- --data {data_set} --against NAME compares it with another data set")
+    return status
+
+
+def _module(name: str, data_set: str, experiments: list[str]) -> int:
+    """Run one of the programs behind `npm run`, which says itself what is wrong; return its exit status."""
+    sys.stdout.flush()
+    chosen = [word for one in experiments for word in ("--experiment", one)]
+    return subprocess.run([sys.executable, "-m", f"replay.{name}", "--data", data_set, *chosen]).returncode
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def _say_plan(designs: list[Design], data_set: str, todo: list[BlockPlan]) -> None:
+    estimates = []
+    for design in designs:
+        blocks = [plan.block for plan in todo if plan.experiment == design.name]
+        estimates.append((design, len(blocks), estimate(design, data_set, blocks)))
+    print("\n".join(plan_lines(estimates)), flush=True)
+
+
+def plan_lines(estimates: Sequence[tuple[Design, int, Estimate]]) -> list[str]:
+    """Return what a run will do: what it skips, a line for each experiment (design, blocks, estimate), and the sum."""
+    lines = []
+    for design, blocks, figures in estimates:
+        lines += [
+            f"{design.name}: {skip.variant or 'all of it'} is skipped, needs {skip.requires}: {skip.detail}"
+            for skip in design.skipped
+        ]
+        told = f"; time as {figures.earlier_blocks} earlier block(s) took" if figures.earlier_blocks else ""
+        lines.append(f"{design.name} at scale {design.scale}: {blocks} block(s), {_amounts(figures)}{told}")
+    if len(estimates) > 1:
+        total = sum((figures for _, _, figures in estimates), Estimate())
+        blocks = sum(number for _, number, _ in estimates)
+        lines.append(f"all {len(estimates)} experiments: {blocks} block(s), {_amounts(total)}")
+    return lines
+
+
+def _amounts(figures: Estimate) -> str:
+    return (
+        f"{figures.cells} of {figures.cells_in_all} cells to measure, about {elapsed_text(figures.seconds)}, about "
+        f"{figures.client_bytes / 2**30:.1f} GiB from clients, {figures.media_bytes / 2**30:.1f} GiB to media"
+    )
+
+
+def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
+    """Run Snakemake's `measure` in a process group of its own and pass one interruption on to all of it."""
+    settings = [f"site={site.name}", f"data={data_set}", f"scale={options.scale}"]
+    settings += [f"blocks={options.blocks}"] if options.blocks else []
+    status = 0
+    for name in options.experiment or [None]:
+        argv = [
+            *(sys.executable, "-m", "snakemake", "measure"),
+            *("--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)),
+            *("--profile", str(ROOT / "profiles" / "default")),
+            *("--config", *settings, *([f"experiment={name}"] if name else [])),
+        ]
+        status = _supervise(argv, _log_path(data_set, name)) or status
+        if status == 130:
+            break
+    return status
+
+
+def _log_path(data_set: str, name: str | None) -> Path:
+    path = ROOT / ".replay" / "logs" / f"snakemake-{data_set}-{name or 'all'}.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _supervise(argv: list[str], log: Path) -> int:
+    """Run Snakemake; what the blocks say goes to the terminal, what Snakemake says of itself to its log."""
+    interrupted = False
+
+    def forward(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        if not interrupted:
+            interrupted = True
+            os.killpg(process.pid, signal.SIGINT)
+
+    with log.open("w") as file:
+        # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
+        process = subprocess.Popen(["setpriv", "--pdeathsig", "INT", "--", *argv], start_new_session=True, stderr=file)
+        previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            status = process.wait()
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+    if interrupted:
+        return 130
+    if status != 0:
+        causes = [line for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
+        print(f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {_shown(log)}")
+    return status
+
+
+def _say_costs(done: list[BlockPlan]) -> None:
+    """Print where the time went, by component, over the blocks of this run."""
+    totals: dict[str, float] = {}
+    for plan in done:
+        for name, seconds in read_json(plan.receipt)["costs_seconds"].items():
+            totals[name] = totals.get(name, 0.0) + seconds
+    if not totals.get("total"):
+        return
+    shown = ", ".join(
+        f"{name} {seconds:.1f} s"
+        for name, seconds in sorted(totals.items(), key=lambda pair: -pair[1])
+        if name not in ("total", "own", "own_fraction") and seconds >= 0.05
+    )
+    print(f"\ntime: {elapsed_text(totals['total'])} in all: {shown}")
+    print(f"the runner's own cost: {totals['own']:.1f} s, {totals['own'] / totals['total']:.2%}")
+
+
+def _say_invalid(data_set: str, names: list[str]) -> None:
+    for name in names:
+        reasons: dict[str, int] = {}
+        for seal in (benchmarks_directory() / data_set / name / "raw").glob("block-*/*/attempt-*/attempt.json"):
+            for problem in read_json(seal)["invalid"]:
+                reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
+        if reasons:
+            listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            print(f"{name}: void cells that are kept and not drawn: {listed}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Asks, before each step, whether Replay may go on: health, ceilings, time window. Settles the cluster first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from replay.base.errors import RefusedError
+from replay.cluster import ceilings, health
+from replay.cluster.stuck import STUCK_SECONDS, stuck_groups, stuck_sentence
+from replay.design.media import media_bytes
+from replay.measure.bench import Bench
+from replay.raw.record import Wait
+
+#: A cluster that recovers, trims snapshots or scrubs is waited for this long before a cell; then the run stops.
+SETTLE_TIMEOUT_SECONDS = 600.0
+#: Placement groups in these states do work that no client asked for; a cell waits until it is done.
+BUSY_STATES = ("snaptrim", "recover", "backfill", "peering", "remapped", "degraded", "undersized", "scrubbing")
+
+
+class Guard:
+    """The conscience of a run: every answer is fresh, none is cached."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        stuck_seconds: int = STUCK_SECONDS,
+    ) -> None:
+        self.bench = bench
+        self.sleep = sleep
+        self.now = now
+        self.stuck_seconds = stuck_seconds
+        self._replicas: int | None = None
+
+    def health(self) -> health.Verdict:
+        """Return the judgement of the cluster as it is now."""
+        return health.classify(self.bench.session.status())
+
+    def before_block(self) -> None:
+        """Refuse an unfit cluster, a reached ceiling; wait for the time window."""
+        self._await_window()
+        verdict = self.health()
+        if not verdict.fit and not self._may_settle():
+            stuck = stuck_sentence(self.bench.session, self.stuck_seconds)
+            raise RefusedError(
+                "; ".join(filter(None, (verdict.sentence(), stuck))),
+                where=f"site {self.bench.site.name}",
+                next_step="nothing was created; mend the cluster, then run measure again",
+            )
+        self._check_ceilings()
+
+    def before_set(self) -> None:
+        """Wait for the time window and check the ceilings; raise RefusedError when one is reached."""
+        with self.bench.costs.measure("health"):
+            self._check_ceilings()
+        self._await_window()
+
+    def settle(self) -> Iterator[Wait]:
+        """Wait until no placement group works on its own account; yield the wait when there was one.
+
+        Raises RefusedError when the cluster does not settle.
+        """
+        started = time.monotonic()
+        busy = self._busy()
+        if not busy:
+            return
+        first = busy
+        with self.bench.costs.measure("wait"):
+            while busy:
+                if time.monotonic() - started > SETTLE_TIMEOUT_SECONDS:
+                    raise RefusedError(
+                        f"the cluster did not settle within {SETTLE_TIMEOUT_SECONDS:.0f} s: {', '.join(busy)}",
+                        where=f"site {self.bench.site.name}",
+                        next_step="finished sets are kept; run measure again when it has",
+                    )
+                self.sleep(0.2)
+                busy = self._busy()
+        yield Wait("cluster_settled", time.monotonic() - started, "settled", {"states": first})
+
+    def media_bytes(self) -> float:
+        """Estimate what this process has made the cluster write to its media: copies and journals."""
+        journaled = self.bench.journaled_bytes_written
+        plain = self.bench.client_bytes_written - journaled
+        if not plain and not journaled:
+            return 0.0
+        replicas = self._pool_replicas()
+        return media_bytes(plain, replicas=replicas) + media_bytes(
+            journaled, replicas=replicas, journaled=True
+        )
+
+    def _pool_replicas(self) -> int:
+        if self._replicas is None:
+            pool = self.bench.site.pools.data.name
+            answer = self.bench.session.command({"prefix": "osd pool get", "pool": pool, "var": "size"})
+            self._replicas = int(answer["size"])
+        return self._replicas
+
+    def _busy(self) -> list[str]:
+        states = self.bench.session.status().get("pgmap", {}).get("pgs_by_state", ())
+        return [
+            f"{state['count']} {state['state_name']}"
+            for state in states
+            if any(word in state["state_name"] for word in BUSY_STATES)
+        ]
+
+    def _may_settle(self) -> bool:
+        """Only recovery of our own sandbox, just started, is worth waiting for here; `settle` does the waiting.
+
+        What is stuck does not settle.
+        """
+        if not self.bench.daemons_are_here or not self._busy():
+            return False
+        return not stuck_groups(self.bench.session, self.stuck_seconds)
+
+    def _check_ceilings(self) -> None:
+        limits, session = self.bench.site.ceilings, self.bench.session
+        stops = ceilings.check(
+            limits,
+            status=session.status(),
+            osd_df=self._ask({"prefix": "osd df"}),
+            osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
+            bytes_written_to_media=self.media_bytes(),
+        )
+        if stops:
+            raise RefusedError(
+                "; ".join(stop.detail for stop in stops),
+                where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
+                next_step="finished sets are kept; run measure again when there is room, or raise the ceiling",
+            )
+
+    def _ask(self, command: dict[str, Any]) -> dict[str, Any]:
+        with self.bench.costs.measure("health"):
+            return self.bench.session.command(command)
+
+    def _await_window(self) -> None:
+        window = self.bench.site.time_window
+        if window is None or window.is_open(self.now()):
+            return
+        self.bench.say(f"outside the time window ({window}); waiting until it opens")
+        with self.bench.costs.measure("wait"):
+            while (remaining := window.seconds_until_open(self.now())) > 0:
+                self.sleep(min(60.0, remaining))

@@ -1,0 +1,287 @@
+"""Runs one block of one experiment: every set that has no valid attempt yet, in the block's random order."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from replay.base.clock import seconds_of, utc_now
+from replay.base.errors import ReplayError
+from replay.base.progress import Progress
+from replay.cluster.versions import versions
+from replay.design.design import (
+    Cell,
+    CellSet,
+    Design,
+    block_seed,
+    digest_of,
+    order_of_cells,
+    order_of_sets,
+    plan_digest,
+)
+from replay.design.procedures import protocol_for
+from replay.measure.bench import Bench
+from replay.measure.caches import Caches
+from replay.measure.guard import Guard
+from replay.measure.procedure import Protocol
+from replay.owned.images import remove_owned_leftovers
+from replay.raw import evidence
+from replay.raw.evidence import Attempt, attempts_of
+from replay.raw.provenance import git_state, host
+from replay.raw.record import Measured, Wait
+from replay.samplers import limiter
+from replay.samplers.limiter import LIMITER_RULE, limiting_resource
+
+MOST_ATTEMPTS = 3
+
+
+class BlockRunner:
+    """One block, from its plan to its receipt."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        design: Design,
+        block: int,
+        raw: Path,
+        progress: Progress,
+        *,
+        guard: Guard,
+        protocol_of: Callable[[Bench, Design], Protocol] = protocol_for,
+    ) -> None:
+        self.bench = bench
+        self.design = design
+        self.block = block
+        self.raw = raw
+        self.progress = progress
+        self.guard = guard
+        self.seed = block_seed(bench.data_set, design.name, block)
+        self.protocol = protocol_of(bench, design)
+        self.caches = Caches(bench)
+        self._versions: dict[str, Any] | None = None
+        self._started_at = utc_now()
+
+    def run(self) -> Path:
+        """Measure what is missing and write the block's receipt; return its path.
+
+        Raises ReplayError when a set stays void after three attempts, when the cluster or a ceiling says stop, or when
+        mirroring does not catch up. All that was finished is kept.
+        """
+        name, content = evidence.design_file(self.design.public(), self.design.digest)
+        evidence.record(self.raw, name, content)
+        todo = [(index, one) for index, one in enumerate(order_of_sets(self.design, self.seed)) if self._lacks(one)]
+        self.progress.start(
+            f"{self.design.name} block {self.block} of {self.design.blocks}",
+            sum(len(one.cells) for _, one in todo),
+            sum(len(one.cells) for one in self.design.sets),
+        )
+        void: list[str] = []
+        if todo:
+            try:
+                self.guard.before_block()
+                self.caches.before_block()
+                self.protocol.open_block(self.raw, [one for _, one in todo])
+                for index, one in self._available(todo):
+                    if not self._measure_set(index, one):
+                        void.append(one.point)
+            finally:
+                _without_interruption(self._close)
+        if void:
+            raise ReplayError(
+                f"{len(void)} set(s) stayed void after {MOST_ATTEMPTS} attempts: {', '.join(void)}",
+                where=f"{self.design.name}, block {self.block}",
+                next_step="the reasons stand in each attempt.json; mend the cause and run measure again",
+            )
+        return self._write_receipt(len(todo))
+
+    def _close(self) -> None:
+        """Remove what the block created; an image whose creation was cut short stands in the ledger only."""
+        self.protocol.close_block()
+        remove_owned_leftovers(self.bench)
+
+    def _lacks(self, one: CellSet) -> bool:
+        """Tell whether the set needs measuring: no attempt is valid for exactly these cells."""
+        wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
+        return not evidence.is_measured(self.raw, self.block, one.point, wanted)
+
+    def _available(self, todo: list[tuple[int, CellSet]]) -> list[tuple[int, CellSet]]:
+        """Return the sets without the variants that this cluster refuses, those that still need measuring."""
+        refused = {skip.variant for skip in self.protocol.unavailable}
+        if not refused:
+            return todo
+        rest = [
+            (index, replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name not in refused)))
+            for index, one in todo
+        ]
+        return [(index, one) for index, one in rest if one.cells and self._lacks(one)]
+
+    def _measure_set(self, index: int, one: CellSet) -> bool:
+        """Run a set until an attempt is valid, three times at the most; return whether one was."""
+        for _ in range(MOST_ATTEMPTS):
+            numbers = [number for number, _ in attempts_of(self.raw, self.block, one.point)]
+            number = max(numbers, default=0) + 1
+            self.guard.before_set()
+            attempt = Attempt(self.raw, self.block, one.point, number)
+            started = utc_now()
+            cells = order_of_cells(one, self.seed, number)
+            problems: list[dict[str, Any]] = []
+            for position, cell in enumerate(cells):
+                measured = self._measure_cell(attempt, index, position, cell)
+                if measured.invalid:
+                    reason, detail = measured.invalid
+                    problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
+                    self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
+                    self.protocol.after_invalid(self.raw, cell, measured)
+            with self.bench.costs.measure("record"):
+                attempt.seal(
+                    {
+                        "schema_version": 1,
+                        "experiment": self.design.name,
+                        "block": self.block,
+                        "point": one.point,
+                        "attempt": number,
+                        "set_index": index,
+                        "seed": self.seed,
+                        "order": [cell.variant.name for cell in cells],
+                        "cells": {cell.variant.name: cell.cell_id for cell in one.cells},
+                        "status": "complete",
+                        "valid": not problems,
+                        "invalid": problems,
+                        "started_at": started,
+                        "ended_at": utc_now(),
+                    }
+                )
+            if not problems:
+                return True
+            self.progress.repeat(len(cells))
+        return False
+
+    def _measure_cell(self, attempt: Attempt, index: int, position: int, cell: Cell) -> Measured:
+        self.progress.begin(f"{cell.point} {cell.variant.label}")
+        seed = int(digest_of([self.seed, cell.point, attempt.number, cell.variant.name], 8), 16) & 0x7FFFFFFF
+        waits: list[Wait] = list(self.guard.settle())
+        waits += self.protocol.prepare(cell)
+        caches, dropping = self.caches.before_cell()
+        waits += dropping
+        with self.bench.costs.measure("health"):
+            health_before = self.guard.health()
+        measured = self.protocol.run(cell, seed)
+        with self.bench.costs.measure("health"):
+            health_after = self.guard.health()
+        refusals = [f"{code}: {text}" for code, text in health_after.refuse]
+        if refusals and measured.invalid is None:
+            measured.invalid = ("unhealthy", "; ".join(refusals))
+        if self.bench.hosts is not None:
+            measured.samples["prometheus"] = self.bench.hosts.between(
+                seconds_of(measured.started_at), seconds_of(measured.ended_at)
+            )
+        measured.facts["caches"] = caches
+        waits += measured.waits
+        waits += self.protocol.restore(cell, measured)
+        with self.bench.costs.measure("record"):
+            attempt.write_cell(
+                cell.variant.name,
+                measured.results,
+                self._sidecar(
+                    cell,
+                    measured,
+                    waits,
+                    {"before": health_before.summary, "after": health_after.summary},
+                    attempt=attempt.number,
+                    set_index=index,
+                    position=position,
+                    seed=seed,
+                ),
+            )
+        self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
+        return measured
+
+    def _sidecar(
+        self,
+        cell: Cell,
+        measured: Measured,
+        waits: list[Wait],
+        health: dict[str, Any],
+        **identity: int,
+    ) -> dict[str, Any]:
+        """Return a cell's sidecar; `identity` is its attempt, set_index, position and seed."""
+        if self._versions is None:
+            self._versions = versions(self.bench.session, self.protocol.program)
+        return {
+            "schema_version": 1,
+            "experiment": self.design.name,
+            "block": self.block,
+            **identity,
+            "point": cell.point,
+            "variant": cell.variant.name,
+            "label": cell.variant.label,
+            "cell_id": cell.cell_id,
+            "levels": dict(cell.levels),
+            "protocol": self.design.configuration["protocol"],
+            "tool": self.design.configuration["tool"],
+            "argv": measured.argv,
+            "files": {role: f"{cell.variant.name}.{suffix}" for role, (suffix, _) in measured.results.items()},
+            "exit_status": measured.exit_status,
+            "started_at": measured.started_at,
+            "ended_at": measured.ended_at,
+            "tool_seconds": round(measured.tool_seconds, 4),
+            "valid": measured.invalid is None,
+            "invalid": (
+                None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
+            ),
+            "versions": self._versions,
+            **git_state(),
+            "host": host(),
+            "health": health,
+            "load": measured.load,
+            **self._limiter(measured),
+            "waits": [wait.public() for wait in waits],
+            "samples": measured.samples,
+            "facts": measured.facts,
+        }
+
+    def _limiter(self, measured: Measured) -> dict[str, str]:
+        """Return what limited a cell, and by which rule: this machine's where all daemons are here, else the hosts'."""
+        if (seen := measured.samples.get("prometheus")) is not None:
+            return {"limiter": limiter.limiting_resource_of_hosts(seen), "limiter_rule": limiter.HOSTS_LIMITER_RULE}
+        found = limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here)
+        return {"limiter": found, "limiter_rule": LIMITER_RULE}
+
+    def _write_receipt(self, measured_sets: int) -> Path:
+        plan = plan_digest(self.design, self.block)
+        return evidence.record(
+            self.raw,
+            f"block-{self.block:02d}/receipt-{plan}.json",
+            evidence.pretty_json(
+                {
+                    "schema_version": 1,
+                    "experiment": self.design.name,
+                    "block": self.block,
+                    "plan": plan,
+                    "design": self.design.digest,
+                    "scale": self.design.scale,
+                    "seed": self.seed,
+                    "sets": [one.point for one in order_of_sets(self.design, self.seed)],
+                    "sets_measured_in_this_sitting": measured_sets,
+                    "skipped": [vars(one) for one in self.protocol.unavailable],
+                    "host": host(),
+                    **git_state(),
+                    "started_at": self._started_at,
+                    "ended_at": utc_now(),
+                    "costs_seconds": self.bench.costs.summary(),
+                }
+            ),
+        )
+
+
+def _without_interruption(action: Callable[[], None]) -> None:
+    """Run `action` to its end although the person presses Ctrl-C again: it removes what was created."""
+    previous = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        action()
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

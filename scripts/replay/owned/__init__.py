@@ -1,0 +1,1 @@
+"""What Replay made on a cluster, and how it is undone."""

@@ -1,0 +1,153 @@
+"""Removes from a site what Replay made there: lists it, asks, removes only that, and says what is left and why.
+
+python -m replay.owned.clean --site NAME [--yes]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+
+from replay.base.errors import RefusedError, ReplayError
+from replay.base.paths import state_directory
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site, load_site
+from replay.owned.ledger import Entry, Ledger
+from replay.owned.removal import Outcome, Remover
+from replay.owned.slot import SlotLock
+
+
+def clean(
+    site: Site, *, confirm: Callable[[int], bool], say: Callable[[str], None] = print, patience_seconds: float = 60.0
+) -> list[Outcome]:
+    """Remove everything that the ledgers of the site's clusters name for this site, and return each outcome.
+
+    `confirm` is asked once with the number of things, after they were listed; nothing is removed unless it says yes.
+    An entry that cannot be removed stays in the ledger; the others are removed all the same.
+    Raises CephCommandError when the primary cluster cannot be reached, RefusedError while a measurement runs on it.
+    """
+    with ExitStack() as stack:
+        work: list[tuple[Remover, list[Entry]]] = []
+        for cluster, mirror in _clusters(site):
+            session = stack.enter_context(MonitorSession(cluster))
+            try:
+                ledger = Ledger(session.fsid())
+            except CephCommandError:
+                if cluster is site.primary:
+                    raise
+                say("the second cluster does not answer: what Replay owns there cannot be seen now")
+                continue
+            if cluster is site.primary:
+                _hold(ledger.fsid, stack)
+            remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
+            work.append((remover, _entries(ledger, site, say)))
+        total = sum(len(entries) for _, entries in work)
+        if total == 0:
+            say(f"nothing to remove: the ledger names nothing for site {site.name}")
+            return []
+        for remover, entries in work:
+            for entry in entries:
+                say(f"  {_described(remover, entry)}")
+        if not confirm(total):
+            say("nothing was removed")
+            return []
+        return _remove_all(work, say)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status: 0 all gone, 1 something is left, 2 to 4 see the message."""
+    parser = argparse.ArgumentParser(
+        prog="npm run clean --",
+        description="Remove from a site what Replay made there, as its ledger names it. Nothing else is touched.",
+    )
+    parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    options = parser.parse_args(arguments)
+    try:
+        outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
+    except ReplayError as error:
+        print(f"clean: {error}", file=sys.stderr)
+        return error.exit_status
+    left = [outcome for outcome in outcomes if outcome.status == "left"]
+    for outcome in left:
+        print(f"left: {outcome.entry.kind} {outcome.entry.spec}: {outcome.why}")
+        if outcome.next_step:
+            print(f"  next: {outcome.next_step}")
+    if outcomes:
+        print(f"{len(outcomes) - len(left)} of {len(outcomes)} gone" + (f", {len(left)} left" if left else ""))
+    return 1 if left else 0
+
+
+def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
+    yield site.primary, site.secondary
+    if site.secondary is not None:
+        yield site.secondary, site.primary
+
+
+def _hold(fsid: str, stack: ExitStack) -> None:
+    """Take the cluster's slot: what a running measurement has just made must not go away under it."""
+    slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+    slot.acquire(wait_seconds=2.0)
+    stack.callback(slot.release)
+
+
+def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Entry]:
+    """Return this site's entries, newest first: snapshots go before their image, images before their pool."""
+    owned = ledger.owned()
+    others = sorted({entry.site for entry in owned} - {site.name})
+    if others:
+        say(f"this cluster also holds things made through other sites: {', '.join(others)} (clean each by its name)")
+    return [entry for entry in reversed(owned) if entry.site == site.name]
+
+
+def _described(remover: Remover, entry: Entry) -> str:
+    words = [entry.kind.replace("_", " "), entry.details.get("final_name", entry.spec)]
+    try:
+        size = remover.size_bytes(entry)
+    except ReplayError as error:
+        size = None
+        words.append(f"({error.what})")
+    if size is not None:
+        words.append(_shown(size))
+    words.append(f"of {entry.intended_at[:16].replace('T', ' ')} UTC")
+    if not entry.confirmed:
+        words.append("(perhaps never made)")
+    if remover.cluster.name != "primary":
+        words.append("on the second cluster")
+    return " ".join(words)
+
+
+def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], None]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    for remover, entries in work:
+        for entry in entries:
+            if (outcome := remover.remove(entry)) is not None:
+                outcomes.append(outcome)
+                say(f"{outcome.status}: {entry.kind} {entry.spec}")
+    # Copies are waited for last: an image that was failed over goes from the second cluster by its own entry.
+    for remover, _ in work:
+        for outcome in remover.finish():
+            outcomes.append(outcome)
+            say(f"{outcome.status}: {outcome.entry.kind} {outcome.entry.spec} and its mirrored copy")
+    return outcomes
+
+
+def _ask(count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise RefusedError("there is no terminal to ask at", next_step="look at the list above, then add --yes")
+    return input(f"remove these {count}? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _shown(size_bytes: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size_bytes < 1024:
+            return f"{size_bytes:.4g} {unit}"
+        size_bytes /= 1024
+    return f"{size_bytes:.4g} TiB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Pools that an experiment needs for itself, such as one per number of replicas: made for a block, removed after it.
+
+They keep the unique name under which they are made, so that they cannot be taken for anybody else's.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from replay.base.errors import RefusedError, ReplayError
+from replay.cluster.capabilities import require
+from replay.cluster.cluster import CephCommandError
+from replay.owned.ledger import Entry, unique_name
+from replay.owned.open_site import OpenSite
+from replay.owned.pools import DEFAULT_PG_NUM, await_clean, failure_domain, set_pool
+from replay.owned.removal import Remover
+
+#: A manager knows of new placement groups after seconds; only then does "all of them are clean" include them.
+SEEN_WITHIN_SECONDS = 30.0
+
+
+class PoolSizeRefusedError(RefusedError):
+    """The cluster's monitors allow no pool of that size, such as one copy without `mon_allow_pool_size_one`."""
+
+
+@dataclass(frozen=True)
+class PoolSpec:
+    """What a pool is: copies, placement groups, and the device class it lies on (None: any)."""
+
+    replicas: int
+    pg_num: int = DEFAULT_PG_NUM
+    device_class: str | None = None
+
+
+@dataclass(frozen=True)
+class ExperimentPool:
+    """A pool that Replay made for an experiment."""
+
+    name: str
+    pool_id: int
+    entry_id: str
+    spec: PoolSpec
+
+
+def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: str) -> ExperimentPool:
+    """Make a replicated pool `replay-<random>-<suffix>`, in the ledger before it exists.
+
+    `application` is `rados` or `rbd`; a pool for images is initialised. Call `await_pools` before using it. Raises
+    RefusedError where the site does not allow to make pools, PoolSizeRefusedError where the monitors allow no pool of
+    that size (nothing is left of it then), CephCommandError when a command fails.
+    """
+    session, name = bench.session, unique_name(suffix)
+    require(bench.site, "pool_create", session.fsid())
+    require(bench.site, "pool_delete", session.fsid())
+    details = {"final_name": name} | ({"crush_rule": name} if spec.device_class else {})
+    entry = bench.ledger.intend("pool", name, "", "", site=bench.site.name, data_set=bench.data_set, details=details)
+    with bench.costs.measure("prepare"):
+        command = {"prefix": "osd pool create", "pool": name, "pg_num": spec.pg_num, "pgp_num": spec.pg_num}
+        command |= {"pool_type": "replicated"}
+        if spec.device_class:
+            rule = {"name": name, "root": "default", "type": failure_domain(session), "class": spec.device_class}
+            session.command({"prefix": "osd crush rule create-replicated", **rule})
+            command |= {"rule": name}
+        session.command(command)
+        pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
+        pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
+        bench.ledger.confirm(entry, {"id": pool_id})
+        try:
+            set_pool(session, name, "size", str(spec.replicas), sure=spec.replicas == 1)
+        except CephCommandError as error:
+            if error.exit_status_of_tool != errno.EPERM:
+                raise
+            remove_pool_entries(bench, lambda one: one.id == entry)
+            raise PoolSizeRefusedError(
+                f"the monitors refuse a pool of size {spec.replicas}: {error.what}", where=f"site {bench.site.name}"
+            ) from error
+        session.command({"prefix": "osd pool application enable", "pool": name, "app": application})
+        if application == "rbd":
+            session.cluster.run("rbd", "pool", "init", name, timeout_seconds=60)
+    return ExperimentPool(name, pool_id, entry, spec)
+
+
+def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
+    """Wait until the cluster knows of the pools' placement groups, and is fit with them.
+
+    Raises RefusedError when it stays unfit.
+    """
+    session, names = bench.session, [pool.name for pool in pools]
+    with bench.costs.measure("prepare"):
+        wanted = sum(pool["pg_num"] for pool in session.command({"prefix": "osd pool ls", "detail": "detail"}))
+        deadline = time.monotonic() + SEEN_WITHIN_SECONDS
+        while session.status()["pgmap"]["num_pgs"] < wanted and time.monotonic() < deadline:
+            time.sleep(0.2)
+        await_clean(session, names)
+
+
+def remove_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
+    """Remove pools of this block with all that they hold.
+
+    Raises ReplayError naming one that could not be removed: it stays in the ledger, and `npm run clean` takes it up.
+    """
+    wanted = {pool.entry_id for pool in pools}
+    remove_pool_entries(bench, lambda entry: entry.id in wanted)
+
+
+def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int:
+    """Remove the pools of the ledger's chosen entries; return how many were there.
+
+    Raises ReplayError naming one that could not be removed.
+    """
+    with bench.costs.measure("prepare"):
+        remover = Remover(bench.site, bench.session.cluster, bench.session, bench.ledger, None, bench.say)
+        outcomes = [remover.remove(one) for one in bench.ledger.owned() if one.kind == "pool" and chosen(one)]
+    left = [one for one in outcomes if one is not None and one.status == "left"]
+    if left:
+        raise ReplayError(
+            f"{len(left)} pool(s) could not be removed: {left[0].why}",
+            where=left[0].entry.pool,
+            next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+        )
+    return len(outcomes)
+
+
+def remove_leftover_pools(bench: OpenSite) -> int:
+    """Remove the experiment pools that an interrupted run on this site left; a site's own pools stay."""
+    kept = {pool.name for pool in bench.site.pools.all()}
+    return remove_pool_entries(
+        bench, lambda entry: entry.site == bench.site.name and entry.details.get("final_name") not in kept
+    )

@@ -1,0 +1,150 @@
+"""Block device images for one block: fresh, filled, recorded in the ledger before they exist, removed after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from replay.base.errors import ReplayError
+from replay.design.design import Image
+from replay.owned.ledger import Entry, unique_name
+from replay.owned.open_site import OpenSite
+from replay.owned.removal import Outcome, Remover
+
+#: `rbd` writes this many bytes a second at the very least while it fills; slower is an error, not a wait for ever.
+SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
+FILL_IO_BYTES = 4 << 20
+
+
+@dataclass
+class BlockImage:
+    """An image on the primary cluster that Replay created."""
+
+    pool: str
+    namespace: str
+    name: str
+    image: Image
+    entry_id: str
+    rbd_id: str = ""
+
+    @property
+    def spec(self) -> str:
+        """`pool[/namespace]/name`, as the rbd program takes it."""
+        return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
+
+
+def create_image(
+    bench: OpenSite,
+    suffix: str,
+    image: Image,
+    *,
+    fill_with: Callable[[OpenSite, BlockImage], None] | None = None,
+    journal_pool: str | None = None,
+    pool: str | None = None,
+) -> BlockImage:
+    """Create an image, fill it, then switch on journaling and mirroring: filling is not part of what they cost.
+
+    `fill_with` writes other contents than `fill_image` does. `pool` is another pool than the site's, for all of the
+    image. The journal goes to `journal_pool`, else to the site's
+    journal pool where it names one, else to the image's pool.
+    Raises CephCommandError when a command fails; what was created by then stands in the ledger.
+    """
+    pools = bench.site.pools
+    own_pool, cluster = pool is not None, bench.primary_cluster
+    pool, namespace = (pool, "") if pool is not None else (pools.data.name, pools.data.namespace or "")
+    name = unique_name(suffix)
+    late = [feature for feature in image.features if feature == "journaling"]
+    early = [feature for feature in image.features if feature not in late]
+    with bench.costs.measure("prepare"):
+        entry = bench.ledger.intend(
+            "image",
+            pool,
+            namespace,
+            name,
+            site=bench.site.name,
+            data_set=bench.data_set,
+            details={"size_bytes": image.size_bytes, "mirrored": image.mirroring is not None},
+        )
+        made = BlockImage(pool, namespace, name, image, entry)
+        options = ["--size", f"{image.size_bytes}B", "--object-size", f"{image.object_size_bytes}B"]
+        for feature in early or ["layering"]:
+            options += ["--image-feature", feature]
+        if pools.data_pool is not None and not own_pool:
+            options += ["--data-pool", pools.data_pool.name]
+        cluster.run("rbd", "create", *options, made.spec)
+        made.rbd_id = cluster.json("rbd", "info", made.spec)["id"]
+        bench.ledger.confirm(entry, {"id": made.rbd_id})
+        (fill_with or fill_image)(bench, made)
+        for feature in late:
+            journal = journal_pool or (pools.journal.name if pools.journal is not None else None)
+            there = ["--journal-pool", journal] if journal is not None else []
+            cluster.run("rbd", "feature", "enable", *there, made.spec, feature)
+        if image.mirroring:
+            cluster.run("rbd", "mirror", "image", "enable", made.spec, image.mirroring)
+    return made
+
+
+def fill_image(bench: OpenSite, made: BlockImage) -> None:
+    """Write every byte of an image once, so that reads find data and writes overwrite.
+
+    The bytes come from `rbd bench`, which writes one repeated byte: do not measure on a pool that compresses.
+    """
+    size = made.image.size_bytes
+    bench.account(size)
+    bench.primary_cluster.run(
+        "rbd",
+        "bench",
+        *("--io-type", "write", "--io-pattern", "full-seq"),
+        *("--io-size", str(min(FILL_IO_BYTES, size)), "--io-threads", "4", "--io-total", str(size)),
+        made.spec,
+        "--rbd_cache=false",
+        timeout_seconds=60 + size / SLOWEST_FILL_BYTES_PER_SECOND,
+    )
+
+
+def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_seconds: float = 120.0) -> None:
+    """Remove images that this process created, and wait until their mirrored copies are gone.
+
+    Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `npm run clean` takes them up.
+    """
+    wanted = {made.entry_id for made in images}
+    left = [one for one in _remove(bench, lambda entry: entry.id in wanted, patience_seconds) if one.status == "left"]
+    if left:
+        raise ReplayError(
+            f"{len(left)} image(s) could not be removed: {left[0].why}",
+            where=left[0].entry.spec,
+            next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+        )
+
+
+def remove_owned_leftovers(bench: OpenSite) -> int:
+    """Remove the images that an earlier run on this site left behind: only what is in the ledger and is what it says.
+
+    Returns how many were removed; says which could not be.
+    """
+    outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name, 120.0)
+    for one in outcomes:
+        if one.status == "left":
+            bench.say(f"{one.entry.spec} is left: {one.why}")
+    return sum(one.status == "removed" for one in outcomes)
+
+
+def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[Outcome]:
+    """Remove the chosen entries of both clusters' ledgers; copies are waited for last."""
+    sides = [(bench.session, bench.ledger, bench.site.secondary)]
+    if bench.secondary is not None and bench.secondary_ledger is not None:
+        sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
+    outcomes: list[Outcome] = []
+    with bench.costs.measure("prepare"):
+        removers = []
+        for session, ledger, mirror in sides:
+            remover = Remover(
+                bench.site, session.cluster, session, ledger, mirror, bench.say, patience_seconds, poll_seconds=0.25
+            )
+            removers.append(remover)
+            for entry in [entry for entry in ledger.owned() if chosen(entry)]:
+                if (outcome := remover.remove(entry)) is not None:
+                    outcomes.append(outcome)
+        for remover in removers:
+            outcomes += remover.finish()
+    return outcomes

@@ -1,0 +1,207 @@
+"""What Replay created on a cluster, on disk before it is created: only what stands here is ever removed.
+
+One file per cluster, `<state>/ledger/<fsid>.jsonl`, outside of the checkout so that it outlives it.
+Each line is an event:
+
+    {"event": "intend", "id": …, "at": …, "kind": …, "pool": …, "namespace": …, "name": …,
+     "site": …, "data_set": …, "details": {…}}
+    {"event": "confirm", "id": …, "at": …, "facts": {…}}
+    {"event": "removed", "id": …, "at": …}
+
+A line is synced to disk before the call returns. A last line without a newline was never acknowledged, so that nothing
+was created (or removed) on its strength: readers pass over it, the next writer cuts it off.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import EvidenceError, ReplayError
+from replay.base.paths import state_directory
+
+KINDS = (
+    *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file"),
+    # Settings: removing one sets back what was.
+    *("config", "crush_weight", "primary_affinity", "device_class", "io_cap"),
+    # This machine's, not the cluster's.
+    *("kernel_mapping", "kernel_mount"),
+)
+
+
+def unique_name(suffix: str) -> str:
+    """Return `replay-<8 random hexadecimal digits>-<suffix>`: a name that no neighbour has."""
+    return f"replay-{secrets.token_hex(4)}-{suffix}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that Replay owns. `confirmed` is False when a crash may have come before its creation."""
+
+    id: str
+    kind: str
+    pool: str
+    namespace: str
+    name: str
+    site: str
+    data_set: str
+    intended_at: str
+    details: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    confirmed: bool = False
+
+    @property
+    def spec(self) -> str:
+        """`pool[/namespace][/name]`, as the rbd program takes it."""
+        return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
+
+
+class Ledger:
+    """The ledger of one cluster. Several processes may use it at once; each event is written under a lock."""
+
+    def __init__(self, fsid: str, *, directory: Path | None = None) -> None:
+        if not re.fullmatch(r"[0-9a-fA-F-]{8,}", fsid):
+            raise ReplayError(f"{fsid!r} is not a cluster's fsid", where="ledger")
+        self.fsid = fsid
+        self.path = (directory or state_directory() / "ledger") / f"{fsid}.jsonl"
+
+    def intend(
+        self,
+        kind: str,
+        pool: str,
+        namespace: str,
+        name: str,
+        *,
+        site: str,
+        data_set: str = "",
+        details: dict[str, Any] | None = None,
+    ) -> str:
+        """Record that `pool/namespace/name` is about to be created, and return the entry's id.
+
+        Call it *before* the creation. `kind` is one of KINDS; a pool's `name` is empty (see pools.py), a file's is its
+        path; `details` is what removing it may need (`{"size_bytes": …}`, `{"mirrored": true}`, `{"interval": "1m"}`,
+        `{"who": "osd", "before": null}`, `{"before": 0.5}` of an OSD's weight or affinity).
+        """
+        if kind not in KINDS:
+            raise ReplayError(f"{kind!r} is not one of {', '.join(KINDS)}", where="ledger")
+        entry_id = secrets.token_hex(8)
+        self._append(
+            {
+                "event": "intend",
+                "id": entry_id,
+                "kind": kind,
+                "pool": pool,
+                "namespace": namespace or "",
+                "name": name,
+                "site": site,
+                "data_set": data_set,
+                "details": details or {},
+            }
+        )
+        return entry_id
+
+    def confirm(self, entry_id: str, facts: dict[str, Any] | None = None) -> None:
+        """Record that the thing exists, with what identifies it beyond its name (`{"id": <rbd image id>}`)."""
+        self._append({"event": "confirm", "id": entry_id, "facts": facts or {}})
+
+    def removed(self, entry_id: str) -> None:
+        """Record that the thing is gone, or was never made."""
+        self._append({"event": "removed", "id": entry_id})
+
+    def owned(self) -> list[Entry]:
+        """Return what is not recorded as removed, oldest first. Raises EvidenceError on a line that is no event."""
+        try:
+            with self.path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+                data = file.read()
+        except FileNotFoundError:
+            return []
+        entries: dict[str, Entry] = {}
+        whole, _, _torn = data.rpartition(b"\n")
+        for number, line in enumerate(whole.split(b"\n") if whole else [], start=1):
+            self._apply(entries, line, number)
+        return list(entries.values())
+
+    def forget(self) -> None:
+        """Delete the file: the cluster itself is gone (a sandbox that was taken down)."""
+        self.path.unlink(missing_ok=True)
+
+    def find(self, kind: str, pool: str, namespace: str, name: str) -> Entry | None:
+        """Return the entry that owns `pool/namespace/name`, None when Replay does not own it."""
+        wanted = (kind, pool, namespace or "", name)
+        return next((e for e in self.owned() if (e.kind, e.pool, e.namespace, e.name) == wanted), None)
+
+    def _apply(self, entries: dict[str, Entry], line: bytes, number: int) -> None:
+        try:
+            record = json.loads(line)
+            event, entry_id = record["event"], record["id"]
+            if event == "intend":
+                keys = ("id", "kind", "pool", "namespace", "name", "site", "data_set", "details")
+                entries[entry_id] = Entry(intended_at=record["at"], **{key: record[key] for key in keys})
+            elif event == "confirm" and entry_id in entries:
+                entries[entry_id] = replace(entries[entry_id], confirmed=True, facts=record["facts"])
+            elif event == "removed":
+                entries.pop(entry_id, None)
+            elif event != "confirm":
+                raise ValueError(f"unknown event {event!r}")
+        except (ValueError, KeyError, TypeError) as error:
+            raise EvidenceError(
+                f"this line is no event of the ledger: {error}",
+                where=f"{self.path}:{number}",
+                next_step="restore the file from a copy, or take the line out after looking at what it names",
+            ) from error
+
+    def _append(self, record: dict[str, Any]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        event, entry_id, *_ = record.values()
+        line = json.dumps({"event": event, "id": entry_id, "at": now, **record}, ensure_ascii=False) + "\n"
+        with self._locked() as descriptor:
+            _cut_torn_line(descriptor)
+            os.lseek(descriptor, 0, os.SEEK_END)
+            _write_all(descriptor, line.encode())
+            os.fsync(descriptor)
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Open the file for writing under an exclusive lock; a new file's directories are synced as well."""
+        new = not self.path.exists()
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if new:
+                for directory in (self.path.parent, self.path.parent.parent):
+                    _sync_directory(directory)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def _cut_torn_line(descriptor: int) -> None:
+    """Cut off what a crash left behind the last newline."""
+    size = os.fstat(descriptor).st_size
+    if size == 0 or os.pread(descriptor, 1, size - 1) == b"\n":
+        return
+    os.ftruncate(descriptor, os.pread(descriptor, size, 0).rfind(b"\n") + 1)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

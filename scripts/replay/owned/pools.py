@@ -1,0 +1,123 @@
+"""Makes the pools that a site's file lets Replay make. Each is in the ledger before it exists.
+
+A pool is made under a name that nobody else has and renamed when its id is on disk. So a crash never leaves a ledger
+entry that could mean a neighbour's pool of the wanted name.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from replay.base.errors import RefusedError
+from replay.cluster import admin_commands, health, sandbox_record
+from replay.cluster.capabilities import require
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Pool, Site
+from replay.owned.ledger import Ledger, unique_name
+
+DEFAULT_PG_NUM = 32
+DEFAULT_ERASURE_CODE = (2, 1)
+_SETTLE_SECONDS = 120.0
+
+
+def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_set: str = "") -> list[str]:
+    """Make the site's pools that are not there, wait until they are clean, and return the names of those made.
+
+    Raises RefusedError where a pool is missing that Replay may not make, and when the new pools do not become clean.
+    """
+    there = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
+    own = {entry.details.get("final_name") for entry in ledger.owned() if entry.kind == "pool"}
+    made = []
+    for pool in site.pools.all():
+        is_data_pool = pool is site.pools.data_pool
+        if pool.name in there:
+            if pool.name in own and not is_data_pool:
+                _initialise(session, pool)  # a crash may have come between its making and this
+            continue
+        if not pool.create:
+            commands = admin_commands.pool(pool, is_data_pool=is_data_pool)
+            raise RefusedError(
+                f"there is no pool {pool.name}",
+                where=f"site {site.name}",
+                next_step="an administrator runs: " + "; ".join(commands),
+            )
+        require(site, "pool_create", session.fsid())
+        _make(site, session, ledger, pool, is_data_pool, data_set)
+        made.append(pool.name)
+    if made:
+        await_clean(session, made)
+    return made
+
+
+def await_clean(session: MonitorSession, names: list[str]) -> None:
+    """Wait until the cluster is fit again after the pools `names` were made; raise RefusedError when it stays unfit."""
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while True:
+        verdict = health.classify(session.status())
+        if verdict.fit:
+            return
+        if time.monotonic() > deadline:
+            raise RefusedError(
+                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {verdict.sentence()}",
+                where=", ".join(names),
+                next_step="check that the cluster has as many hosts as the pools have copies",
+            )
+        time.sleep(0.5)
+
+
+def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:
+    name = unique_name("pool")
+    domain = failure_domain(session)
+    details: dict[str, Any] = {"final_name": pool.name}
+    if is_data_pool:
+        details["erasure_code_profile"] = name
+    if is_data_pool or pool.device_class:
+        details["crush_rule"] = name  # Ceph makes an erasure-coded pool's rule by itself, under the pool's first name
+    entry = ledger.intend("pool", name, "", "", site=site.name, data_set=data_set, details=details)
+    pg_num = pool.pg_num or DEFAULT_PG_NUM
+    command: dict[str, Any] = {"prefix": "osd pool create", "pool": name, "pg_num": pg_num, "pgp_num": pg_num}
+    if is_data_pool:
+        k, m = pool.erasure_code or DEFAULT_ERASURE_CODE
+        profile = [f"k={k}", f"m={m}", f"crush-failure-domain={domain}"]
+        profile += [f"crush-device-class={pool.device_class}"] if pool.device_class else []
+        session.command({"prefix": "osd erasure-code-profile set", "name": name, "profile": profile})
+        command |= {"pool_type": "erasure", "erasure_code_profile": name}
+    else:
+        command |= {"pool_type": "replicated"}
+        if pool.device_class:
+            rule = {"name": name, "root": "default", "type": domain, "class": pool.device_class}
+            session.command({"prefix": "osd crush rule create-replicated", **rule})
+            command |= {"rule": name}
+    session.command(command)
+    if is_data_pool:
+        set_pool(session, name, "allow_ec_overwrites", "true")
+    elif pool.replicas:
+        set_pool(session, name, "size", str(pool.replicas))
+    pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
+    pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
+    ledger.confirm(entry, {"id": pool_id})
+    session.command({"prefix": "osd pool application enable", "pool": name, "app": "rbd"})
+    session.command({"prefix": "osd pool rename", "srcpool": name, "destpool": pool.name})
+    if not is_data_pool:
+        _initialise(session, pool)
+
+
+def _initialise(session: MonitorSession, pool: Pool) -> None:
+    """Make the pool one for block devices; doing it twice does no harm. A user may write under the wanted name only."""
+    session.cluster.run("rbd", "pool", "init", pool.name, timeout_seconds=60)
+    if pool.namespace:
+        there = session.cluster.json("rbd", "namespace", "ls", pool.name)
+        if pool.namespace not in {each["name"] for each in there}:
+            session.cluster.run("rbd", "namespace", "create", "--pool", pool.name, "--namespace", pool.namespace)
+
+
+def set_pool(session: MonitorSession, pool: str, variable: str, value: str, *, sure: bool = False) -> None:
+    """Set a pool's variable. `sure` confirms what Ceph asks to confirm: a size of one."""
+    command = {"prefix": "osd pool set", "pool": pool, "var": variable, "val": value}
+    session.command(command | ({"yes_i_really_mean_it": True} if sure else {}))
+
+
+def failure_domain(session: MonitorSession) -> str:
+    """Return what copies are spread over: hosts; only on a sandbox, which is one host, its OSDs."""
+    return "osd" if sandbox_record.owns_fsid(session.fsid()) else "host"

@@ -1,0 +1,308 @@
+"""Removes what the ledger names, one entry at a time, and nothing else.
+
+A name is not enough: an image or a pool whose id differs from the recorded one is somebody else's, and is left alone.
+Every step can be repeated: after a crash in the middle, the next clean goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.cluster.capabilities import missing, require
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.owned.kernel_client import unmap, unmount
+from replay.owned.ledger import Entry, Ledger
+from replay.owned.owned_files import remove_file
+from replay.sandbox.io_caps import release
+
+NOT_FOUND = 2
+BUSY = 16
+HAS_SNAPSHOTS = 39
+#: How the mirror daemon names the snapshot that it copies an image from for the first time.
+DAEMON_SNAPSHOT = ".rbd-mirror."
+#: Objects of an image; in a pool from which Replay's own images are gone they are a neighbour's.
+_IMAGE_OBJECTS = ("rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map.", "journal_data.", "journal.")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an entry: `removed`, `absent` (it was gone, or never made) or `left`, with the reason."""
+
+    entry: Entry
+    status: str
+    why: str = ""
+    next_step: str = ""
+
+
+@dataclass
+class Remover:
+    """Removes entries of one cluster. `mirror` is where copies of mirrored images are, if the site names it."""
+
+    site: Site
+    cluster: Cluster
+    session: MonitorSession
+    ledger: Ledger
+    mirror: Cluster | None = None
+    say: Callable[[str], None] = print
+    patience_seconds: float = 60.0
+    poll_seconds: float = 1.0
+    #: Entries whose image is gone while its mirrored copy is not yet known to be.
+    copies: list[tuple[Entry, str]] = field(default_factory=list)
+
+    def remove(self, entry: Entry) -> Outcome | None:
+        """Remove one entry; None while its mirrored copy has to be waited for (`finish` tells its outcome)."""
+        by_kind = {
+            "image": self._image,
+            "pool": self._pool,
+            "snapshot": self._snapshot,
+            "mirror_snapshot_schedule": self._schedule,
+            "config": self._config,
+            "crush_weight": self._crush_weight,
+            "primary_affinity": self._primary_affinity,
+            "device_class": self._device_class,
+            "io_cap": lambda one: Outcome(one, _gone(release(**one.details))),
+            "kernel_mapping": lambda one: Outcome(one, _gone(unmap(self.cluster, one.spec))),
+            "kernel_mount": lambda one: Outcome(one, _gone(unmount(one.details["folder"]))),
+            "file": lambda one: Outcome(one, *remove_file(one)),
+        }
+        try:
+            outcome = by_kind[entry.kind](entry)
+        except ReplayError as error:
+            return Outcome(entry, "left", error.what, error.next_step)
+        if outcome.status == "left":
+            return outcome
+        if entry.kind == "image" and entry.details.get("mirrored"):
+            self.copies.append((entry, outcome.status))
+            return None
+        return self._closed(outcome)
+
+    def finish(self) -> list[Outcome]:
+        """Wait until mirroring has taken the copies of removed images away; return their outcomes."""
+        deadline = time.monotonic() + self.patience_seconds
+        outcomes = []
+        waiting = list(self.copies)
+        self.copies.clear()
+        while waiting:
+            still = []
+            for entry, status in waiting:
+                why = self._copy_remains(entry)
+                if why is None:
+                    outcomes.append(self._closed(Outcome(entry, status)))
+                elif time.monotonic() > deadline or self.mirror is None:
+                    hint = f"look at it with: rbd mirror image status {entry.spec} (on the second cluster)"
+                    outcomes.append(Outcome(entry, "left", why, hint))
+                else:
+                    still.append((entry, status))
+            waiting = still
+            if waiting:
+                time.sleep(self.poll_seconds)
+        return outcomes
+
+    def size_bytes(self, entry: Entry) -> int | None:
+        """Return how large the thing is (provisioned size of an image, data stored in a pool), None if unknown."""
+        if entry.kind == "image":
+            info = self._info(entry)
+            return int(info["size"]) if info else entry.details.get("size_bytes")
+        if entry.kind == "pool":
+            found = self._find_pool(entry)
+            pools = self.session.command({"prefix": "df"})["pools"]
+            return next((each["stats"]["stored"] for each in pools if found and each["id"] == found["pool_id"]), None)
+        return None
+
+    def _closed(self, outcome: Outcome) -> Outcome:
+        self.ledger.removed(outcome.entry.id)
+        return outcome
+
+    def _info(self, entry: Entry) -> dict[str, Any] | None:
+        return _unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec))
+
+    def _image(self, entry: Entry) -> Outcome:
+        info = self._info(entry)
+        if info is None:
+            return self._remains_of_image(entry)
+        known = entry.facts.get("id")
+        if known is not None and info["id"] != known:
+            return Outcome(
+                entry, "left", f"it is another image (id {info['id']}) than the one Replay made (id {known})"
+            )
+        self._disable_mirroring(entry, info)
+        deadline = time.monotonic() + self.patience_seconds
+        told = False
+        while True:
+            done = self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=600)
+            if done.returncode in (0, NOT_FOUND):
+                return Outcome(entry, "removed")
+            if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
+                time.sleep(self.poll_seconds)
+                continue
+            if done.returncode != BUSY or time.monotonic() > deadline:
+                lines = [line for line in done.stderr.splitlines() if line.strip()]
+                why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
+                return Outcome(entry, "left", why, f"see who uses it: rbd status {entry.spec}")
+            if not told:
+                self.say(f"{entry.spec} still has watchers; waiting up to {self.patience_seconds:.0f} s")
+                told = True
+            time.sleep(self.poll_seconds)
+
+    def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
+        """Disable an image's mirroring, again where something it listed was gone when it came to remove it.
+
+        The mirror daemon removes mirror snapshots too (and copies whose original is gone); when it is the quicker one,
+        librbd says "not found" and leaves the image in the state `disabling`, from which it can go on.
+        """
+        deadline = time.monotonic() + self.patience_seconds
+        while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
+            try:
+                self.cluster.run("rbd", "mirror", "image", "disable", "--force", entry.spec, timeout_seconds=60)
+                return
+            except CephCommandError as error:
+                if error.exit_status_of_tool != NOT_FOUND or time.monotonic() > deadline:
+                    raise
+            time.sleep(self.poll_seconds)
+            info = self._info(entry)
+
+    def _daemon_snapshots(self, entry: Entry) -> bool:
+        """Remove what a first copy that was cut short leaves on an image; False if only other snapshots keep it."""
+        # None where the image itself went meanwhile.
+        listed = _unless_gone(lambda: self.cluster.json("rbd", "snap", "ls", entry.spec)) or []
+        own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
+        for name in own:
+            remove = ("snap", "rm", "--no-progress", f"{entry.spec}@{name}")
+            _unless_gone(lambda words=remove: self.cluster.run("rbd", *words, timeout_seconds=120))
+        return len(own) == len(listed)
+
+    def _remains_of_image(self, entry: Entry) -> Outcome:
+        """Take away what a creation or a removal that was cut short leaves: an id or a directory entry."""
+        self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60)
+        place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+        # None where the pool or namespace itself is gone.
+        names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
+        if entry.name in names:
+            return Outcome(entry, "left", "the image is listed but cannot be opened or removed")
+        return Outcome(entry, "absent")
+
+    def _copy_remains(self, entry: Entry) -> str | None:
+        if self.mirror is None:
+            return "its mirrored copy cannot be looked for: the site's file names no second cluster"
+        try:
+            if self.mirror.run("rbd", "info", entry.spec, check=False).returncode != NOT_FOUND:
+                return "its mirrored copy is still on the second cluster"
+            # The mirror daemon moves a copy to the trash first, and empties that a moment later.
+            place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+            trash = {one["name"] for one in self.mirror.json("rbd", "trash", "ls", "--all", place)}
+        except CephCommandError as error:
+            return f"its mirrored copy cannot be looked for: {error.what}"
+        return "its mirrored copy is in the second cluster's trash" if entry.name in trash else None
+
+    def _snapshot(self, entry: Entry) -> Outcome:
+        image, _, snapshot = entry.name.partition("@")
+        done = self.cluster.run("rbd", "snap", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=120)
+        if done.returncode in (0, NOT_FOUND):
+            return Outcome(entry, "removed" if done.returncode == 0 else "absent")
+        return Outcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
+
+    def _schedule(self, entry: Entry) -> Outcome:
+        where = ["--pool", entry.pool, *(["--namespace", entry.namespace] if entry.namespace else [])]
+        where += ["--image", entry.name] if entry.name else []
+        interval = [entry.details["interval"]] if "interval" in entry.details else []
+        done = self.cluster.run(
+            "rbd", "mirror", "snapshot", "schedule", "remove", *where, *interval, check=False, timeout_seconds=30
+        )
+        if done.returncode == 0:
+            return Outcome(entry, "removed")
+        said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        if done.returncode == NOT_FOUND or "does not exist" in said[0]:
+            return Outcome(entry, "absent")
+        return Outcome(entry, "left", said[0])
+
+    def _pool(self, entry: Entry) -> Outcome:
+        pool = self._find_pool(entry)
+        if pool is None:
+            self._rules_of_pool(entry)
+            return Outcome(entry, "absent")
+        name = pool["pool_name"]
+        by_hand = f"an administrator may run: ceph osd pool delete {name} {name} --yes-i-really-really-mean-it"
+        if lacking := missing(["pool_delete"], self.site):
+            return Outcome(entry, "left", lacking[0][1], by_hand)
+        objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
+        foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
+        if foreign:
+            why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
+            return Outcome(entry, "left", why)
+        try:
+            self.session.command(
+                {"prefix": "osd pool delete", "pool": name, "pool2": name, "yes_i_really_really_mean_it": True}
+            )
+        except CephCommandError as error:
+            return Outcome(entry, "left", error.what, by_hand)
+        self._rules_of_pool(entry)
+        return Outcome(entry, "removed")
+
+    def _find_pool(self, entry: Entry) -> dict[str, Any] | None:
+        """Return the pool by its id, whatever its name is now; one never confirmed by the name it was made under."""
+        pools = self.session.command({"prefix": "osd pool ls", "detail": "detail"})
+        if "id" in entry.facts:
+            return next((pool for pool in pools if pool["pool_id"] == entry.facts["id"]), None)
+        return next((pool for pool in pools if pool["pool_name"] == entry.pool), None)
+
+    def _rules_of_pool(self, entry: Entry) -> None:
+        """Remove the placement rule and erasure-code profile that were made for the pool; absent ones are no error."""
+        if rule := entry.details.get("crush_rule"):
+            self.session.command({"prefix": "osd crush rule rm", "name": rule})
+        if profile := entry.details.get("erasure_code_profile"):
+            self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
+
+    def _config(self, entry: Entry) -> Outcome:
+        require(self.site, "osd_config", self.session.fsid())
+        who, before = entry.details["who"], entry.details.get("before")
+        if before is None:
+            self.session.command({"prefix": "config rm", "who": who, "name": entry.name})
+        else:
+            self.session.command({"prefix": "config set", "who": who, "name": entry.name, "value": str(before)})
+        return Outcome(entry, "removed")
+
+    def _crush_weight(self, entry: Entry) -> Outcome:
+        return self._of_osd(entry, {"prefix": "osd crush reweight", "name": entry.name})
+
+    def _primary_affinity(self, entry: Entry) -> Outcome:
+        return self._of_osd(entry, {"prefix": "osd primary-affinity", "id": int(entry.name.removeprefix("osd."))})
+
+    def _of_osd(self, entry: Entry, command: dict[str, Any]) -> Outcome:
+        """Set an OSD's weight or affinity back to what it was; one that is gone has neither."""
+        require(self.site, "crush", self.session.fsid())
+        nodes = self.session.command({"prefix": "osd tree"})["nodes"]
+        if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
+            return Outcome(entry, "absent")
+        self.session.command({**command, "weight": float(entry.details["before"])})
+        return Outcome(entry, "removed")
+
+    def _device_class(self, entry: Entry) -> Outcome:
+        """Give an OSD the class back that it had, or none; one that is gone has none."""
+        require(self.site, "crush", self.session.fsid())
+        nodes = self.session.command({"prefix": "osd tree"})["nodes"]
+        if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
+            return Outcome(entry, "absent")
+        self.session.command({"prefix": "osd crush rm-device-class", "ids": [entry.name]})
+        if before := entry.details.get("before"):
+            self.session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
+        return Outcome(entry, "removed")
+
+
+def _unless_gone(ask: Callable[[], Any]) -> Any:
+    """Return what a command of Ceph returns, None where what it is about is not there (any more)."""
+    try:
+        return ask()
+    except CephCommandError as error:
+        if error.exit_status_of_tool != NOT_FOUND:
+            raise
+        return None
+
+
+def _gone(there: bool) -> str:
+    return "removed" if there else "absent"

@@ -1,0 +1,1 @@
+"""What a cluster allows, only by reading."""

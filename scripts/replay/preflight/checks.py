@@ -1,0 +1,241 @@
+"""Looks at a site's clusters without changing anything, and says what it finds. Every question is bounded in time."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from replay.cluster import admin_commands, ceilings, health
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Pool, Site
+from replay.cluster.stuck import stuck_sentence
+from replay.preflight.findings import Findings
+
+TIMEOUT_SECONDS = 10.0
+#: Programs that a tool of an experiment needs; others are the adapter's own business.
+PROGRAMS = {"rbd-bench": ("rbd",), "rados-bench": ("rados",), "fio": ("fio",), "failover": ("rbd",)}
+_LARGEST_SKEW_SECONDS = 0.05
+
+
+def check_files(site: Site, findings: Findings) -> bool:
+    """Check that the files named in the site can be read; False where the primary cluster cannot be tried at all."""
+    usable = True
+    for cluster in (site.primary, site.secondary):
+        if cluster is None:
+            continue
+        for path, what in ((cluster.conf, "conf"), (cluster.keyring, "keyring")):
+            if path is None or os.access(path, os.R_OK):
+                continue
+            why = "cannot be read by this user" if path.exists() else "there is no such file"
+            commands: list[str] = []
+            if what == "keyring" and not path.exists():
+                commands = admin_commands.user(site) if cluster is site.primary else admin_commands.second_user(site)
+            level, word = ("refused", None) if cluster is site.primary else ("skip", "second_site")
+            findings.add(
+                "files", level, f"{what} of the {cluster.name} cluster: {path}: {why}", commands=commands, word=word
+            )
+            usable = usable and cluster is not site.primary
+        if cluster.keyring is not None and cluster.keyring.exists() and cluster.keyring.stat().st_mode & 0o077:
+            findings.add("files", "warning", f"{cluster.keyring} can be read by other users of this machine")
+    return usable
+
+
+def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any] | None:
+    """Check that the cluster answers, its versions and its health; return its status, None when it does not answer."""
+    name, primary = session.cluster.name, session.cluster.name == "primary"
+    bad, word = ("refused", None) if primary else ("skip", "second_site")
+    try:
+        status = session.status(timeout_seconds=TIMEOUT_SECONDS)
+        versions = session.command({"prefix": "versions"}, timeout_seconds=TIMEOUT_SECONDS)
+    except CephCommandError as error:
+        text = f"the {name} cluster does not answer as {session.cluster.client}: {error.what}"
+        findings.add("cluster", bad, text, word=word)
+        return None
+    osds = status["osdmap"].get("osdmap", status["osdmap"])
+    text = f"the {name} cluster {status['fsid']} answers: {osds['num_up_osds']} of {osds['num_osds']} OSDs up"
+    findings.add("cluster", "ok", f"{text}, {len(status['quorum'])} monitors in quorum")
+    if primary:
+        findings.osds = osds["num_osds"]
+    running = sorted({_short(version) for kind in ("mon", "mgr", "osd") for version in versions.get(kind, {})})
+    mixed = len(running) > 1
+    findings.add("cluster", "warning" if mixed else "ok", f"Ceph {', '.join(running)}{' (mixed)' if mixed else ''}")
+    verdict = health.classify(status)
+    for code, message in verdict.refuse:
+        findings.add("health", bad, f"measuring is refused: {code}: {message}", word=word)
+    if not verdict.fit and (stuck := stuck_sentence(session)):
+        findings.add("health", bad, f"measuring is refused: stuck: {stuck}", word=word)
+    for code, message in verdict.unknown:
+        findings.add("health", "warning", f"not known to Replay, goes on and is recorded: {code}: {message}")
+    for code, message in verdict.harmless:
+        findings.add("health", "note", f"harmless, recorded: {code}: {message}")
+    if verdict.fit:
+        findings.add("health", "ok", f"the {name} cluster is fit to be measured ({verdict.summary['status']})")
+    return status
+
+
+def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None:
+    """Check each pool that the site names: there, of the right kind, readable as this user."""
+    answer = session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=TIMEOUT_SECONDS)
+    rules = session.command({"prefix": "osd crush rule dump"}, timeout_seconds=TIMEOUT_SECONDS)
+    there = {pool["pool_name"]: pool for pool in answer}
+    for wanted in site.pools.all():
+        is_data_pool = wanted is site.pools.data_pool
+        found = there.get(wanted.name)
+        if found is None:
+            if wanted.create:
+                findings.add("pools", "note", f"pool {wanted.name} is not there: Replay will make it")
+                continue
+            commands = admin_commands.pool(wanted, is_data_pool=is_data_pool)
+            findings.add("pools", "refused", f"pool {wanted.name} is not there", commands=commands)
+            continue
+        _check_pool(wanted, found, rules, is_data_pool, findings)
+        if wanted is site.pools.data:
+            findings.replicas = found["size"]
+        if not is_data_pool:
+            _check_reading(site, wanted, session.cluster, findings)
+    if site.sandbox is None:
+        check_user(session, findings)
+    sharing = [name for name in there if name not in {pool.name for pool in site.pools.all()}]
+    if sharing:
+        findings.add("risk", "note", f"{len(sharing)} other pools live on this cluster; their users feel a measurement")
+
+
+def check_user(session: MonitorSession, findings: Findings) -> None:
+    """Check that the user may do no more than it needs: a mistake of Replay's must not reach the neighbours."""
+    name = f"{session.cluster.client} of the {session.cluster.name} cluster"
+    try:
+        session.command({"prefix": "auth ls"}, timeout_seconds=TIMEOUT_SECONDS)
+    except CephCommandError:
+        findings.add("user", "ok", f"{name} is a restricted user")
+    else:
+        findings.add("user", "warning", f"{name} may read all keys; Replay needs `profile rbd` only")
+
+
+def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], findings: Findings) -> None:
+    """Check how full the cluster is, and every ceiling of the site that can be checked before a run."""
+    osd_df = session.command({"prefix": "osd df"}, timeout_seconds=TIMEOUT_SECONDS)
+    osd_perf = session.command({"prefix": "osd perf"}, timeout_seconds=TIMEOUT_SECONDS)
+    pools = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
+    name, fraction = ceilings.fullest_osd(osd_df)
+    slowest, seconds = ceilings.slowest_osd(osd_perf)
+    findings.add(
+        "space", "ok", f"fullest OSD: {name}, {fraction:.0%}; slowest: {slowest}, {seconds * 1e3:.0f} ms a commit"
+    )
+    for pool in pools:
+        if pool["name"] == site.pools.data.name:
+            findings.add(
+                "space", "ok", f"pool {pool['name']} can take {pool['stats']['max_avail'] / 2**30:.1f} GiB more"
+            )
+    for stop in ceilings.check(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
+        findings.add("ceilings", "refused", f"the ceiling {stop.reason} is reached: {stop.detail}")
+
+
+def check_clocks(session: MonitorSession, findings: Findings) -> None:
+    """Check how far the monitors' clocks are apart."""
+    answer = session.command({"prefix": "time-sync-status"}, timeout_seconds=TIMEOUT_SECONDS)
+    skews = {name: abs(float(each["skew"])) for name, each in answer.get("time_skew_status", {}).items()}
+    if not skews:
+        findings.add("clocks", "note", "one monitor: there is no second clock to compare with")
+        return
+    name = max(skews, key=lambda key: skews[key])
+    level = "warning" if skews[name] > _LARGEST_SKEW_SECONDS else "ok"
+    findings.add("clocks", level, f"largest skew between monitors: {skews[name] * 1e3:.1f} ms (mon.{name})")
+
+
+def check_tools(session: MonitorSession, tools: Iterable[str], findings: Findings) -> None:
+    """Check that the programs of the experiments' tools are installed, and fio's engine for rbd."""
+    wanted = {"ceph", "rbd"} | {program for tool in tools for program in PROGRAMS.get(tool, ())}
+    for program in sorted(wanted):
+        if shutil.which(program) is None:
+            command = f"apt-get install {'fio' if program == 'fio' else 'ceph-common'}"
+            level = "refused" if program in ("ceph", "rbd") else "warning"
+            findings.add("tools", level, f"{program} is not installed", commands=[command])
+    if "fio" in wanted and shutil.which("fio") and not _fio_has_rbd():
+        findings.add("tools", "warning", "this fio has no engine for rbd: its experiments will fail")
+    if session.transport != "rados":
+        text = "python3-rados is missing: each look at the cluster costs a third of a second of this machine's CPU"
+        findings.add("tools", "warning", text, commands=["apt-get install python3-rados"])
+    findings.add("tools", "ok", f"looked for: {', '.join(sorted(wanted))}")
+
+
+def _check_pool(
+    wanted: Pool, found: Mapping[str, Any], rules: list[Any], is_data_pool: bool, findings: Findings
+) -> None:
+    kind = "erasure-coded" if found["type"] == 3 else "replicated"
+    device_class = _device_class(rules, found["crush_rule"])
+    text = f"pool {wanted.name}: {kind}, size {found['size']}, {found['pg_num']} placement groups"
+    findings.add("pools", "ok", text + (f", device class {device_class}" if device_class else ""))
+    if "rbd" not in found.get("application_metadata", {}):
+        commands = (
+            [f"ceph osd pool application enable {wanted.name} rbd"]
+            if is_data_pool
+            else admin_commands.initialise(wanted)
+        )
+        findings.add("pools", "refused", f"pool {wanted.name} is not initialised for block devices", commands=commands)
+    if kind == "erasure-coded" and not is_data_pool:
+        findings.add(
+            "pools", "refused", f"pool {wanted.name} is erasure-coded: images' metadata need a replicated pool"
+        )
+    if kind == "erasure-coded" and "ec_overwrites" not in found["flags_names"].split(","):
+        command = f"ceph osd pool set {wanted.name} allow_ec_overwrites true"
+        findings.add("pools", "refused", f"pool {wanted.name} does not allow overwrites", commands=[command])
+    if wanted.replicas and kind == "replicated" and found["size"] != wanted.replicas:
+        findings.add(
+            "pools",
+            "warning",
+            f"pool {wanted.name} has {found['size']} replicas; the site's file says {wanted.replicas}",
+        )
+    if wanted.device_class and device_class != wanted.device_class:
+        said = device_class or "any"
+        findings.add(
+            "pools",
+            "warning",
+            f"pool {wanted.name} is on device class {said}; the site's file says {wanted.device_class}",
+        )
+    if found.get("options", {}).get("compression_mode", "none") not in ("none", "passive"):
+        findings.add(
+            "pools", "warning", f"pool {wanted.name} compresses: images are filled with bytes that compress well"
+        )
+    if found.get("quota_max_bytes") or found.get("quota_max_objects"):
+        findings.add(
+            "pools",
+            "note",
+            f"pool {wanted.name} has a quota: {found['quota_max_bytes']} bytes, {found['quota_max_objects']} objects",
+        )
+
+
+def _check_reading(site: Site, wanted: Pool, cluster: Cluster, findings: Findings) -> None:
+    """List the images: the read that every capability of `profile rbd` includes."""
+    done = cluster.run("rbd", "ls", wanted.spec, check=False, timeout_seconds=TIMEOUT_SECONDS)
+    if done.returncode == 0:
+        findings.add(
+            "user", "ok", f"{cluster.client} reads {wanted.spec}; whether it may write shows at the first image"
+        )
+    elif done.returncode == 2 and wanted.namespace:
+        commands = admin_commands.namespace(wanted)
+        findings.add("pools", "refused", f"namespace {wanted.spec} is not there", commands=commands)
+    else:
+        said = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        commands = admin_commands.user(site, exists=True)
+        findings.add("user", "refused", f"{cluster.client} cannot list {wanted.spec}: {said[0]}", commands=commands)
+
+
+def _device_class(rules: list[Any], rule_id: int) -> str | None:
+    rule = next((rule for rule in rules if rule["rule_id"] == rule_id), None)
+    taken = [step["item_name"] for step in (rule or {}).get("steps", ()) if step["op"] == "take"]
+    return taken[0].split("~")[1] if taken and "~" in taken[0] else None
+
+
+def _short(version: str) -> str:
+    found = re.match(r"ceph version (\S+)", version)
+    return found[1] if found else version
+
+
+def _fio_has_rbd() -> bool:
+    done = subprocess.run(["fio", "--enghelp=rbd"], capture_output=True, timeout=10, check=False)
+    return done.returncode == 0

@@ -1,0 +1,26 @@
+"""Looks at the hosts that a site names for clients: they answer, and have this machine's versions. Changes nothing."""
+
+from __future__ import annotations
+
+from replay.base.errors import ReplayError
+from replay.cluster.capabilities import LOCAL_HOSTS, missing
+from replay.cluster.site import Site
+from replay.preflight.findings import Findings
+from replay.tools.running.fio_ssh import ask_versions, check_versions, versions_here
+
+
+def check_client_hosts(site: Site, findings: Findings) -> None:
+    """Add what each host that needs SSH says; one that cannot run clients takes `client_hosts` away."""
+    others = [host for host in site.client_hosts if host not in LOCAL_HOSTS]
+    if not others or missing(["client_hosts"], site):
+        return
+    here = versions_here()
+    for host in others:
+        try:
+            check_versions(here, {host: ask_versions(host)})
+        except ReplayError as error:
+            commands = [error.next_step.removeprefix("try: ")] if error.next_step.startswith("try: ") else []
+            text = f"{error.where} runs no clients: {error.what}"
+            findings.add("clients", "skip", text, word="client_hosts", commands=commands)
+        else:
+            findings.add("clients", "ok", f"client host {host} answers, with {here.fio} and librbd {here.librbd}")

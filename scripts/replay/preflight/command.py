@@ -1,0 +1,262 @@
+"""Says what can and cannot be measured on a site, and what an administrator must do first. Only reads.
+
+python -m replay.preflight.command --site NAME [--scale SCALE] [--data NAME] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.base.paths import config_directory
+from replay.cluster import admin_commands
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site, load_site, missing
+from replay.config.documents import load_document
+from replay.config.experiments import experiment_names
+from replay.design.design import SCALES
+from replay.preflight import checks as preflight_checks
+from replay.preflight.clients import check_client_hosts
+from replay.preflight.findings import Findings
+from replay.preflight.mirroring import check_mirroring
+from replay.preflight.plan import design_for, estimate
+from replay.preflight.prometheus import check_prometheus
+
+_MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a preflight found: facts, what each experiment can do here, and what it would cost."""
+
+    site: Site
+    findings: Findings
+    experiments: list[dict[str, Any]]
+
+    @property
+    def exit_status(self) -> int:
+        """0 where measuring may start, 4 where it would be refused."""
+        return 4 if self.findings.refused else 0
+
+    def public(self) -> dict[str, Any]:
+        """Return the report for `--json`."""
+        return {
+            "schema_version": 1,
+            "site": self.site.name,
+            "measuring": "refused" if self.findings.refused else "possible",
+            "findings": [item.public() for item in self.findings.items],
+            "experiments": self.experiments,
+            "commands": self.findings.commands(),
+        }
+
+
+def preflight(
+    site: Site,
+    experiments: Iterable[Mapping[str, Any]],
+    *,
+    estimates: Mapping[str, Mapping[str, float]] | Callable[[int], Mapping[str, Mapping[str, float]]] | None = None,
+    now: datetime | None = None,
+) -> Report:
+    """Look at a site and return what was found; nothing on it is changed.
+
+    `experiments` are parsed files of config/experiments. `estimates` gives, by experiment, what a plan says: `cells`,
+    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. Trouble with a
+    cluster is a finding, never an exception.
+    """
+    experiments = list(experiments)
+    findings = Findings()
+    if preflight_checks.check_files(site, findings):
+        with closing(MonitorSession(site.primary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
+            _check_primary(site, session, experiments, findings)
+    else:
+        commands = admin_commands.everything(site)
+        findings.add("files", "note", "nothing could be looked at; a new site needs the following", commands=commands)
+    if site.secondary is not None and "second_site" in site.allows and "second_site" not in findings.lacking():
+        with closing(
+            MonitorSession(site.secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)
+        ) as session:
+            _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
+    check_client_hosts(site, findings)
+    check_prometheus(site, findings)
+    _risks(site, findings, now or datetime.now(UTC))
+    figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
+    rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
+    limit, written = site.ceilings.bytes_written_to_media_per_run, _total(rows).get("bytes_to_media", 0.0)
+    if limit is not None and written > limit:
+        text = f"all of it writes about {written / 2**30:.0f} GiB to media; a run stops at {limit / 2**30:.0f} GiB"
+        findings.add("ceilings", "note", f"{text}, and the next goes on")
+    return Report(site, findings, rows)
+
+
+def load_experiments() -> list[dict[str, Any]]:
+    """Return every experiment of the configuration folder, parsed but not judged."""
+    return [load_document(path).data for path in sorted((config_directory() / "experiments").glob("*.yaml"))]
+
+
+def render(report: Report) -> str:
+    """Return the report as text for a terminal."""
+    site = report.site
+    lines = [f"Site {site.name}: {site.label}", f"  {site.limitation}", ""]
+    topic = ""
+    for item in report.findings.items:
+        heading, topic = ("" if item.topic == topic else item.topic), item.topic
+        lines.append(f"{heading:<11}{_MARKS[item.level]:<8}{item.text}")
+    lines += ["", "Experiments"]
+    for row in report.experiments:
+        lines.append(f"  {row['name']}: {row['title']}")
+        if row["missing"]:
+            lines += [f"    cannot be measured here: {word}: {why}" for word, why in row["missing"].items()]
+            continue
+        can = [variant["label"] for variant in row["variants"] if not variant["missing"]]
+        lines.append(f"    can be measured: {', '.join(can)}")
+        for variant in row["variants"]:
+            lines += [f"    skipped: {variant['label']}: {word}: {why}" for word, why in variant["missing"].items()]
+        if row["estimate"]:
+            lines.append(f"    {_estimate_text(row['estimate'])}")
+    if total := _total(report.experiments):
+        lines += ["", f"All of it: {_estimate_text(total)}"]
+    if commands := report.findings.commands():
+        lines += ["", "An administrator runs, as client.admin of the cluster:", *(f"  {each}" for each in commands)]
+    lines += ["", "Measuring would be REFUSED as things stand." if report.findings.refused else "Measuring may start."]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status: 0 measuring may start, 4 it would be refused, 2 see the message."""
+    parser = argparse.ArgumentParser(
+        prog="npm run preflight --",
+        description="Say what can and cannot be measured on a site, and what an administrator must do. Only reads.",
+    )
+    parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
+    parser.add_argument("--scale", choices=SCALES, default="talk", help="what hours and bytes are told for")
+    parser.add_argument("--data", help="the data set that would be measured (default: the site's name)")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    options = parser.parse_args(arguments)
+    try:
+        site = load_site(options.site, check_files=False)
+        report = preflight(
+            site,
+            load_experiments(),
+            estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
+        )
+    except ReplayError as error:
+        print(f"preflight: {error}", file=sys.stderr)
+        return error.exit_status
+    print(json.dumps(report.public(), indent=2, ensure_ascii=False) if options.json else render(report))
+    return report.exit_status
+
+
+def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dict[str, float]]:
+    """Return what is left to measure at a scale, by experiment."""
+    figures = {}
+    for name in experiment_names():
+        design = design_for(site, name, scale)
+        plan = estimate(design, data_set, range(1, design.blocks + 1), replicas=replicas)
+        figures[name] = {
+            "cells": float(plan.cells),
+            "hours": plan.seconds / 3600,
+            "bytes_to_client": plan.client_bytes,
+            "bytes_to_media": plan.media_bytes,
+        }
+    return figures
+
+
+def _check_primary(
+    site: Site, session: MonitorSession, experiments: list[Mapping[str, Any]], findings: Findings
+) -> None:
+    status = preflight_checks.check_cluster(session, findings)
+    if status is None:
+        commands = admin_commands.everything(site)
+        findings.add("cluster", "note", "a new site needs the following", commands=commands)
+    else:
+        _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
+        _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
+        _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
+    tools = sorted({str(each.get("tool", "")) for each in experiments})
+    preflight_checks.check_tools(session, tools, findings)
+
+
+def _guarded(topic: str, check: Any, findings: Findings) -> None:
+    """Run a check; a cluster that stops answering, or denies a read, in the middle of it is a finding like others."""
+    try:
+        check()
+    except CephCommandError as error:
+        findings.add(topic, "refused", str(error).splitlines()[0])
+
+
+def _risks(site: Site, findings: Findings, now: datetime) -> None:
+    limits, window = site.ceilings, site.time_window
+    if window is not None:
+        if window.is_open(now):
+            text = f"open ({window}), for another {window.seconds_until_close(now) / 3600:.1f} h"
+        else:
+            text = f"closed ({window}); opens in {window.seconds_until_open(now) / 3600:.1f} h"
+        findings.add("window", "ok", text)
+    if site.sandbox is not None:
+        return
+    if window is None:
+        findings.add("risk", "note", "no time window: a run may last into the working day")
+    if limits.rate_bytes_per_second is None:
+        findings.add("risk", "note", "no ceiling on the rate: clients ask for as much as the cluster gives")
+    if limits.bytes_written_to_media_per_run is None:
+        findings.add("risk", "note", "no ceiling on bytes written to media: flash wears")
+    if limits.tenant_latency_seconds is None:
+        findings.add("risk", "note", "no ceiling on the latency of other users of the cluster")
+    for word in sorted({"host_root", "kernel_rbd", "pool_delete"} & site.allows):
+        findings.add("risk", "note", f"the site's file allows {word}")
+
+
+def _experiment(
+    site: Site, raw: Mapping[str, Any], lacking: Mapping[str, str], estimate: Mapping[str, float]
+) -> dict[str, Any]:
+    def lacks(requires: Iterable[str]) -> dict[str, str]:
+        requires = list(requires)
+        found = dict(missing(requires, site))
+        return found | {word: lacking[word] for word in requires if word in lacking and word not in found}
+
+    return {
+        "name": raw["name"],
+        "title": raw.get("title", raw["name"]),
+        "missing": lacks(raw.get("requires", ())),
+        "variants": [
+            {
+                "name": variant["name"],
+                "label": variant.get("label", variant["name"]),
+                "missing": lacks(variant.get("requires", ())),
+            }
+            for variant in raw.get("variants", ())
+        ],
+        "estimate": dict(estimate),
+    }
+
+
+def _total(rows: list[dict[str, Any]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for row in rows:
+        for key, value in row["estimate"].items():
+            total[key] = total.get(key, 0.0) + value
+    return total
+
+
+def _estimate_text(estimate: Mapping[str, float]) -> str:
+    words = []
+    if "cells" in estimate:
+        words.append(f"{estimate['cells']:.0f} cells")
+    if "hours" in estimate:
+        words.append(f"about {estimate['hours']:.1f} h")
+    for key, what in (("bytes_to_client", "to the clients"), ("bytes_to_media", "to media")):
+        if key in estimate:
+            words.append(f"{estimate[key] / 2**30:.1f} GiB {what}")
+    return ", ".join(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""Looks at the second cluster of a site: whether images of the data pool can be mirrored, and by whom. Only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.cluster import admin_commands, asok
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import SecondSite, Site
+from replay.preflight.checks import TIMEOUT_SECONDS, check_cluster, check_user
+from replay.preflight.findings import Findings
+
+_WORD = "second_site"
+
+
+def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> None:
+    """Check the second cluster, its pool, the peer and the mirror daemon. What is missing takes `second_site` away."""
+    second = site.second_site
+    if second is None:
+        findings.add("mirroring", "note", "the site's file names no second cluster")
+        return
+    status = check_cluster(session, findings)
+    if status is None:
+        return
+    if site.sandbox is None:
+        check_user(session, findings)
+    pools = session.command({"prefix": "osd pool ls"}, timeout_seconds=TIMEOUT_SECONDS)
+    if second.pool not in pools:
+        commands = [f"on the second cluster: {command}" for command in admin_commands.pool(site.pools.data)]
+        text = f"the second cluster has no pool {second.pool}"
+        findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
+        return
+    here = _mirror_info(site.primary, site, findings)
+    there = _mirror_info(second.cluster, site, findings)
+    if here is None or there is None:
+        return
+    if not there.get("peers"):
+        text = "the second cluster's pool has no peer: nothing would be mirrored to it"
+        findings.add("mirroring", "skip", text, commands=admin_commands.mirroring(site), word=_WORD)
+    else:
+        findings.add("mirroring", "ok", "the second cluster's pool has its peer")
+    _check_daemon(second, status, findings)
+
+
+def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, Any] | None:
+    """Return `rbd mirror pool info` where images can be mirrored one by one, else add the finding and return None."""
+    spec = site.pools.data.spec
+    try:
+        info = cluster.json("rbd", "mirror", "pool", "info", spec, timeout_seconds=TIMEOUT_SECONDS)
+        if site.pools.data.namespace:  # peers belong to the pool, the mode to the namespace
+            whole = cluster.json("rbd", "mirror", "pool", "info", site.pools.data.name, timeout_seconds=TIMEOUT_SECONDS)
+            info["peers"] = whole.get("peers", [])
+    except CephCommandError as error:
+        findings.add(
+            "mirroring", "skip", f"mirroring of {spec} ({cluster.name}) cannot be read: {error.what}", word=_WORD
+        )
+        return None
+    if info["mode"] == "image":
+        return info
+    why = {
+        "disabled": f"mirroring is not enabled on {spec} of the {cluster.name} cluster",
+        "pool": f"{spec} of the {cluster.name} cluster mirrors every journaled image: variants could not be told apart",
+    }.get(info["mode"], f"mirroring of {spec} is in mode {info['mode']}")
+    commands = admin_commands.mirroring(site) if info["mode"] == "disabled" else []
+    findings.add("mirroring", "skip", why, commands=commands, word=_WORD)
+    return None
+
+
+def _check_daemon(second: SecondSite, status: Mapping[str, Any], findings: Findings) -> None:
+    service = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {})
+    daemons = [name for name in service.get("daemons", {}) if name != "summary"]
+    if not daemons:
+        text = "no rbd-mirror daemon is registered with the second cluster"
+        findings.add("mirroring", "skip", text, commands=admin_commands.mirror_daemon(), word=_WORD)
+        return
+    findings.add("mirroring", "ok", f"rbd-mirror daemons of the second cluster: {len(daemons)}")
+    if second.mirror_daemon_admin_socket is None:
+        findings.add(
+            "mirroring",
+            "warning",
+            "no admin socket of the mirror daemon is named: the end of journal replay cannot be seen exactly",
+        )
+        return
+    try:
+        asok.ask(second.mirror_daemon_admin_socket, "version", timeout_seconds=TIMEOUT_SECONDS)
+    except ReplayError as error:
+        findings.add("mirroring", "skip", f"the mirror daemon's admin socket: {error.what}", word=_WORD)
+    else:
+        findings.add("mirroring", "ok", "the mirror daemon's admin socket answers")

@@ -1,0 +1,161 @@
+"""What one client write becomes: a fixed number of operations, with every daemon's counters read before and after.
+
+The closing reading is taken when nothing of the cell is under way any more: replay and copies have ended, snapshots are
+trimmed, and the OSDs have written what they had put off.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.mirroring import take_mirror_snapshot, wait_until_copied
+from replay.design.design import Cell, CellSet
+from replay.measure.bench import Bench
+from replay.measure.guard import Guard
+from replay.procedures.parts.mirror_cells import MirrorCells, MirrorWatch
+from replay.procedures.single_tool import SingleTool
+from replay.raw.record import Measured, Wait
+from replay.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
+
+#: OSDs are quiet when between two readings, this far apart, all of them did fewer copies and writes of data than that.
+#: Daemons that nobody uses still do some: heartbeats of watches, the mirror daemon's status.
+QUIET_SECONDS = 1.0
+QUIET_OPERATIONS = 10
+QUIET_WITHIN_SECONDS = 120.0
+_WRITES = (
+    ("replication", "operations"),
+    ("store", "big_writes"),
+    ("store", "small_writes"),
+    ("store", "deferred_writes"),
+)
+
+
+class Amplification(SingleTool):
+    """Writes `options.operations` times in each cell, or as often as `options.bytes_at_most` allows."""
+
+    pilot_share = 0.0
+
+    def __init__(self, bench: Bench, design) -> None:
+        super().__init__(bench, design)
+        self.mirror = OneSnapshotCells(bench, None)
+        self.daemons = DaemonSampler(bench, bench.sampler)
+        self._opening: Reading | None = None
+        self._check()
+
+    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+        """Make the images as `single_tool` does; no pilots. Raises ReplayError where no OSD tells its counters."""
+        if not (reading := self.daemons.read()).osds():
+            why = "; ".join(reading.unanswered) or "there is none"
+            raise ReplayError(
+                f"no OSD tells its counters ({why})",
+                where=f"{self.design.name} on site {self.bench.site.name}",
+                next_step="allow its client `ceph tell osd.N perf dump`: the capability osd 'allow *'",
+            )
+        super().open_block(raw, sets)
+        # What filling the images left behind must not be counted for the first cell.
+        self._await_quiet()
+
+    def run(self, cell: Cell, seed: int) -> Measured:
+        """Take the opening reading, then write."""
+        self._opening = self.daemons.read()
+        return super().run(cell, seed)
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait for all that the cell set in motion; then take the closing reading."""
+        waits = super().restore(cell, measured)
+        guard = Guard(self.bench)
+        while True:
+            quiet, closing = self._await_quiet()
+            # Trimming of a snapshot begins a moment after its removal: look again until there was none.
+            trimmed = list(guard.settle())
+            waits += [quiet, *trimmed]
+            if not trimmed:
+                break
+        measured.samples["ledger"] = self.daemons.between(self._opening, closing)
+        if quiet.outcome != "quiet" and measured.invalid is None:
+            what = f"the OSDs still wrote {QUIET_WITHIN_SECONDS:.0f} s after the cell, so that its counts have no end"
+            measured.invalid = ("incomplete", what)
+        return waits
+
+    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+        """Nothing: how often a cell writes is given, and no pilot would change it."""
+
+    def _load_size(self, raw: Path, cell: Cell) -> bool:
+        """Know the size of every cell beforehand: a count needs no pilot."""
+        size, options = int(cell.levels["io_size_bytes"]), self.design.options
+        operations = max(1, min(int(options["operations"]), int(options["bytes_at_most"]) // size))
+        self.io_total_bytes[cell.cell_id] = operations * size
+        return True
+
+    def _await_quiet(self) -> tuple[Wait, Reading]:
+        """Wait until the OSDs rest; return the wait and the last reading."""
+        started = time.monotonic()
+        with self.bench.costs.measure("wait"):
+            last = self.daemons.read()
+            while True:
+                time.sleep(QUIET_SECONDS)
+                previous, last = last, self.daemons.read()
+                wrote = writes_in(self.daemons.between(previous, last))
+                seconds = time.monotonic() - started
+                if wrote < QUIET_OPERATIONS or seconds > QUIET_WITHIN_SECONDS:
+                    outcome = "quiet" if wrote < QUIET_OPERATIONS else "still_writing"
+                    return Wait("osds_quiet", seconds, outcome, {"writes_in_last_second": wrote}), last
+
+    def _check(self) -> None:
+        where = f"config/experiments/{self.design.name}.yaml"
+        for name in ("operations", "bytes_at_most"):
+            value = self.design.options.get(name)
+            if not isinstance(value, int) or value < 1:
+                raise ConfigurationError(f"options.{name} is {value!r}, no whole number above 0", where=where)
+        if set(self.design.factors.get("io_type", ())) != {"write"}:
+            raise ConfigurationError("amplification needs the factor `io_type`: write", where=where)
+
+
+def writes_in(sample: dict[str, Any]) -> int:
+    """Return how many copies and writes of data the OSDs of all clusters did, from `DaemonSampler.between`."""
+    return sum(
+        int(daemon.get(stage, {}).get(counter, 0))
+        for cluster in (PRIMARY, SECONDARY)
+        for daemon in sample.get(cluster, {}).values()
+        for stage, counter in _WRITES
+    )
+
+
+class OneSnapshotCells(MirrorCells):
+    """Mirroring around cells that are counted: of a snapshot-mirrored image, one snapshot when the writes are done.
+
+    At an interval their number would depend on how fast the cell was. The first write to an object after the snapshot
+    of the cell before still pays for the copy that a snapshot keeps.
+    """
+
+    def watch(self, made, *, is_write: bool) -> MirrorWatch:
+        """Return the watch of one cell on that image."""
+        return OneSnapshotWatch(self, made, is_write=is_write)
+
+
+class OneSnapshotWatch(MirrorWatch):
+    """What mirroring does during and after one counted cell."""
+
+    def __init__(self, cells: MirrorCells, made, *, is_write: bool) -> None:
+        super().__init__(cells, made, is_write=is_write)
+        self.while_running = None
+
+    def finish(self, measured: Measured) -> None:
+        """Take the snapshot; `restore` waits for its copy."""
+        if self.mode != "snapshot":
+            return
+        started = time.monotonic()
+        with self.cells.bench.costs.measure("wait"):
+            self.snapshots.append(take_mirror_snapshot(self.cells.bench.primary_cluster, self.made.spec))
+        measured.waits.append(Wait("mirror_snapshot_taken", time.monotonic() - started, "ended"))
+        measured.facts["snapshots_taken"] = len(self.snapshots)
+
+    def _await_snapshot(self) -> Wait:
+        return wait_until_copied(self.cells._copied(self.made), self.snapshots[-1])
+
+
+PROTOCOL = Amplification

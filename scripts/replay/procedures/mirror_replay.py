@@ -1,0 +1,273 @@
+"""How fast the mirror daemon catches up: replay is stopped, images are written to, replay is started and timed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from replay.base.clock import utc_now
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.mirroring import ReplayCounters, copied_snapshots, wait_until_copied
+from replay.cluster.site import Site
+from replay.design.design import Cell, CellSet, Design
+from replay.measure.bench import Bench
+from replay.measure.procedure import Protocol
+from replay.owned.image_sets import create_images
+from replay.owned.images import BlockImage, remove_images
+from replay.procedures.parts.catch_up import (
+    REPLAYING,
+    STOPPED,
+    await_state,
+    journal_level,
+    resume,
+    snapshots_level,
+    wait_until_level,
+)
+from replay.procedures.parts.fio_run import ENTITY, jobs_text, run_fio, written_bytes
+from replay.procedures.parts.mirror_cells import MirrorCells
+from replay.procedures.parts.mirror_design import check_modes, lacking_mirror_daemon
+from replay.procedures.parts.tool_run import client_values
+from replay.procedures.trial.steps import StepLog
+from replay.raw.record import Measured, Wait
+from replay.raw.samples import SampleTable
+from replay.samplers.mirror import MirrorSampler
+from replay.tools import OutputError, Result, adapter, judge
+from replay.tools.base import connection
+
+#: The slowest client there may be, before its time is up: 1 MiB/s.
+SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20
+#: Journal counters move with each entry; a snapshot's only when it is whole on the other side.
+STALL_SECONDS = {"journal": 60.0, "snapshot": 600.0}
+#: Level is what rests: a journal may have more to come. What is read meanwhile shows that nothing did.
+QUIET_SECONDS = 1.0
+READ_EVERY_SECONDS = {"journal": 0.25, "snapshot": 0.1}
+#: A copy is complete in its header a moment before or after the daemon counts it.
+COMPLETE_WITHIN_SECONDS = 30.0
+
+
+class MirrorReplay(Protocol):
+    """Each cell overwrites `levels["images"]` images, each wholly and once, while the daemon does not replay them."""
+
+    program = "fio"
+
+    def __init__(self, bench: Bench, design: Design) -> None:
+        super().__init__(bench, design)
+        self.adapter = adapter(design.configuration["tool"])
+        self.mirror = MirrorCells(bench, None)
+        self.images: dict[str, list[BlockImage]] = {}
+        self.stopped: list[str] = []
+        self._check()
+
+    @classmethod
+    def lacking(cls, site: Site) -> dict[str, str]:
+        """Return what is missing where replay cannot be stopped and watched."""
+        return lacking_mirror_daemon(site)
+
+    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+        """Create, fill and mirror the images of each variant, as many as the most that a cell takes."""
+        create_images(self.bench, sets, "images", self.images)
+        for made in (made for several in self.images.values() for made in several):
+            self.mirror.await_first_copy(made)
+
+    def close_block(self) -> None:
+        """Let the daemon replay again what it was told to stop, and remove this block's images."""
+        images = [made for several in self.images.values() for made in several]
+        self.images.clear()
+        try:
+            self._start_stopped()
+        finally:
+            remove_images(self.bench, images)
+
+    def run(self, cell: Cell, seed: int) -> Measured:
+        """Stop, write, take a snapshot where snapshots are mirrored, start, and watch until all is replayed."""
+        mode, images = str(cell.levels["mode"]), self.images[cell.variant.image_name][: int(cell.levels["images"])]
+        log = self._log(images)
+        with self.bench.costs.measure("prepare"):
+            self._stop(log, images)
+            measured = self._write(cell, images, seed, log)
+        written = written_bytes(measured)
+        if measured.invalid is None and sorted(written) != [ENTITY.format(n) for n in range(1, len(images) + 1)]:
+            measured.invalid = ("client_lost", f"fio wrote to {len(written)} of {len(images)} images")
+        if measured.invalid is None:
+            with self.bench.costs.measure("prepare"):
+                snapshots = self._snapshots(log, images) if mode == "snapshot" else {}
+            self._catch_up(measured, mode, images, written, snapshots, log)
+            if measured.invalid is None:
+                self._judge(cell, measured)
+        else:
+            self._keep(measured, log, SampleTable())
+        return measured
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Start what is still stopped after a void cell, and wait until the daemon rests."""
+        waited = self._start_stopped()
+        if measured.invalid is None and not waited:
+            return []
+        daemon, images = self.mirror.require_daemon(), self.images[cell.variant.image_name]
+        with self.bench.costs.measure("wait"):
+            await_state(daemon, [made.name for made in images], REPLAYING)
+            rest = wait_until_level(
+                lambda: {made.name: daemon.counters(made.name) for made in images}, lambda _: True, quiet_seconds=6.0
+            )
+        return [Wait("replay_resumed", rest.seconds, "rests")]
+
+    # Steps of a cell ----------------------------------------------------------------------------------------------
+
+    def _log(self, images: Sequence[BlockImage]) -> StepLog:
+        specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
+        return StepLog({**client_values(self.bench), **specs}, self.bench.slot, also_hidden=tuple(specs))
+
+    def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
+        daemon = self.mirror.require_daemon()
+        await_state(daemon, [made.name for made in images], REPLAYING)
+        for number, made in enumerate(images, start=1):
+            started = log.now()
+            # Before it is told: an interruption from now on starts it again.
+            self.stopped.append(made.name)
+            daemon.stop(made.name)
+            log.add("stop", started, log.now() - started, image=ENTITY.format(number))
+        await_state(daemon, [made.name for made in images], STOPPED)
+
+    def _write(self, cell: Cell, images: Sequence[BlockImage], seed: int, log: StepLog) -> Measured:
+        """Overwrite each image once, in random order, all of them at the same time."""
+        size = cell.variant.image.size_bytes
+        # fio's map of blocks that are done makes a random job over a whole image write each of them once.
+        once = {"time_based": 0, "runtime": 0}
+        text = jobs_text(cell.levels, {**self.design.options, "ramp_seconds": 0, "fio_options": once}, len(images))
+        started = log.now()
+        measured = run_fio(
+            self.bench,
+            text,
+            images,
+            cell.variant.client_options,
+            seed=seed,
+            runtime_seconds=0,
+            timeout_seconds=60 + size * len(images) / SLOWEST_WRITE_BYTES_PER_SECOND,
+            component="prepare",
+        )
+        log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
+        self.bench.account(size * len(images), journaled="journaling" in cell.variant.image.features)
+        return measured
+
+    def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
+        """Take one mirror snapshot of each image; return their ids by entity."""
+        rbd = ["rbd", *connection({"keyring": self.bench.primary_cluster.keyring is not None})]
+        found = {}
+        for number in range(1, len(images) + 1):
+            entity, image = ENTITY.format(number), f"{{image_{number}}}"
+            run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", image], image=entity)
+            words = run.stdout.decode(errors="replace").split()
+            if run.exit_status != 0 or not words or not words[-1].isdigit():
+                raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=entity)
+            found[entity] = int(words[-1])
+        return found
+
+    def _catch_up(
+        self,
+        measured: Measured,
+        mode: str,
+        images: Sequence[BlockImage],
+        written: Mapping[str, int],
+        snapshots: Mapping[str, int],
+        log: StepLog,
+    ) -> None:
+        """Start replay of all images and read the daemon's counters until it is level: this is what is measured."""
+        daemon, table = self.mirror.require_daemon(), SampleTable()
+        names = {ENTITY.format(number): made.name for number, made in enumerate(images, start=1)}
+        sampler = MirrorSampler(daemon, names, table, log.now)
+        at_rest = sampler.read()
+        is_level = snapshots_level(dict.fromkeys(snapshots, 1)) if mode == "snapshot" else journal_level(written)
+        measured.started_at = utc_now()
+        with self.bench.costs.measure("tool"):
+            before, began = self.bench.sampler.read(), log.now()
+            for entity, name in names.items():
+                started = log.now()
+                daemon.start(name)
+                self.stopped.remove(name)
+                log.add("start", started, log.now() - started, image=entity)
+            wait = wait_until_level(
+                lambda: _since(at_rest, sampler.read()),
+                is_level,
+                quiet_seconds=QUIET_SECONDS,
+                stall_seconds=STALL_SECONDS[mode],
+                poll_seconds=READ_EVERY_SECONDS[mode],
+            )
+            measured.load = self.bench.sampler.load(before, self.bench.sampler.read())
+            measured.tool_seconds = log.now() - began
+        measured.ended_at = utc_now()
+        self._keep(measured, log, table)
+        measured.samples["mirror"] = sampler.cost()
+        if wait.outcome == "stalled":
+            what = f"the mirror daemon stood still for {STALL_SECONDS[mode]:.0f} s before it had caught up"
+            measured.invalid = ("replay_did_not_advance", what)
+        elif snapshots:
+            measured.waits += self._await_complete(measured, images, snapshots)
+
+    def _await_complete(
+        self, measured: Measured, images: Sequence[BlockImage], snapshots: Mapping[str, int]
+    ) -> list[Wait]:
+        """Ask the second cluster itself whether it holds the snapshots that the daemon counts."""
+        secondary, waits = self.bench.site.secondary, []
+        with self.bench.costs.measure("wait"):
+            for made, wanted in zip(images, snapshots.values(), strict=True):
+                spec = self.mirror.secondary_spec(made)
+                waits.append(
+                    wait_until_copied(
+                        lambda spec=spec: copied_snapshots(secondary, spec),
+                        wanted,
+                        timeout_seconds=COMPLETE_WITHIN_SECONDS,
+                    )
+                )
+        if any(wait.outcome != "copied" for wait in waits):
+            what = "the daemon counts a snapshot that is not complete on the second cluster"
+            measured.invalid = ("replay_did_not_advance", what)
+        return waits
+
+    def _keep(self, measured: Measured, log: StepLog, table: SampleTable) -> None:
+        log.add("end", log.now(), 0.0, steps=len(log.lines))
+        measured.results["steps"] = ("steps.jsonl", log.content())
+        measured.results["counters"] = ("counters.csv", table.content())
+
+    def _judge(self, cell: Cell, measured: Measured) -> None:
+        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
+        try:
+            result: Result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
+        except OutputError as error:
+            measured.invalid = (error.reason, str(error).splitlines()[0])
+            return
+        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
+        measured.headline = (
+            f"{result.metrics['bytes_per_second'] / 1e6:,.1f} MB/s, level after "
+            f"{result.metrics['seconds_to_catch_up']:.1f} s"
+        )
+
+    def _start_stopped(self) -> bool:
+        """Start what this process has stopped; tell whether there was anything."""
+        names = list(self.stopped)
+        for name in names:
+            resume(self.mirror.require_daemon(), name)
+            self.stopped.remove(name)
+        return bool(names)
+
+    def _check(self) -> None:
+        where = f"config/experiments/{self.design.name}.yaml"
+        if "images" not in self.design.factors:
+            raise ConfigurationError("mirror_replay needs the factor `images`", where=where)
+        check_modes(self.design)
+
+
+def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounters]) -> dict[str, ReplayCounters]:
+    """Return what was counted since replay rested; a daemon that counts from 0 again says it by itself."""
+
+    def less(after: int, before: int) -> int:
+        return after - before if after >= before else after
+
+    return {
+        entity: ReplayCounters(
+            *(less(getattr(one, key), getattr(at_rest[entity], key)) for key in ReplayCounters.__dataclass_fields__)
+        )
+        for entity, one in now.items()
+    }
+
+
+PROTOCOL = MirrorReplay

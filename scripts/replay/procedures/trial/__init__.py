@@ -1,0 +1,1 @@
+"""A trial of a fail-over: steps, writer, contents."""

@@ -1,0 +1,91 @@
+"""The log of a trial's steps, one JSON object a line: what was done, when, for how long, and what was said."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from replay.base.clock import utc_text
+from replay.owned.slot import SlotLock
+from replay.tools import render
+from replay.tools.running.process import ToolRun, run_tool
+
+MOST_SAID = 2000
+
+
+class StepLog:
+    """Runs commands and writes down each as a step. Times are seconds since `origin`, of the monotonic clock.
+
+    `values` fill the placeholders of argv; in what is written down the placeholders stand, of those that name something
+    of this site and of those named in `also_hidden`.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, str | None],
+        slot: SlotLock | None = None,
+        run: Callable[..., ToolRun] = run_tool,
+        also_hidden: Sequence[str] = (),
+    ) -> None:
+        self.origin = time.monotonic()
+        self.values = dict(values)
+        self.slot = slot
+        self.lines: list[dict[str, Any]] = []
+        self._run = run
+        self._hidden = (*_HIDDEN, *also_hidden)
+
+    def now(self) -> float:
+        """Return the seconds since the trial's origin."""
+        return time.monotonic() - self.origin
+
+    def command(self, step: str, template: Sequence[str], *, timeout_seconds: float = 60.0, **more: Any) -> ToolRun:
+        """Run a command as a step of its own and return its run; no status is an error here."""
+        started = self.now()
+        run = self._run(render(list(template), self.values), timeout_seconds=timeout_seconds, slot=self.slot)
+        said = (run.stdout + run.stderr).decode(errors="replace")
+        self.add(step, started, run.seconds, argv=template, exit_status=run.exit_status, said=said, **more)
+        return run
+
+    def add(
+        self,
+        step: str,
+        started_seconds: float,
+        seconds: float,
+        *,
+        argv: Sequence[str] = (),
+        exit_status: int | None = 0,
+        said: str = "",
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Write down a step; return its line, which the caller may still add to."""
+        began = datetime.now(UTC).timestamp() - (self.now() - started_seconds)
+        line = {
+            "step": step,
+            "argv": list(argv),
+            "started_at": utc_text(datetime.fromtimestamp(began, UTC)),
+            "started_seconds": round(started_seconds, 6),
+            "seconds": round(seconds, 6),
+            "exit_status": exit_status,
+            "said": self.hide(said.strip())[:MOST_SAID],
+            **more,
+        }
+        self.lines.append(line)
+        return line
+
+    def hide(self, text: str) -> str:
+        """Return `text` with the placeholders of this site's names and paths for them, the longest first."""
+        named = [(value, name) for name, value in self.values.items() if value and name in self._hidden]
+        for value, name in sorted(named, key=lambda pair: -len(pair[0])):
+            text = text.replace(value, f"{{{name}}}")
+        return text
+
+    def content(self) -> bytes:
+        """Return the log, in the order in which the steps began."""
+        ordered = sorted(self.lines, key=lambda line: line["started_seconds"])
+        return "".join(json.dumps(line, sort_keys=True) + "\n" for line in ordered).encode()
+
+
+_HIDDEN = ("conf", "keyring", "second_conf", "second_keyring", "image", "image_name", "copy")

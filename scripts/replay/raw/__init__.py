@@ -1,0 +1,1 @@
+"""Evidence: written, sealed, read, verified."""

@@ -1,0 +1,124 @@
+"""Copies of data sets: what a folder was measured as (`campaign.json`), and whether it was altered (`altered.json`).
+
+Whoever derives, describes or measures asks here. A data set that has `altered.json` is altered; where that file cannot
+be read it is an error, never "unaltered".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import EvidenceError
+
+ALTERED = "altered.json"
+CAMPAIGN = "campaign.json"
+_ANEW = "restore it, or copy the data set anew"
+
+
+@dataclass(frozen=True)
+class AlteredFile:
+    """A raw file that is not as it was measured.
+
+    `path` is relative to the data set; `recorded_sha256` is what SHA256SUMS said before, `found_sha256` what was there
+    instead, or None where the file was gone.
+    """
+
+    path: str
+    recorded_sha256: str
+    found_sha256: str | None
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What `altered.json` says: the data set that was measured, and each alteration in its order."""
+
+    copied_from: str
+    files: tuple[AlteredFile, ...] = ()
+
+    @property
+    def paths(self) -> list[str]:
+        """The altered files, each once, sorted."""
+        return sorted({one.path for one in self.files})
+
+    @property
+    def as_measured(self) -> dict[str, str]:
+        """The altered files, each with the digest that it had when it was measured."""
+        return {one.path: one.recorded_sha256 for one in reversed(self.files)}
+
+    def adding(self, files: Iterable[AlteredFile]) -> Stamp:
+        """Return the stamp with further alterations, less those that are the last ones of their file already."""
+        last = {one.path: one for one in self.files}
+        return Stamp(self.copied_from, (*self.files, *(one for one in files if last.get(one.path) != one)))
+
+    def summary(self) -> dict[str, Any]:
+        """Return what manifest.json says of it: `copied_from`, and the number of altered files."""
+        return {"copied_from": self.copied_from, "files": len(self.paths)}
+
+    def sentence(self) -> str:
+        """Return what a person reads, after the words ALTERED DATA."""
+        count = len(self.paths)
+        files = f"{count} raw files are" if count != 1 else "1 raw file is"
+        return f"a copy of {self.copied_from!r} of which {files} not as measured ({ALTERED} names them)"
+
+    def document(self) -> dict[str, Any]:
+        """Return what `altered.json` holds."""
+        return {"schema_version": 1, "copied_from": self.copied_from, "files": [asdict(one) for one in self.files]}
+
+
+def read_stamp(data_set: Path) -> Stamp | None:
+    """Return what a data set's `altered.json` says, or None where there is none: its raw files are as measured.
+
+    Raises EvidenceError naming the file where it cannot be read or says nothing of the kind.
+    """
+    path = data_set / ALTERED
+    data = _read_object(path)
+    if data is None:
+        return None
+    try:
+        files = tuple(AlteredFile(**one) for one in data["files"])
+        stamp = Stamp(data["copied_from"], files)
+        if data["schema_version"] != 1 or not files or not stamp.copied_from or not all(map(_is_sound, files)):
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise EvidenceError(
+            "it does not say what was altered (schema_version 1, copied_from, files)", where=path, next_step=_ANEW
+        ) from None
+    return stamp
+
+
+def read_campaign(data_set: Path) -> dict[str, Any]:
+    """Return what a data set's `campaign.json` says, an empty object where there is none.
+
+    Raises EvidenceError naming the file where it is no JSON object.
+    """
+    return _read_object(data_set / CAMPAIGN) or {}
+
+
+def measured_as(data_set: Path) -> str | None:
+    """Return the name that a data set was measured under: another than its folder's where it is a copy, or renamed.
+
+    None where `campaign.json` is missing or does not say.
+    """
+    name = read_campaign(data_set).get("data_set")
+    return name if isinstance(name, str) and name else None
+
+
+def _is_sound(one: AlteredFile) -> bool:
+    found = one.found_sha256
+    return all(isinstance(text, str) for text in (one.path, one.recorded_sha256, "" if found is None else found))
+
+
+def _read_object(path: Path) -> dict[str, Any] | None:
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise EvidenceError(f"not JSON: {error}", where=path, next_step=_ANEW) from None
+    if not isinstance(data, dict):
+        raise EvidenceError("not a JSON object", where=path, next_step=_ANEW)
+    return data

@@ -1,0 +1,54 @@
+"""What limited a cell: the rules, for one machine and for several. Pure; the runner and derive judge by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: A resource is the limit when it is this busy over a cell. Stated in every sidecar as `limiter_rule`.
+CPU_BUSY_FRACTION = 0.85
+DISK_BUSY_FRACTION = 0.80
+LIMITER_RULE = f"cpu when busy >= {CPU_BUSY_FRACTION}, else disk when busy >= {DISK_BUSY_FRACTION}, else none"
+#: The same for the busiest of several. Stated in the sidecar as `limiter_rule`.
+HOSTS_LIMITER_RULE = (
+    f"cpu when the busiest OSD host was busy >= {CPU_BUSY_FRACTION}, else disk when the busiest OSD's disk was "
+    f"busy >= {DISK_BUSY_FRACTION}, else none; unknown where a host or a disk was not seen"
+)
+
+
+def limiting_resource(load: dict[str, float | None], *, daemons_are_here: bool) -> str:
+    """Return `cpu`, `disk`, `none`, or `unknown` where the daemons run on machines that this one does not see."""
+    if not daemons_are_here or load["cpu_idle_fraction"] is None:
+        return "unknown"
+    if 1 - load["cpu_idle_fraction"] >= CPU_BUSY_FRACTION:
+        return "cpu"
+    if load["disk_busy_fraction"] is not None and load["disk_busy_fraction"] >= DISK_BUSY_FRACTION:
+        return "disk"
+    return "none"
+
+
+def busy_fractions(sample: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    """Return how busy each host's CPUs and each OSD's disk were, 0 to 1, of those that were seen."""
+    hosts: Mapping[str, Any] = sample.get("hosts", {})
+    osds: Mapping[str, Any] = sample.get("osds", {})
+    cpus = [1 - one["cpu_idle_seconds"] / (one["cpus"] * one["seconds"]) for one in hosts.values()]
+    disks = [one["disk"]["busy_seconds"] / one["disk"]["seconds"] for one in osds.values() if "disk" in one]
+    return [_fraction(one) for one in cpus], [_fraction(one) for one in disks]
+
+
+def limiting_resource_of_hosts(sample: Mapping[str, Any]) -> str:
+    """Return `cpu`, `disk`, `none` or `unknown` by HOSTS_LIMITER_RULE.
+
+    A host that was busy enough decides whatever else was not seen; without one, all have to be known.
+    """
+    cpus, disks = busy_fractions(sample)
+    if cpus and max(cpus) >= CPU_BUSY_FRACTION:
+        return "cpu"
+    unseen = [name for name in sample.get("left_out", {}) if not name.endswith(" cpu")]
+    if not cpus or not disks or unseen:
+        return "unknown"
+    return "disk" if max(disks) >= DISK_BUSY_FRACTION else "none"
+
+
+def _fraction(value: float) -> float:
+    return min(1.0, max(0.0, value))

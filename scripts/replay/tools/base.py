@@ -1,0 +1,153 @@
+"""What all adapters share: the interface, the result, the typed error, strict numbers. Pure: no I/O."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from replay.base.errors import ConfigurationError, ReplayError
+
+MINIMUM_SECONDS = 1.0
+"""A cell shorter than this is void: the tools' clocks and their start-up decide its figure."""
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,19}(?:\.\d{0,19})?|\.\d{1,19})(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+class OutputError(ReplayError):
+    """Output of a tool that does not say what was measured; names the file and the line.
+
+    Of JSON it says the key as well: that may be a single line. What concerns a whole file, that it is not there or that
+    the tool was killed, has no line.
+
+    `reason` is a reason of invalidity: `unparsable`, `failed`, `client_lost` or `incomplete`.
+    """
+
+    def __init__(self, what: str, *, file: str, line: int | None = None, reason: str = "unparsable") -> None:
+        self.file = file
+        self.line = line
+        self.reason = reason
+        super().__init__(
+            what,
+            where=file if line is None else f"{file}:{line}",
+            next_step="read the file; the set is void and is measured again",
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run of a tool says.
+
+    `metrics`: base units, the unit in the name (`operations`, `bytes`, `duration_seconds`, `operations_per_second`,
+    `bytes_per_second`, `latency_p99_seconds`, …). `series`: (elapsed_seconds, metric, value). `histogram`: (client,
+    direction, low_seconds, high_seconds, count). `entities`: (kind, id, metric, value) of OSDs and placement groups
+    before the tool ran. `after_end`: of a series whose quantity cannot change once the run is over, its value from
+    then on, because its definition says so (what was caught up with stays 0). One that is merely no longer read is not
+    in it. `complete` is False when the output was cut off: `metrics` is empty then.
+    """
+
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    series: tuple[tuple[float, str, float], ...] = ()
+    histogram: tuple[tuple[str, str, float, float, int], ...] = ()
+    entities: tuple[tuple[str, str, str, float], ...] = ()
+    after_end: Mapping[str, float] = field(default_factory=dict)
+    complete: bool = True
+
+
+class Adapter(Protocol):
+    """One benchmark tool."""
+
+    name: str
+    program: str
+    client_options_in: str
+    """`argv`, or `conf` for a tool whose Ceph options (`rbd_cache`, …) can only stand in the file `{conf}`."""
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the argv with `{conf} {client} {keyring} {pool} {namespace} {image} {seed} {output}` … in it."""
+
+    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the environment that the tool needs beside its argv, with the same placeholders."""
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the files that the tool writes beside stdout and stderr: role, which is its placeholder, to suffix."""
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse a run's files, `outputs` by role. `names` are the files' names by role, for errors.
+
+        `levels` is what was asked for; what the output says it did must equal it. Raises OutputError.
+        """
+
+
+def render(template: list[str], values: Mapping[str, Any]) -> list[str]:
+    """Fill a template's placeholders. Raises ConfigurationError naming one that has no value."""
+
+    def value(match: re.Match[str]) -> str:
+        if values.get(match[1]) is None:
+            raise ConfigurationError(f"the placeholder {match[0]} has no value", where=" ".join(template))
+        return str(values[match[1]])
+
+    return [_PLACEHOLDER.sub(value, word) for word in template]
+
+
+def client_options(options: Mapping[str, Any]) -> list[str]:
+    """Return Ceph configuration options as arguments: `{"rbd_cache": False}` becomes `--rbd_cache=false`."""
+    given = options.get("client_options") or {}
+    return [f"--{name.replace('-', '_').replace(' ', '_')}={option_text(value)}" for name, value in given.items()]
+
+
+def option_text(value: Any) -> str:
+    """Return a value as Ceph and fio write it: booleans in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def connection(options: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that say which cluster and which user; `options["keyring"]` adds the keyring."""
+    argv = ["--conf", "{conf}", "--name", "{client}"]
+    if options.get("keyring"):
+        argv += ["--keyring", "{keyring}"]
+    return argv
+
+
+def judge(result: Result, minimum_seconds: float = MINIMUM_SECONDS) -> tuple[str, str] | None:
+    """Return why a parsed run is void, as (reason, detail), or None when it is good."""
+    if not result.complete:
+        return "incomplete", "the tool's output was cut off"
+    seconds = result.metrics.get("duration_seconds")
+    if seconds is not None and seconds < minimum_seconds:
+        return "too_short", f"the run lasted {seconds:.3g} s, less than {minimum_seconds:g} s"
+    return None
+
+
+def number(text: Any) -> float | None:
+    """Return the finite number that `text` (a string, int or float) is, or None: no `nan`, `inf`, `1_000`, `true`."""
+    if isinstance(text, bool) or not isinstance(text, str | int | float):
+        return None
+    if isinstance(text, str) and not _NUMBER.fullmatch(text):
+        return None
+    try:
+        value = float(text)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def agrees(value: float, expected: float, *, relative: float = 0.0, absolute: float = 0.0) -> bool:
+    """Return whether two statements of one quantity are the same within how they were rounded."""
+    return abs(value - expected) <= relative * abs(expected) + absolute
+
+
+def rounding_of(text: str) -> float:
+    """Return half a unit of the last printed digit: `1.9` gives 0.05, `35` gives 0.5, `1.2e+06` gives 50000."""
+    mantissa, _, exponent = text.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 0.5 * 10.0 ** (int(exponent or 0) - decimals)

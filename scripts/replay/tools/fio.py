@@ -1,0 +1,154 @@
+"""fio: its argv, its job file for client/server mode, and the choice of what its JSON must say.
+
+Its engine is rbd, or one that reads and writes a file (`options["engine"]`: libaio, psync).
+
+fio gives the rbd engine no Ceph option: librbd reads `{conf}` (environment CEPH_CONF), so options such as
+`rbd cache = false` and the keyring stand there. fio 3.33's rbd engine knows no RADOS namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from replay.tools.base import OutputError, Result, option_text
+from replay.tools.fio_output import Client, read_clients
+from replay.tools.fio_totals import check_levels, histogram, metrics
+
+_RW = {
+    ("read", "seq"): "read", ("write", "seq"): "write", ("rw", "seq"): "rw",
+    ("read", "rand"): "randread", ("write", "rand"): "randwrite", ("rw", "rand"): "randrw",
+}  # fmt: skip
+
+
+class Fio:
+    """The fio adapter."""
+
+    name = "fio"
+    program = "fio"
+    client_options_in = "conf"
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the argv of one job on one image; `job_options` says which levels and options there are."""
+        job = [f"--{name}={value}" for name, value in job_options(levels, options).items()]
+        image = [] if "engine" in options else ["--rbdname={image}"]
+        return ["fio", "--output-format=json+", "--output={output}", "--name=cell", *job, *image]
+
+    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return CEPH_CONF: librbd inside fio takes no `--conf`. A *server* needs it, not the controlling client."""
+        return {"CEPH_CONF": "{conf}"}
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the JSON file that `--output` names."""
+        return {"output": "result.json"}
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse the JSON (`output`, else stdout) of a single job or of client/server mode; see `Adapter.parse`.
+
+        `levels["clients"]` is how many clients must have taken part (one when it is not given, for a single job).
+        Latencies are completion latencies (`clat`); percentiles come from merged bins where there are bins.
+        """
+        role = "output" if outputs.get("output", "").strip() or "stdout" not in outputs else "stdout"
+        file, text = (names or {}).get(role, role), outputs.get(role, "")
+        if exit_status is None:
+            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
+        clients = read_clients(text, file, exit_status)
+        if exit_status != 0:
+            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
+        _check_took_part(clients, levels, file)
+        for client in clients:
+            check_levels(client, levels)
+        return Result(metrics=metrics(clients), histogram=histogram(clients))
+
+
+ADAPTER = Fio()
+
+
+def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+    """Return fio's options of a job, without the image, or with `{file}` where `options["engine"]` names an engine.
+
+    `levels`: `rw` or `io_type` as fio's word, or `io_type` (read, write, rw) and `io_pattern`; `io_size_bytes`;
+    `rw_mix_read` for mixed ones; `io_depth`. `options`: `io_depth` (16), `ramp_seconds` (1), `fio_options` (any more).
+    The runtime is the placeholder `{runtime_seconds}`; the seed is `{seed}`, with `randrepeat=0`, without which
+    fio 3.33 repeats the same offsets.
+    """
+    job = {
+        **_target(options),
+        "rw": rw_of(levels),
+        "bs": str(levels["io_size_bytes"]),
+        "iodepth": str(levels.get("io_depth", options.get("io_depth", 16))),
+        **_length(options),
+        "randrepeat": "0",
+        "randseed": "{seed}",
+    }
+    if "rw_mix_read" in levels:
+        job["rwmixread"] = str(levels["rw_mix_read"])
+    more = options.get("fio_options") or {}
+    return job | {name: option_text(value) for name, value in more.items()}
+
+
+def _target(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the I/O goes to: an image, or the file `{file}` of `options["file_size_bytes"]`, past all caches."""
+    if "engine" in options:
+        size = str(options["file_size_bytes"])
+        return {"ioengine": str(options["engine"]), "filename": "{file}", "direct": "1", "size": size}
+    # A cluster name makes fio take the client's full name (`client.x`) instead of its id.
+    return {"ioengine": "rbd", "clustername": "ceph", "clientname": "{client}", "pool": "{pool}"}
+
+
+def _length(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return how long a job lasts. With `options["most_bytes"]` it ends earlier when it has moved so many.
+
+    fio looks at `io_size` only where the job is not `time_based`, and counts a ramp's bytes in it.
+    """
+    runtime = {"runtime": "{runtime_seconds}", "ramp_time": str(options.get("ramp_seconds", 1))}
+    if "most_bytes" in options:
+        return {**runtime, "io_size": str(options["most_bytes"])}
+    return {"time_based": "1", **runtime}
+
+
+def rw_of(levels: Mapping[str, Any]) -> str:
+    """Return fio's word for the workload: `randread`, `write`, `randrw`, …"""
+    word = str(levels.get("rw", levels.get("io_type")))
+    return _RW[word, str(levels["io_pattern"])] if "io_pattern" in levels else word
+
+
+def job_file(levels: Mapping[str, Any], options: Mapping[str, Any], client: str) -> str:
+    """Return the text of one client's job file: its job is named `client`, the image is the placeholder `{image}`."""
+    lines = ["[global]", *(f"{name}={value}" for name, value in job_options(levels, options).items())]
+    return "\n".join([*lines, "", f"[{client}]", "rbdname={image}", ""])
+
+
+def server_argv(server: str) -> list[str]:
+    """Return the argv of one client's server, which listens on `server` as fio writes it (`sock:PATH`, `ADDRESS,PORT`).
+
+    It runs any job that reaches it, and a job may run commands: a socket in a private folder, or loopback; SSH between
+    hosts.
+    """
+    return ["fio", f"--server={server}"]
+
+
+def client_argv(servers: Iterable[tuple[str, str]], output: str = "{output}") -> list[str]:
+    """Return the argv of the controller: `servers` are (server, path of the client's job file)."""
+    argv = ["fio", "--output-format=json+", f"--output={output}"]
+    for server, job in servers:
+        argv += [f"--client={server}", job]
+    return argv
+
+
+def _check_took_part(clients: list[Client], levels: Mapping[str, Any], file: str) -> None:
+    """Refuse a run that lost a client: fio exits 0 with fewer entries, or reports one that did nothing."""
+    idle = [client for client in clients if not client.directions]
+    if idle:
+        what = f"no I/O was done by {', '.join(one.name for one in idle)}"
+        idle[0].place.refuse(what, reason="client_lost" if len(clients) > 1 else "failed")
+    expected = levels.get("clients")
+    if expected is not None and len(clients) != expected:
+        raise OutputError(f"{len(clients)} of {expected} clients took part", file=file, reason="client_lost")

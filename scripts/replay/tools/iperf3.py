@@ -1,0 +1,141 @@
+"""iperf3: the argv of its client and of its one-off server, and what its JSON says. Strict, pure.
+
+Its exit status says nothing: with `--json` a refused connection ends with status 0 or 1, and the key `error`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay.tools.base import OutputError, Result, agrees, number
+from replay.tools.json_place import read_json
+
+#: What a server prints when it accepts connections; it has to be told to flush that.
+LISTENING = "Server listening on"
+#: A server that nobody connects to ends by itself, also where whoever started it is gone.
+MOST_SERVER_SECONDS = 120
+
+
+class Iperf3:
+    """The iperf3 adapter: one TCP test, from the client to the server."""
+
+    name = "iperf3"
+    program = "iperf3"
+    client_options_in = "argv"
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the client's argv. `levels`: `io_size_bytes` of each write, `io_depth` parallel streams."""
+        argv = ["iperf3", "--client", "{server}", "--port", "{port}", "--json", "--time", "{seconds}"]
+        return [*argv, "--length", str(levels["io_size_bytes"]), "--parallel", str(levels["io_depth"])]
+
+    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing: iperf3 reads no environment."""
+        return {}
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing: the JSON comes on stdout."""
+        return {}
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse the JSON on stdout; see `Adapter.parse`. Bytes and rates are those that the server received."""
+        file = (names or {}).get("stdout", "stdout")
+        if exit_status is None:
+            raise OutputError("iperf3 was killed before it could report", file=file, reason="incomplete")
+        report = _Report(outputs.get("stdout", ""), file)
+        if exit_status != 0:
+            report.document.refuse(f"exit status {exit_status}: its figures do not count", reason="failed")
+        report.check_levels(levels)
+        sent, received = report.total("sum_sent"), report.total("sum_received")
+        if received[0] > sent[0]:
+            what = f"{received[0]:.0f} bytes were received of {sent[0]:.0f} that were sent"
+            report.document.object("end", "sum_received").refuse(what, key="bytes")
+        streams = report.check_streams(received[0])
+        metrics = {
+            "bytes": received[0],
+            "duration_seconds": received[1],
+            "bytes_per_second": received[0] / received[1],
+            "streams": float(streams),
+            "sent_bytes": sent[0],
+        }
+        retransmits = number(report.document.at("end", "sum_sent", "retransmits").value)
+        if retransmits is not None:
+            metrics["retransmits"] = retransmits
+        for side, key in (("sender", "host_total"), ("receiver", "remote_total")):
+            percent = number(report.document.object("end", "cpu_utilization_percent").at(key).value)
+            if percent is not None and percent >= 0:
+                metrics[f"{side}_cores"] = percent / 100
+        return Result(metrics=metrics, series=report.series())
+
+
+ADAPTER = Iperf3()
+
+
+def server_argv(bind: str | None = None) -> list[str]:
+    """Return the argv of a server on `{port}` that serves one client and ends; on all addresses without `bind`."""
+    limit = ["timeout", "--signal=KILL", str(MOST_SERVER_SECONDS)]
+    where = ["--bind", bind] if bind else []
+    return [*limit, "iperf3", "--server", "--one-off", "--forceflush", "--port", "{port}", *where]
+
+
+class _Report:
+    """iperf3's JSON, read strictly."""
+
+    def __init__(self, text: str, file: str) -> None:
+        if not text.strip():
+            raise OutputError("it is empty", file=file, line=1, reason="incomplete")
+        self.document = read_json(text, file)
+        if not isinstance(self.document.value, dict):
+            self.document.refuse("no JSON object")
+        if "error" in self.document.value:
+            self.document.refuse(str(self.document.value["error"])[:200], key="error", reason="failed")
+
+    def total(self, key: str) -> tuple[float, float]:
+        """Return (bytes, seconds) of one side; its rate must be the one divided by the other."""
+        place = self.document.object("end", key)
+        moved, seconds = place.number("bytes"), place.number("seconds")
+        if not moved or not seconds:
+            place.refuse(f"{moved:.0f} bytes in {seconds:g} s", reason="failed")
+        if not agrees(place.number("bits_per_second"), 8 * moved / seconds, relative=1e-5):
+            place.refuse("bits_per_second is not bytes divided by seconds", key="bits_per_second")
+        return moved, seconds
+
+    def check_levels(self, levels: Mapping[str, Any]) -> None:
+        asked: dict[str, Any] = {"protocol": "TCP", "reverse": 0}
+        names = (("io_depth", "num_streams"), ("io_size_bytes", "blksize"))
+        asked |= {key: levels[level] for level, key in names if level in levels}
+        test = self.document.object("start", "test_start")
+        for key, wanted in asked.items():
+            found = test.at(key).value
+            if isinstance(found, bool) or found != wanted:
+                test.refuse(f"{key} is {str(found)[:40]}, asked for was {wanted}", key=key)
+
+    def check_streams(self, received: float) -> int:
+        """Return how many streams there were. Refuse a test that lost one, and totals that are not their sum."""
+        streams = int(self.document.object("start", "test_start").number("num_streams"))
+        end = self.document.object("end")
+        each = [one.object("receiver").number("bytes") for one in end.rows("streams")]
+        if len(each) != streams or not all(each):
+            alive = sum(bool(moved) for moved in each)
+            end.refuse(f"{alive} of {streams} streams moved anything", key="streams", reason="client_lost")
+        if not agrees(sum(each), received, relative=1e-6):
+            end.refuse("sum_received is not the sum of the streams", key="sum_received")
+        return streams
+
+    def series(self) -> tuple[tuple[float, str, float], ...]:
+        """Return what was sent over time: the middle of each interval, and its rate."""
+        found = []
+        for one in self.document.rows("intervals"):
+            place = one.object("sum")
+            start, end = place.number("start"), place.number("end")
+            if end <= start or (found and start < found[-1][0]):
+                place.refuse("intervals do not follow each other", key="start")
+            found.append(((start + end) / 2, "bytes_per_second", place.number("bits_per_second") / 8))
+        return tuple(found)

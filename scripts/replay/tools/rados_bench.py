@@ -1,0 +1,163 @@
+"""`rados bench`: its argv, and the choice of reader for its two output forms (JSON by `-o`, or text)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from replay.tools.base import OutputError, Result, client_options, connection
+from replay.tools.json_place import read_json
+from replay.tools.rados_runs import combined, roles_by_instance
+from replay.tools.rados_text import read_text
+from replay.tools.rados_totals import Totals
+
+_MODES = {("write", None): "write", ("read", "seq"): "seq", ("read", "rand"): "rand"}
+JSON_DECIMALS = 1e-6
+_REMOVED = re.compile(r" *Removed (\d{1,12}) objects?", re.ASCII)
+
+
+class RadosBench:
+    """The `rados bench` adapter."""
+
+    name = "rados_bench"
+    program = "rados"
+    client_options_in = "argv"
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the argv.
+
+        `levels`: `mode` (write, seq, rand), or `io_type` with `io_pattern`; `object_size_bytes`; `threads`.
+        `options`: `threads` (16), `client_options`, `keyring` and `namespace` (booleans), `max_objects` (a write ends
+        with that many). Placeholders of its own: `{seconds}` and `{run_name}`, which keeps instances that run at once
+        apart and lets a read find its objects.
+        """
+        mode = mode_of(levels)
+        argv = ["rados", *connection(options), "--pool", "{pool}"]
+        if options.get("namespace"):
+            argv += ["--namespace", "{namespace}"]
+        argv += [*client_options(options), "bench", "{seconds}", mode]
+        argv += ["-t", str(levels.get("threads", options.get("threads", 16))), "--run-name", "{run_name}"]
+        if mode == "write":
+            argv += ["-b", str(levels["object_size_bytes"]), "--no-cleanup"]
+            if options.get("max_objects"):
+                argv += ["--max-objects", str(options["max_objects"])]
+        return [*argv, "--format", "json", "-o", "{output}"]
+
+    def cleanup_argv_template(self, options: Mapping[str, Any]) -> list[str]:
+        """Return the argv that removes the objects of a run name."""
+        argv = ["rados", *connection(options), "--pool", "{pool}"]
+        if options.get("namespace"):
+            argv += ["--namespace", "{namespace}"]
+        return [*argv, *client_options(options), "cleanup", "--run-name", "{run_name}"]
+
+    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing: all is in the argv."""
+        return {}
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the JSON file that `-o` names."""
+        return {"output": "result.json"}
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse the JSON of `output`, or of stdout, or the text of stdout; see `Adapter.parse`.
+
+        Rates are total divided by time: `average_iops` is truncated, `bandwidth` is MiB/s whatever its label says.
+        Several runs of a cell (`instances` of the levels, passes of `seq`) are put together as `rados_runs` says.
+        """
+        names, instances = names or {}, int(levels.get("instances", 1))
+        if instances == 1 and not any(role.startswith("output-") for role in outputs):
+            role = "output" if outputs.get("output", "").strip() else "stdout"
+            return self._parse_run(role, outputs, exit_status, levels, names)
+        runs = [
+            [self._parse_run(role, outputs, exit_status, levels, names) for role in roles]
+            for roles in roles_by_instance(outputs, instances, names.get("output", "output"))
+        ]
+        return combined(runs)
+
+    @staticmethod
+    def _parse_run(
+        role: str,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        names: Mapping[str, str],
+    ) -> Result:
+        """Parse the output of one run, the file of that role."""
+        file, text = names.get(role, role), outputs.get(role, "")
+        if exit_status:
+            said = next((line for line in text.splitlines() if line.strip() and line != "hints = 1"), "nothing")
+            raise OutputError(f"exit status {exit_status}: {said[:120]!r}", file=file, reason="failed")
+        start = text.find("{")
+        if start >= 0 and not text[:start].replace("hints = 1", "").strip():
+            totals, series = _read_json(text, start, file)
+        else:
+            totals, series = read_text(text, file)
+        if totals is None or exit_status is None:
+            return Result(series=series, complete=False)
+        totals.check(levels | {"mode": _mode_or_none(levels)})
+        return Result(metrics=totals.metrics(), series=series)
+
+
+ADAPTER = RadosBench()
+
+
+def mode_of(levels: Mapping[str, Any]) -> str:
+    """Return `write`, `seq` or `rand`. Raises KeyError when the levels do not say."""
+    if "mode" in levels:
+        return str(levels["mode"])
+    kind = str(levels["io_type"])
+    return _MODES[kind, None if kind == "write" else str(levels["io_pattern"])]
+
+
+def _mode_or_none(levels: Mapping[str, Any]) -> str | None:
+    try:
+        return mode_of(levels)
+    except KeyError:
+        return None
+
+
+def removed_objects(text: str) -> int | None:
+    """Return how many objects `rados cleanup` says it removed, or None when it does not say."""
+    found = [int(match[1]) for line in text.splitlines() if (match := _REMOVED.fullmatch(line))]
+    return found[0] if len(found) == 1 else None
+
+
+def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[float, str, float], ...]]:
+    report = read_json(text, file, start=start)
+    kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report.value]
+    if len(kinds) != 1:
+        report.refuse("no total of reads or writes made")
+    kind = kinds[0]
+    size, seconds = report.number(f"{kind}_size"), report.number("total_time_run")
+    keys = {
+        "operations": f"total_{kind}s_made", "seconds": "total_time_run", "operation size": f"{kind}_size",
+        "object size": "object_size", "bandwidth": "bandwidth", "iops": "average_iops", "latency": "average_latency",
+        "threads": "concurrent_ios",
+    }  # fmt: skip
+    totals = Totals(
+        kind=kind,
+        seconds=seconds,
+        operations=report.number(f"total_{kind}s_made"),
+        operation_bytes=size,
+        object_bytes=report.number("object_size") if "object_size" in report.value else size,
+        mib_per_second=report.number("bandwidth"),
+        iops=report.number("average_iops"),
+        threads=report.number("concurrent_ios") if "concurrent_ios" in report.value else None,
+        latency={key: report.number(f"{key}_latency") for key in ("average", "max", "min")},
+        # Six decimals: of a pass that lasts a tenth of a second, the time is stated to five digits.
+        relative_rounding=1e-6 + JSON_DECIMALS / max(seconds, JSON_DECIMALS),
+        absolute_rounding=JSON_DECIMALS,
+        latency_rounding_seconds=JSON_DECIMALS,
+        refuse=lambda what, statement: report.refuse(what, key=keys[statement]),
+    )
+    rows = report.rows("datas")
+    points = [(row.number("sec"), row.number("finished")) for row in rows]
+    return totals, totals.series(points, lambda what, index: rows[index].refuse(what))

@@ -1,0 +1,236 @@
+"""`rbd bench`: releases that print plain bytes and releases that print rounded units.
+
+How it prints (Ceph's src/tools/rbd/action/Bench.cc): one header, a row about each second, one summary. `elapsed` is a
+truncated integer, so the real time is ops ÷ ops/sec. Newer releases round bytes/sec to two or three digits, so bytes/s
+is ops/sec times io_size; what was printed only has to agree with it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from replay.tools.base import OutputError, Result, agrees, client_options, connection, number, rounding_of
+
+_HEADER = re.compile(
+    r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d+):\d+ +)?"
+    r"io_size (?P<size>\d{1,15}) +io_threads (?P<threads>\d{1,9}) +bytes (?P<bytes>\d{1,18}) +"
+    r"pattern (?P<pattern>rand|random|seq|sequential|full-seq|full sequential)",
+    re.ASCII,
+)
+_COLUMNS = re.compile(r" +SEC +OPS +OPS/SEC +BYTES/SEC")
+_RATE = r"(?P<{0}rate>[0-9.eE+]+) +{1}bytes/sec: +(?P<{0}bytes>[0-9.eE+]+)(?: (?P<{0}unit>B|[KMGTP]iB)/s)?"
+_ROW = re.compile(
+    r" *(?P<sec>\d{1,9}) +(?P<ops>\d{1,15}) +(?P<rate>[0-9.eE+]+) +(?P<bytes>[0-9.eE+]+)(?: (?P<unit>B|[KMGTP]iB)/s)?",
+    re.ASCII,
+)
+_SUMMARY = re.compile(
+    r"elapsed: +(?P<elapsed>\d{1,9}) +ops: +(?P<ops>\d{1,15}) +ops/sec: +" + _RATE.format("", ""), re.ASCII
+)
+_PART = re.compile(
+    r"(?P<which>read|write)_ops: +(?P<ops>\d{1,15}) +(?P=which)_ops/sec: +" + _RATE.format("", "(?P=which)_"), re.ASCII
+)
+# A line of Ceph's own log, which some set-ups send to the same stream: `2026-01-31T12:00:00.000+0000 7f00 -1 …`.
+_LOG = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
+# Sixteen cached operations can end before the tool's clock, which ticks every 4 ms, has moved: rate = ops / 0.
+_NO_TIME = re.compile(r"elapsed: +0 +ops: +\d+ +ops/sec: +(?:inf|-?nan) .*", re.ASCII)
+_UNITS = {None: 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
+_PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
+_TYPES = {"rw": "readwrite"}
+
+
+class RbdBench:
+    """The `rbd bench` adapter."""
+
+    name = "rbd_bench"
+    program = "rbd"
+    client_options_in = "argv"
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the argv.
+
+        `levels`: `io_type` (read, write, readwrite), `io_pattern` (rand, seq, full-seq), `io_size_bytes`, and
+        `rw_mix_read` for readwrite. `options`: `io_threads` (16), `client_options`, `keyring`, `namespace` (booleans).
+        """
+        argv = ["rbd", *connection(options), "bench"]
+        argv += ["--io-type", str(levels["io_type"]), "--io-size", str(levels["io_size_bytes"])]
+        argv += ["--io-threads", str(_threads(levels, options)), "--io-pattern", str(levels["io_pattern"])]
+        argv += ["--io-total", "{io_total_bytes}"]
+        if "rw_mix_read" in levels:
+            argv += ["--rw-mix-read", str(levels["rw_mix_read"])]
+        argv.append("{pool}/{namespace}/{image}" if options.get("namespace") else "{pool}/{image}")
+        return argv + client_options(options)
+
+    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing: all is in the argv."""
+        return {}
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return nothing: the tool prints to stdout only."""
+        return {}
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse stdout; see `Adapter.parse`.
+
+        `levels` may hold `io_total_bytes` and `io_threads`; what the header says must equal each level that is given.
+        Output that was cut off gives a Result with `complete` False, no metrics, and the series as far as it goes.
+        """
+        return _Reader((names or {}).get("stdout", "stdout"), levels).read(outputs.get("stdout", ""), exit_status)
+
+
+ADAPTER = RbdBench()
+
+
+def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    return levels.get("io_threads", options.get("io_threads", 16))
+
+
+class _Reader:
+    """Reads one output line by line; holds what the lines so far have said."""
+
+    def __init__(self, file: str, levels: Mapping[str, Any]) -> None:
+        self.file = file
+        self.levels = levels
+        self.line = 0
+        self.failed = False
+        self.header: re.Match[str] | None = None
+        self.columns = False
+        self.rows: list[tuple[int, int]] = []
+        self.summary: dict[str, float] | None = None
+        self.parts: dict[str, dict[str, float]] = {}
+
+    def read(self, text: str, exit_status: int | None) -> Result:
+        self.failed = bool(exit_status)
+        lines = text.split("\n")
+        cut_off = lines.pop()  # What follows the last newline; a line without its newline was cut off.
+        for self.line, raw in enumerate(lines, 1):
+            line = raw.rstrip("\r ")
+            if line and not _LOG.fullmatch(line):
+                self._take(line)
+        self.line += 1
+        if self.header is None:
+            said = next((line for line in [*lines, cut_off] if line.strip()), "nothing")
+            self._refuse(f"not output of rbd bench (exit status {exit_status}): {said[:120]!r}")
+        if self.summary is None or (self.header["type"] == "readwrite" and len(self.parts) < 2):
+            return Result(series=self._series(), complete=False)
+        if exit_status != 0:
+            self.failed = True
+            self._refuse(f"a complete summary, yet the exit status is {exit_status}")
+        return Result(metrics=self._metrics(), series=self._series())
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise OutputError(what, file=self.file, line=self.line, reason="failed" if self.failed else "unparsable")
+
+    def _take(self, line: str) -> None:
+        if self.header is None:
+            self.header = _HEADER.fullmatch(line)
+            if self.header is None:
+                self._refuse(f"expected the header of rbd bench, found {line[:120]!r}")
+            self._check_header(self.header)
+        elif not self.columns:
+            if not _COLUMNS.fullmatch(line):
+                self._refuse(f"expected the column titles, found {line[:120]!r}")
+            self.columns = True
+        elif self.summary is None:
+            if _NO_TIME.fullmatch(line):
+                what = "the run ended within one tick of the tool's clock"
+                raise OutputError(what, file=self.file, line=self.line, reason="too_short")
+            if match := _SUMMARY.fullmatch(line):
+                self.summary = self._rates(match, int(match["ops"]))
+                self._check_summary(match)
+            else:
+                self._take_row(line)
+        elif (match := _PART.fullmatch(line)) and match["which"] not in self.parts:
+            self.parts[match["which"]] = self._rates(match, int(match["ops"]))
+            if len(self.parts) == 2:
+                self._check_parts()
+        else:
+            self._refuse(f"nothing is expected after the summary, found {line[:120]!r}")
+
+    def _check_header(self, header: re.Match[str]) -> None:
+        said = {
+            "io_type": header["type"] or "write",
+            "io_pattern": _PATTERNS.get(header["pattern"], header["pattern"]),
+            "io_size_bytes": int(header["size"]),
+            "io_threads": int(header["threads"]),
+            "io_total_bytes": int(header["bytes"]),
+            "rw_mix_read": int(header["mix"]) if header["mix"] else None,
+        }
+        for name, value in said.items():
+            asked = _TYPES.get(self.levels.get(name), self.levels.get(name))
+            if asked is not None and asked != value:
+                self._refuse(f"{name} is {value!r}, asked for was {asked!r}")
+        if not said["io_size_bytes"] or not said["io_threads"]:
+            self._refuse("io_size and io_threads cannot be 0")
+
+    def _take_row(self, line: str) -> None:
+        match = _ROW.fullmatch(line)
+        if match is None:
+            self._refuse(f"expected a row of numbers or the summary, found {line[:120]!r}")
+        seconds, operations = int(match["sec"]), int(match["ops"])
+        if self.rows and (seconds <= self.rows[-1][0] or operations < self.rows[-1][1]):
+            self._refuse("time or operations go backwards: output of two runs is mixed")
+        self._rates(match, operations)
+        self.rows.append((seconds, operations))
+
+    def _rates(self, match: re.Match[str], operations: int) -> dict[str, float]:
+        """Return ops/sec and bytes/sec, refusing a line whose printed bytes/sec is not ops/sec times io_size."""
+        rate, printed = number(match["rate"]), number(match["bytes"])
+        if rate is None or printed is None:
+            self._refuse(f"not a number: {match['rate'] if rate is None else match['bytes']!r}")
+        size, unit = int(self.header["size"]), _UNITS[match["unit"]]
+        # Half a unit of the last digit of either figure, and a hair for binary arithmetic.
+        slack = rounding_of(match["bytes"]) * unit * 1.02 + rounding_of(match["rate"]) * size + 1e-6 * rate * size
+        if not agrees(printed * unit, rate * size, absolute=slack):
+            self._refuse(f"{match['bytes']} {match['unit'] or 'B'}/s is not {match['rate']} ops/s of {size} bytes")
+        return {
+            "operations": float(operations),
+            "bytes": float(operations * size),
+            "operations_per_second": rate,
+            "bytes_per_second": rate * size,
+        }
+
+    def _check_summary(self, match: re.Match[str]) -> None:
+        operations, rate = int(match["ops"]), self.summary["operations_per_second"]
+        if not operations or not rate:
+            self._refuse("no operation was done")
+        seconds, slack = operations / rate, rounding_of(match["rate"]) / rate + 1e-6
+        if not math.floor(seconds * (1 - slack)) <= int(match["elapsed"]) <= math.floor(seconds * (1 + slack)):
+            self._refuse(f"{operations} ops at {match['rate']} ops/s last {seconds:.3f} s, not {match['elapsed']} s")
+        size = int(self.header["size"])
+        if not 0 <= operations * size - int(self.header["bytes"]) < size:
+            self._refuse(f"{operations} ops of {size} bytes are not the {self.header['bytes']} bytes announced")
+        if self.rows and (self.rows[-1][1] > operations or self.rows[-1][0] > math.floor(seconds * (1 + slack))):
+            self._refuse("a row is past the summary: output of two runs is mixed")
+
+    def _check_parts(self) -> None:
+        for key in ("operations", "operations_per_second"):
+            total = sum(part[key] for part in self.parts.values())
+            if not agrees(total, self.summary[key], relative=1e-5 if key.endswith("second") else 0):
+                self._refuse(f"{key} of reads and writes do not add up to the summary's")
+
+    def _metrics(self) -> dict[str, float]:
+        metrics = dict(self.summary)
+        metrics["duration_seconds"] = metrics["operations"] / metrics["operations_per_second"]
+        for which, part in self.parts.items():
+            metrics |= {f"{which}_{key}": value for key, value in part.items()}
+        return metrics
+
+    def _series(self) -> tuple[tuple[float, str, float], ...]:
+        """Return rates between rows, from differences of OPS over SEC (the printed columns are averages)."""
+        size, series = int(self.header["size"]), []
+        for (start, before), (end, after) in zip([(0, 0), *self.rows], self.rows, strict=False):
+            if end > start:
+                rate = (after - before) / (end - start)
+                series.append((float(end), "operations_per_second", rate))
+                series.append((float(end), "bytes_per_second", rate * size))
+        return tuple(series)

@@ -1,0 +1,83 @@
+"""`rbd bench` looked at over time: its rate at first, and in the second half of the run.
+
+Both come from differences of OPS over SEC, as the series does: the printed OPS/SEC is an average since the start in old
+releases, and over a few seconds in new ones, so that it hides a collapse.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from replay.tools.base import Result
+from replay.tools.rbd_bench import RbdBench
+
+#: Fewer have no "at first" and no "second half".
+FEWEST_SPANS = 4
+
+
+class RbdBenchOverTime(RbdBench):
+    """The `rbd bench` adapter, with `early_`, `late_operations_per_second` and `late_share_of_early` besides."""
+
+    name = "rbd_bench_over_time"
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse stdout as `RbdBench.parse` does; the further metrics are left out where a run has too few rows.
+
+        A value of the series stands in the middle of the time that it is the mean of.
+        """
+        result = super().parse(outputs, exit_status, levels, names=names)
+        spans = _spans(result)
+        return replace(
+            result,
+            metrics={**result.metrics, **_course(spans)} if result.complete else {},
+            series=tuple(
+                ((span.start + span.end) / 2, metric, value) for span in spans for metric, value in span.rates
+            ),
+        )
+
+
+class _Span(NamedTuple):
+    """The time between two rows, in seconds since the start, and the mean rates in it by metric."""
+
+    start: float
+    end: float
+    rates: tuple[tuple[str, float], ...]
+
+    @property
+    def operations_per_second(self) -> float:
+        return dict(self.rates)["operations_per_second"]
+
+
+def _spans(result: Result) -> list[_Span]:
+    ends = sorted({end for end, _, _ in result.series})
+    return [
+        _Span(start, end, tuple((metric, value) for moment, metric, value in result.series if moment == end))
+        for start, end in itertools.pairwise([0.0, *ends])
+    ]
+
+
+def _course(spans: list[_Span]) -> dict[str, float]:
+    """Return the rate of the first span, that of the spans that begin in the second half, and their ratio."""
+    if len(spans) < FEWEST_SPANS or not spans[0].operations_per_second:
+        return {}
+    late = [span for span in spans if span.start >= spans[-1].end / 2]
+    operations = sum((span.end - span.start) * span.operations_per_second for span in late)
+    early, mean = spans[0].operations_per_second, operations / sum(span.end - span.start for span in late)
+    return {
+        "early_operations_per_second": early,
+        "late_operations_per_second": mean,
+        "late_share_of_early": mean / early,
+    }
+
+
+ADAPTER = RbdBenchOverTime()

@@ -1,0 +1,1 @@
+"""Running programs: bounded in time, together, in the background, on other hosts."""

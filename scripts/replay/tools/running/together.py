@@ -1,0 +1,49 @@
+"""Several tools at once: each bounded as `run_tool` bounds one, none outliving an interruption."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from replay.tools.running.process import Inherited, ToolRun, run_tool
+
+
+class _StoppedError(Exception):
+    """The others ended in an error, or the person pressed Ctrl-C."""
+
+
+def run_together(
+    commands: Sequence[Sequence[str]],
+    *,
+    timeout_seconds: float,
+    slot: Inherited | None = None,
+    while_running: Callable[[float], None] | None = None,
+) -> list[ToolRun]:
+    """Start all commands within milliseconds of each other and return what each did, in their order.
+
+    A tool that fails or is killed at its bound does not end the others: what they leave is evidence too. An exception
+    (Ctrl-C too) ends all of them before it goes on. While the first command runs, `while_running` is called as by
+    `run_tool`. Raises ReplayError when a program is missing.
+    """
+    if len(commands) == 1:
+        return [run_tool(commands[0], timeout_seconds=timeout_seconds, slot=slot, while_running=while_running)]
+    stop = threading.Event()
+
+    def run(number: int) -> ToolRun:
+        def watch(elapsed: float) -> None:
+            if stop.is_set():
+                raise _StoppedError
+            if number == 0 and while_running is not None:
+                while_running(elapsed)
+
+        return run_tool(commands[number], timeout_seconds=timeout_seconds, slot=slot, while_running=watch)
+
+    # Leaving the pool waits for its threads, and so until every tool is reaped.
+    with ThreadPoolExecutor(max_workers=len(commands)) as pool:
+        running = [pool.submit(run, number) for number, _ in enumerate(commands)]
+        try:
+            return [one.result() for one in running]
+        except BaseException:
+            stop.set()
+            raise

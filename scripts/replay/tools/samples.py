@@ -1,0 +1,75 @@
+"""Reads the CSV of `replay.raw.samples`: what samplers saw over a cell. Strict, pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from replay.raw.samples import FOOTER, HEADER
+from replay.tools.base import OutputError, number
+
+
+class Sample(NamedTuple):
+    """One value of one thing at one moment, in seconds since the cell's origin."""
+
+    elapsed_seconds: float
+    entity: str
+    metric: str
+    value: float
+
+
+def read_samples(text: str, file: str) -> list[Sample]:
+    """Return the rows in the order of time.
+
+    The row at `index` stands in the line `line_of(index)`. Raises OutputError on a table that is not whole, on anything
+    that is no row, and where time runs backwards.
+    """
+    lines = text.split("\n")
+    if lines[0] != HEADER:
+        raise OutputError(f"the first line is not {HEADER!r}", file=file, line=1)
+    if lines.pop() != "" or len(lines) < 2:
+        raise OutputError("it was cut off", file=file, line=len(lines) + 1, reason="incomplete")
+    rows: list[Sample] = []
+    for line, content in enumerate(lines[1:], start=2):
+        fields = content.split(",")
+        elapsed, value = (number(fields[0]), number(fields[3])) if len(fields) == 4 else (None, None)
+        if elapsed is None or value is None or not fields[1] or not fields[2]:
+            raise OutputError(f"not a sample: {content[:60]!r}", file=file, line=line)
+        if rows and elapsed < rows[-1].elapsed_seconds:
+            raise OutputError("time runs backwards: samples of two cells are mixed", file=file, line=line)
+        rows.append(Sample(elapsed, fields[1], fields[2], value))
+    last = rows.pop()
+    if (last.entity, last.metric) != FOOTER:
+        raise OutputError("its last row is missing", file=file, line=len(lines), reason="incomplete")
+    if last.value != len(rows):
+        raise OutputError(
+            f"it has {len(rows)} rows of {last.value:.0f}", file=file, line=len(lines), reason="incomplete"
+        )
+    if last.elapsed_seconds != (rows[-1].elapsed_seconds if rows else 0):
+        raise OutputError("its last row is of another moment than the one before", file=file, line=len(lines))
+    return rows
+
+
+def line_of(index: int) -> int:
+    """Return the line of a row: they follow the header one by one."""
+    return index + 2
+
+
+def moments(rows: Iterable[Sample], entity: str, metric: str) -> list[tuple[float, float]]:
+    """Return (elapsed_seconds, value) of one metric of one entity."""
+    return [(row.elapsed_seconds, row.value) for row in rows if (row.entity, row.metric) == (entity, metric)]
+
+
+def progress(readings: Iterable[tuple[float, float]], *, started_seconds: float) -> list[tuple[float, float]]:
+    """Return how far a counter has gone since `started_seconds`, as (elapsed_seconds, total).
+
+    A daemon drops an image's counters when it stops replaying, and counts from 0 when it starts again: a value below
+    the one before it counts whole, and so does the first one where none stood at the start.
+    """
+    total, last, found = 0.0, 0.0, []
+    for elapsed, value in readings:
+        if elapsed >= started_seconds:
+            total += value - last if value >= last else value
+            found.append((elapsed, total))
+        last = value
+    return found

@@ -1,0 +1,34 @@
+"""A bench without a cluster: what a procedure is handed in tests that script Ceph's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from replay.base.costs import Costs
+from replay.measure.bench import Bench
+
+
+def bench_of(
+    site: Any,
+    session: Any,
+    *,
+    data_set: str = "trial",
+    ledger: Any = None,
+    sampler: Any = None,
+    say: Callable[[str], None] = lambda line: None,
+    daemons_are_here: bool = False,
+) -> Bench:
+    """Return a bench on a site, with a session that answers as the test says."""
+    return Bench(
+        site=site,
+        data_set=data_set,
+        session=session,
+        ledger=ledger,
+        slot=None,
+        costs=Costs(),
+        sampler=sampler,
+        say=say,
+        daemons_are_here=daemons_are_here,
+        allowed=frozenset(),
+    )
