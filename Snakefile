@@ -53,13 +53,13 @@ if "site" in config:
 
     rule measure:
         input:
-            [str(plan.receipt) for plan in PLANS],
+            [str(plan.pack) for plan in PLANS],
         message:
             "All blocks of {DATA} are measured"
 
     rule measure_block:
         output:
-            f"{BENCHMARKS}/{{data}}/{{experiment}}/raw/block-{{block}}/receipt-{{plan}}.json",
+            f"{BENCHMARKS}/{{data}}/{{experiment}}/raw/block-{{block}}-{{plan}}.tar.gz",
         log:
             ".replay/logs/{data}-{experiment}-{block}-{plan}.log",
         retries: 0

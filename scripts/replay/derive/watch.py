@@ -19,7 +19,7 @@ from replay.derive.cells import Cache
 from replay.derive.dataset import finish
 from replay.derive.experiment import Derived, derive_experiment
 from replay.derive.manifest import experiments_in
-from replay.raw.read import SUMS
+from replay.raw.sums import SUMS
 
 POLL_SECONDS = 0.1
 
@@ -40,7 +40,7 @@ class Watcher:
         self.experiments = experiments
         self.complain = complain
         self._caches: dict[str, Cache] = {}
-        self._seen: dict[str, tuple[int, int, int]] = {}
+        self._seen: dict[str, tuple[tuple[int, int, int], ...]] = {}
 
     def look(self) -> list[Derived]:
         """Derive what changed. An error is told once, and the experiment tried again at its next change."""
@@ -63,12 +63,18 @@ class Watcher:
                 self.complain(str(error))
         return derived
 
-    def _state(self, name: str) -> tuple[int, int, int]:
-        try:
-            status = (self.data_set / name / "raw" / SUMS).stat()
-        except FileNotFoundError:
-            return 0, 0, 0  # deriving says that it is missing
-        return status.st_mtime_ns, status.st_size, status.st_ino
+    def _state(self, name: str) -> tuple[tuple[int, int, int], ...]:
+        """Return what changes whenever a record comes: SHA256SUMS of `raw/` and of its open blocks are replaced."""
+        raw = self.data_set / name / "raw"
+        return tuple(_status(path) for path in [raw / SUMS, *sorted(raw.glob(f"block-*.open/{SUMS}"))])
+
+
+def _status(path: Path) -> tuple[int, int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0, 0, 0  # deriving says that it is missing
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def watch(data_set: Path, experiments: tuple[str, ...]) -> None:

@@ -23,7 +23,7 @@ from replay.owned.osd_settings import OsdSettings
 from replay.owned.owned_files import remove_leftover_files
 from replay.owned.pools import ensure_pools
 from replay.preflight.plan import design_for, raw_directory, read_plan
-from replay.raw.evidence import seal_leftovers
+from replay.raw.seal import recover
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", required=True, help="the data set")
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--block", required=True, type=int)
-    parser.add_argument("--plan", required=True, help="the digest that names the block's receipt")
+    parser.add_argument("--plan", required=True, help="the digest that names the block's pack")
     parser.add_argument("--log", type=Path, help="also write every line that stays to this file")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
@@ -66,8 +66,8 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
             progress.line(f"made the pool {name}; npm run clean removes it")
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
-        for folder in seal_leftovers(raw):
-            progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")
+        for sentence in recover(raw):
+            progress.line(sentence)
         if removed := remove_leftover_mounts(bench):
             progress.line(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
         if removed := remove_owned_leftovers(bench):
@@ -80,8 +80,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
             progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
             await_calm(bench.session)  # whether it came, the guard judges
         runner = BlockRunner(bench, design, plan.block, raw, progress, guard=Guard(bench))
-        receipt = runner.run()
-        if receipt != plan.receipt:
+        if runner.run() != plan.pack:
             progress.line("the design changed while the block ran; run measure again for the rest")
 
 

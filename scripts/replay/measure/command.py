@@ -25,7 +25,8 @@ from replay.config.experiments import experiment_names
 from replay.design.design import SCALES, Design
 from replay.design.estimate import Estimate
 from replay.preflight.plan import BlockPlan, design_for, estimate, plans, raw_directory, refuse_copies
-from replay.raw.evidence import design_file, read_json, record
+from replay.raw.evidence import record_design
+from replay.raw.history import History
 
 #: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
 _CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
@@ -63,9 +64,9 @@ def _campaign(options: argparse.Namespace) -> int:
     if options.dry_run:
         return 0
     record_skipped(data_set, designs)
-    before = {plan.receipt for plan in todo if plan.receipt.exists()}
+    before = {plan.pack for plan in todo if plan.pack.exists()}
     status = _snakemake(site, data_set, options)
-    _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
+    _say_costs([plan for plan in todo if plan.pack.exists() and plan.pack not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
 
@@ -75,8 +76,7 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
     for design in designs:
         if design.skipped and not design.sets:
             refuse_copies(data_set)
-            name, content = design_file(design.public(), design.digest)
-            record(raw_directory(data_set, design.name), name, content)
+            record_design(raw_directory(data_set, design.name), design.public(), design.digest)
 
 
 def say_claims(data_set: str, names: list[str], status: int) -> int:
@@ -199,8 +199,10 @@ def _say_costs(done: list[BlockPlan]) -> None:
     """Print where the time went, by component, over the blocks of this run."""
     totals: dict[str, float] = {}
     for plan in done:
-        for name, seconds in read_json(plan.receipt)["costs_seconds"].items():
-            totals[name] = totals.get(name, 0.0) + seconds
+        for receipt in History(raw_directory(plan.data_set, plan.experiment)).receipts():
+            if (receipt["block"], receipt["plan"]) == (plan.block, plan.digest):
+                for name, seconds in receipt["costs_seconds"].items():
+                    totals[name] = totals.get(name, 0.0) + seconds
     if not totals.get("total"):
         return
     shown = ", ".join(
@@ -215,8 +217,8 @@ def _say_costs(done: list[BlockPlan]) -> None:
 def _say_invalid(data_set: str, names: list[str]) -> None:
     for name in names:
         reasons: dict[str, int] = {}
-        for seal in (benchmarks_directory() / data_set / name / "raw").glob("block-*/*/attempt-*/attempt.json"):
-            for problem in read_json(seal)["invalid"]:
+        for seal in History(raw_directory(data_set, name)).seals():
+            for problem in seal["invalid"]:
                 reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))

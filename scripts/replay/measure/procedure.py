@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.design.design import Cell, CellSet, Design, Skip
@@ -13,6 +12,7 @@ from replay.tools import Adapter, OutputError, Result, judge
 
 if TYPE_CHECKING:
     from replay.cluster.site import Site
+    from replay.raw.evidence import BlockWriter
 
 
 def parse_and_judge(adapter: Adapter, cell: Cell, measured: Measured, minimum_seconds: float) -> Result | None:
@@ -43,8 +43,8 @@ class Protocol:
         #: Variants that `open_block` found this cluster to refuse: they are left out of the block, and said to be.
         self.unavailable: list[Skip] = []
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
-        """Create what the cells of these sets need, and size them. `raw` takes evidence that belongs to no attempt."""
+    def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
+        """Create what the cells of these sets need, and size them. `raw` takes pilots, and knows earlier ones."""
 
     def close_block(self) -> None:
         """Remove all that `open_block` created. Called after an interruption as well."""
@@ -69,5 +69,5 @@ class Protocol:
         """Await or undo what the cell leaves behind; may set `measured.invalid`. Return the waits for the record."""
         return []
 
-    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Learn from a void cell before its set is run again (a cell that was too short is sized anew)."""

@@ -16,7 +16,9 @@ from replay.design.estimate import Estimate, reckon
 from replay.design.expansion import expand
 from replay.design.procedures import lacking
 from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
-from replay.raw.evidence import is_measured, read_json
+from replay.raw.documents import parse_json
+from replay.raw.history import History
+from replay.raw.pack import pack_name
 
 
 def design_for(site: Site, name: str, scale: str) -> Design:
@@ -44,10 +46,9 @@ class BlockPlan:
     digest: str
 
     @property
-    def receipt(self) -> Path:
-        """The file that says that the block is complete for this plan."""
-        raw = raw_directory(self.data_set, self.experiment)
-        return raw / f"block-{self.block:02d}" / f"receipt-{self.digest}.json"
+    def pack(self) -> Path:
+        """The file that holds the block once it is complete for this plan."""
+        return raw_directory(self.data_set, self.experiment) / pack_name(self.block, self.digest)
 
     @property
     def path(self) -> Path:
@@ -109,7 +110,7 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
     A quick cell and a talk cell of one point last differently: a median over both would mean nothing.
     """
     for path in sorted(raw_directory(data_set, design.name).glob("design-*.json")):
-        recorded = read_json(path)
+        recorded = parse_json(str(path), path.read_bytes())
         scale = recorded["scale"]
         # A design without cells says only that all of it was skipped.
         if scale != design.scale and recorded["cells"]:
@@ -138,11 +139,10 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: 
     Time is what sets took in earlier blocks of this data set, where there are any. Client bytes cannot be known before
     a pilot; a cell is taken to write 64 MiB/s for its target time.
     """
-    raw = raw_directory(data_set, design.name)
-    todo = [[one for one in design.sets if not _is_measured(raw, block, one)] for block in blocks]
-    receipts = [read_json(path) for path in sorted(raw.glob("block-*/receipt-*.json"))]
-    return reckon(design, todo, receipts, replicas=replicas)
+    history = History(raw_directory(data_set, design.name))
+    todo = [[one for one in design.sets if not _is_measured(history, block, one)] for block in blocks]
+    return reckon(design, todo, history.receipts(), replicas=replicas)
 
 
-def _is_measured(raw: Path, block: int, one: CellSet) -> bool:
-    return is_measured(raw, block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells})
+def _is_measured(history: History, block: int, one: CellSet) -> bool:
+    return history.is_measured(block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells})

@@ -9,14 +9,13 @@ and shows as a share of the offered rate that was not met.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.design.design import Cell, CellSet, canonical_json, digest_of
 from replay.measure.bench import Bench
 from replay.procedures.fio_profile import FioProfile
-from replay.raw.evidence import pretty_json, record
+from replay.raw.evidence import BlockWriter
 from replay.raw.provenance import host
 from replay.raw.record import Measured
 from replay.tools.fio import rw_of
@@ -36,7 +35,7 @@ class OfferedRate(FioProfile):
         self.peaks: dict[str, float] = {}
         self._finding_peak = False
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Make the images, then find the peak of each variant and workload; its output is kept as evidence.
 
         Raises ReplayError when a closed loop gives no rate: without a peak there is nothing to offer a share of.
@@ -58,11 +57,8 @@ class OfferedRate(FioProfile):
                 measured.headline += f" of {measured.facts['offered_operations_per_second']:,} offered"
         return measured
 
-    def _find_peak(self, raw: Path, cell: Cell) -> float:
-        folder = f"pilot/{host()['id']}/{cell.cell_id}"
-        # `round-1.json` is a note, `round-1.result.json` an output.
-        notes = [path for path in (raw / folder).glob("round-*.json") if path.stem.removeprefix("round-").isdigit()]
-        number = 1 + len(notes)
+    def _find_peak(self, raw: BlockWriter, cell: Cell) -> float:
+        number = 1 + max(raw.history.pilots(host()["id"], cell.cell_id), default=0)
         seed = int(digest_of([cell.cell_id, "peak", number], 8), 16) & 0x7FFFFFFF
         self._finding_peak = True
         try:
@@ -92,9 +88,7 @@ class OfferedRate(FioProfile):
             "peak_operations_per_second": peak,
             "host": host(),
         }
-        for suffix, content in measured.results.values():
-            record(raw, f"{folder}/round-{number}.{suffix}", content)
-        record(raw, f"{folder}/round-{number}.json", pretty_json(note))
+        raw.record_pilot(host()["id"], cell.cell_id, number, measured.results, note)
         return peak
 
     def _observe(self, template: Sequence[str], values: Mapping[str, str | None], **how: Any) -> Measured:

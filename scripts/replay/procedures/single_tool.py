@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 from replay.design.design import Cell, CellSet, Variant, digest_of
 from replay.design.sizing import MOST_ROUNDS, PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
@@ -12,7 +11,7 @@ from replay.measure.procedure import Protocol
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.procedures.parts.mirror_cells import MirrorCells
 from replay.procedures.parts.tool_run import client_values, run_observed, tool_options
-from replay.raw.evidence import pretty_json, read_json, record
+from replay.raw.evidence import BlockWriter
 from replay.raw.provenance import host
 from replay.raw.record import Measured, Wait
 from replay.tools import OutputError, Result, adapter, judge
@@ -33,7 +32,7 @@ class SingleTool(Protocol):
         self.io_total_bytes: dict[str, int] = {}
         self.sized_by: dict[str, Cell] = {}
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create and fill one image per variant, wait for initial copies, and size every cell that is not sized yet."""
         cells = [cell for one in sets for cell in one.cells]
         for cell in cells:
@@ -78,7 +77,7 @@ class SingleTool(Protocol):
         """Wait until mirroring has caught up with the cell."""
         return self._watch.restore(measured)
 
-    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Size a cell anew when it was too short."""
         if measured.invalid and measured.invalid[0] == "too_short":
             self._pilot(raw, self.sized_by[cell.cell_id])
@@ -142,14 +141,10 @@ class SingleTool(Protocol):
 
     # Sizing -----------------------------------------------------------------------------------------------------------
 
-    def _pilot_folder(self, cell: Cell) -> str:
-        return f"pilot/{host()['id']}/{cell.cell_id}"
-
-    def _load_size(self, raw: Path, cell: Cell) -> bool:
+    def _load_size(self, raw: BlockWriter, cell: Cell) -> bool:
         """Take the cell's size from its last pilot on this machine; tell whether there was one."""
-        folder = raw / self._pilot_folder(cell)
-        rounds = sorted(folder.glob("round-*.json"), key=lambda path: int(path.stem.split("-")[1]))
-        if not rounds or "io_total_bytes_of_cell" not in (last := read_json(rounds[-1])):
+        rounds = list(raw.history.pilots(host()["id"], cell.cell_id).values())
+        if not rounds or "io_total_bytes_of_cell" not in (last := rounds[-1]):
             return False
         self.io_total_bytes[cell.cell_id] = int(last["io_total_bytes_of_cell"])
         return True
@@ -165,19 +160,18 @@ class SingleTool(Protocol):
         self._account(cell, result)
         return PilotRound(total, result.metrics["duration_seconds"])
 
-    def _pilot(self, raw: Path, cell: Cell) -> None:
+    def _pilot(self, raw: BlockWriter, cell: Cell) -> None:
         """Run pilots of growing size until one is long enough; keep each as evidence.
 
         Raises ReplayError (through the parser) when a pilot fails: a cell that cannot be sized cannot be measured.
         """
         sizing, size = self.design.sizing, int(cell.levels["io_size_bytes"])
         threads = int(self.design.options.get("io_threads", 1))
-        folder = self._pilot_folder(cell)
-        done = len(list((raw / folder).glob("round-*.json")))
+        earlier = raw.history.pilots(host()["id"], cell.cell_id)
+        done = max(earlier, default=0)
         total = first_bytes(size, threads, sizing)
         if done:
-            previous = read_json(raw / folder / f"round-{done}.json")
-            total = 2 * int(previous["io_total_bytes"])
+            total = 2 * int(earlier[done]["io_total_bytes"])
         most = self._most_bytes(cell)
         total = min(total, most)
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
@@ -208,9 +202,7 @@ class SingleTool(Protocol):
             if enough:
                 self.io_total_bytes[cell.cell_id] = min(cell_bytes(last, size, threads, sizing), most)
                 note["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
-            for suffix, content in measured.results.values():
-                record(raw, f"{folder}/round-{number}.{suffix}", content)
-            record(raw, f"{folder}/round-{number}.json", pretty_json(note))
+            raw.record_pilot(host()["id"], cell.cell_id, number, measured.results, note)
             if enough:
                 return
             total = min(next_bytes(last, size, threads, sizing), most)
