@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.campaign import Campaign
+from support.evidence import evidence_of
 
 TINY = {
     "name": "tiny",
@@ -65,11 +66,7 @@ class Bench(Campaign):
 
     def files(self) -> dict[str, bytes]:
         """Every file of raw output that stays, by name."""
-        return {
-            path.relative_to(self.tiny).as_posix(): path.read_bytes()
-            for path in self.tiny.rglob("*")
-            if path.is_file() and path.name != "SHA256SUMS"
-        }
+        return evidence_of(self.tiny)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
-from replay.procedures import single_tool
 from replay.procedures.single_tool import SingleTool
+from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 
 MIB = 1 << 20
@@ -50,8 +50,7 @@ def sized(tmp_path, monkeypatch):
         watch = SimpleNamespace(while_running=None, finish=lambda measured: None, restore=lambda measured: [])
         monkeypatch.setattr(made, "_run_tool", run)
         monkeypatch.setattr(made.mirror, "watch", lambda image, is_write: watch)
-        monkeypatch.setattr(single_tool, "record", lambda *a: None)
-        made._pilot(tmp_path, cell)
+        made._pilot(BlockWriter(tmp_path / "raw", 1), cell)
         return made, cell, made.io_total_bytes[cell.cell_id]
 
     return of

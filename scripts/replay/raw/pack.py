@@ -100,19 +100,25 @@ def verified_members(content: bytes, where: str, digest: str | None = None) -> I
             f"altered: it is not what {SUMS} says; {what_differs(content, where)}", where=where, next_step=ALTERED
         )
     files = members(content, where)
-    sums = _listed(files, where)
+    expected = _listed(files, where)
+    names = iter(expected)
     for name, inside in files:
-        if (listed := sums.pop(name, None)) is None:
+        if name not in expected:
             raise EvidenceError(f"not listed in {SUMS} of its pack", where=f"{where}:{name}", next_step=RESTORE)
-        if hashlib.sha256(inside).hexdigest() != listed:
+        if (next_name := next(names, None)) != name:
+            raise _missing(where, next_name or name)
+        found = hashlib.sha256(inside).hexdigest()
+        if found != expected[name]:
             raise EvidenceError(
                 f"altered: it is not what {SUMS} of its pack says", where=f"{where}:{name}", next_step=ALTERED
             )
-        yield name, inside, listed
-    if sums:
-        raise EvidenceError(
-            f"listed in {SUMS} of its pack, but not there", where=f"{where}:{min(sums)}", next_step=ALTERED
-        )
+        yield name, inside, found
+    if (lost := next(names, None)) is not None:
+        raise _missing(where, lost)
+
+
+def _missing(where: str, name: str) -> EvidenceError:
+    return EvidenceError(f"listed in {SUMS} of its pack, but not there", where=f"{where}:{name}", next_step=ALTERED)
 
 
 def listed_in(content: bytes, where: str) -> dict[str, str]:

@@ -203,10 +203,10 @@ def read_file(path: str) -> bytes:
 def _list(raw: str) -> Listing:
     present = visible(raw)
     # The first record of all may have been cut short before it was listed.
-    listing = Listing(raw, read_sums(raw) if present else {})
+    listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
     refuse_unpacked(raw)
     opened = [name for name in present if OPEN.fullmatch(name)]
-    held = {name: _list_open(raw, name, listing.passed_over) for name in opened}
+    held = {name: list_open(raw, name, listing.passed_over) for name in opened}
     # The plans for which an open block is whole: it is being sealed, or what is left of it was not removed yet.
     whole = {
         pack_name(block.block, match["plan"]): name
@@ -230,8 +230,11 @@ def _list(raw: str) -> Listing:
     return listing
 
 
-def _list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
-    """List an open block. Raises EvidenceError naming a file in it that is not listed."""
+def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
+    """List an open block, adding what is not whole to `passed_over`.
+
+    Raises EvidenceError naming a file in it that is not listed.
+    """
     root = f"{raw}/{name}"
     found = set()
     for folder, folders, names in os.walk(root):

@@ -14,7 +14,7 @@ from replay.base.errors import EvidenceError
 from replay.raw import durable
 from replay.raw.documents import pretty_json
 from replay.raw.pack import PACK, listed_in, pack_name, verified_members, write_pack
-from replay.raw.read import ATTEMPT, OPEN, RECEIPT, SEAL, read_file
+from replay.raw.read import ATTEMPT, OPEN, RECEIPT, SEAL, list_open, read_file
 from replay.raw.store import Store
 from replay.raw.sums import SUMS, add_sums, locked, read_sums
 
@@ -29,6 +29,7 @@ def seal(raw: Path, block: int, plan: str) -> Path:
     """
     name = pack_name(block, plan)
     pack, opened = raw / name, raw / f"block-{block:02d}.open"
+    list_open(str(raw), opened.name, [])  # refuses what nobody recorded: it would go with the open block
     sums = read_sums(opened)
     if name not in read_sums(raw) or not pack.exists():
         _refuse_other_content(pack, sums)
