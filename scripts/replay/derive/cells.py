@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ from replay.raw.read import ATTEMPT, RECEIPT, SEAL, Folder, OpenBlock, Pack, Sea
 from replay.tools import OutputError, Result, find_adapter, judge
 
 Designs = dict[str, dict[str, Any]]
+#: What nobody asks a sidecar once its cell is a row: with a hundred thousand cells it would fill the memory.
+_DONE_WITH = ("argv", "versions", "health", "files", "levels", "seed", "position", "set_index")
 # A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
 _SIDECAR = re.compile(r"[^.]+\.json", re.ASCII)
 
@@ -213,7 +217,7 @@ def _row(
             valid=valid,
             invalid_reason=reason,
             metrics=measured | computed_metrics(sidecar, measured) | sampling_metrics(costs, sidecar),
-            sidecar=sidecar,
+            sidecar=_to_keep(sidecar),
             series=binned(result.series, wanted) if valid and wanted else {},
             entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, measured)),
             sampler_seconds=costs,
@@ -222,6 +226,19 @@ def _row(
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None
     return row, note
+
+
+def _to_keep(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
+    kept = {key: value for key, value in sidecar.items() if key not in _DONE_WITH}
+    if isinstance(host := kept.get("host"), dict):
+        kept["host"] = _one_of_each(json.dumps(host))
+    return kept
+
+
+@lru_cache(maxsize=1024)
+def _one_of_each(text: str) -> Any:
+    """Return what some JSON says: cells of one machine share one object."""
+    return json.loads(text)
 
 
 def _parse(
