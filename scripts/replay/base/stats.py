@@ -66,7 +66,7 @@ def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) 
     """Return the mean and Student's t-interval, one independent value per block.
 
     Source: Kalibera & Jones 2013, section 5 (t-interval over the means of the highest level of repetition).
-    Simulated at six blocks its coverage is nominal, that of a bootstrap is not (see tests/test_statistics.py).
+    Simulated at six blocks its coverage is nominal, that of a bootstrap is not (see tests/base/test_stats.py).
     """
     n = len(values)
     if not n:
