@@ -26,6 +26,11 @@ def protocol_class(name: str) -> Any:
     return plugins.load(PACKAGE, name).PROTOCOL
 
 
+def protocol_for(bench: Any, design: Any) -> Any:
+    """Return the protocol of a design's cells, for one block."""
+    return protocol_class(design.configuration["protocol"])(bench, design)
+
+
 def lacking(name: str, site: Any) -> dict[str, str]:
     """Return what the protocol of that name needs and the site has not: word of `requires` to the reason."""
     return protocol_class(name).lacking(site)
