@@ -53,7 +53,8 @@ export function addressWith(address, changes) {
     else url.searchParams.set(word, value);
   }
   // `?explore=` and `?explore` are the same to a page; the shorter one is the one that is documented.
-  url.search = url.search.replace(/=(?=&|$)/g, "");
+  // Only behind a name: without its `=`, a word without a name would be lost.
+  url.search = url.search.replace(/(?<=[^?&])=(?=&|$)/g, "");
   return url.href;
 }
 
