@@ -2,7 +2,7 @@
 
 import { formatValue } from "chartjs-plugin-csv";
 
-import { formatRatio } from "../format.js";
+import { formatRatio } from "../data/format.js";
 
 /** A value of a chart's y axis; a missing one is an en dash. */
 export function figure(value, unit) {

@@ -3,7 +3,7 @@
  */
 
 import { counts, figure, place, range } from "./figures.js";
-import { marginWords } from "./marks.js";
+import { marginWords } from "../data/margin.js";
 
 const KINDS = { line: "Line chart", bar: "Bar chart", scatter: "Dots" };
 /** So many series are told; a longer sentence is not listened to. */

@@ -3,8 +3,8 @@
  * share a table where they share an axis.
  */
 
-import { renewChildren } from "../in-place.js";
-import { element, keepKeys } from "./elements.js";
+import { renewChildren } from "../page/in-place.js";
+import { element, keepKeys } from "../page/elements.js";
 import { tablesOf } from "./table-data.js";
 
 const VIEW = "chart-table-view";

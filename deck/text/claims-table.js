@@ -4,11 +4,11 @@
  * row is pointed at or has the focus, else it stands in the figure's place.
  */
 
-import { claimRows, estimateText, isCount } from "./claims.js";
-import { partsOf } from "./data-set.js";
+import { claimRows, estimateText, isCount } from "../data/claims.js";
+import { partsOf } from "../data/data-set.js";
 import { drawForestPlot } from "./forest-plot.js";
-import { unbroken } from "./format.js";
-import { renewChildren } from "./in-place.js";
+import { unbroken } from "../data/format.js";
+import { renewChildren } from "../page/in-place.js";
 
 /** A verdict is told by its word and its sign; colour only helps. */
 const SIGNS = {
