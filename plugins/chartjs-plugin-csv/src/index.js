@@ -15,4 +15,5 @@ export { PALETTE, resolveColor, styleOf } from "./style.js";
 export { seriesNames, withSeries } from "./entries.js";
 export { summarize } from "./summary.js";
 export { describePoint, describeX } from "./tooltip.js";
-export { toHtmlTable } from "./html-table.js";
+export { drawTable, toHtmlTable } from "./html-table.js";
+export { tablesOf } from "./tables.js";

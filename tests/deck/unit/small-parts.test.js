@@ -29,6 +29,18 @@ test("no two series of one experiment share colour, dash or marker", async () =>
   }
 });
 
+test("a line goes on over gaps that the manifest calls designed, and over no other", () => {
+  const file = "benchmarks/a/b/aggregate/throughput-write-seq.csv";
+  const csvOf = (entry) => optionsFor("line", file, (token) => token, entry).plugins.csv;
+  const sparse = { y: { unit: "bytes_per_second" }, sparse: ["Two instances", "__proto__"] };
+  assert.deepEqual(Object.entries(csvOf(sparse).datasets), [
+    ["Two instances", { spanGaps: true }],
+    ["__proto__", { spanGaps: true }],
+  ]);
+  assert.equal(csvOf({ y: { unit: "bytes_per_second" } }).datasets, undefined);
+  assert.equal(csvOf(null).datasets, undefined);
+});
+
 test("only ratios are drawn on a log2 axis, with 1 stressed", () => {
   const options = optionsFor(
     "line",
