@@ -99,7 +99,7 @@ class LabelBox {
   update(_, maxHeight) {
     this.height = maxHeight;
     const width = this.measure(maxHeight);
-    this.width = csvOf(this.chart)?.fit("right", width) ?? width;
+    this.width = csvOf(this.chart)?.room.fit("right", width) ?? width;
   }
 
   /** Breaks the names into lines; gives the width that they need. */

@@ -10,10 +10,10 @@
  * | `<claim>.<name>[.<part>]` | claims.json: see `claimSource` |
  */
 
-import { BoundNumbers, follow } from "./bound-numbers.js";
-import { claimSource } from "./claims.js";
-import { formatPercent, formatValue } from "./format.js";
-import { manifestSource } from "./manifests.js";
+import { BoundNumbers } from "./bound-numbers.js";
+import { claimSource } from "../data/claims.js";
+import { follow } from "../data/follow.js";
+import { formatPercent, formatPeriod, formatValue } from "../data/format.js";
 
 const NOT_RECORDED = "not recorded";
 const NOT_MEASURED = "not measured";
@@ -28,6 +28,23 @@ export function numbersFrom({ manifest, claims }) {
     .addSource("design", designSource(manifest), NOT_RECORDED)
     .addSource("method", methodSource(claims), NOT_RECORDED)
     .setDefaultSource(claimSource(claims), NOT_MEASURED);
+}
+
+/**
+ * The source `manifest` of bound numbers: `manifest.setup.osds`, `manifest.measured_to`, …
+ * `manifest.measured` is the period from `measured_from` to `measured_to`.
+ * @param {() => object|null} current   gives the manifest to read
+ */
+export function manifestSource(current) {
+  return (path) => {
+    const manifest = current();
+    if (!manifest) return null;
+    if (path.length === 1 && path[0] === "measured") {
+      const { measured_from: from, measured_to: to } = manifest;
+      return from || to ? formatPeriod(from ?? to, to ?? from) : null;
+    }
+    return formatValue(follow(manifest, path), path.at(-1) ?? "");
+  };
 }
 
 /** The source `design`: `design.rbd-journaling.io_threads`. Keys end with their unit, as in the manifest. */

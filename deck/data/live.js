@@ -26,8 +26,3 @@ export function listen({ onData, onSource, onMissed }, page = document) {
   events.addEventListener("source", () => onSource());
   return events;
 }
-
-/** `X.min.csv`, `X.low.csv`, … belong to the chart of `X.csv`. */
-export function chartFileOf(file) {
-  return file.replace(/\.(?:min|max|n|low|high|runs)\.csv$/, ".csv");
-}

@@ -2,9 +2,7 @@
  * The manifests (or another JSON file) of the data sets on show: fetched once, kept, fetched again when told that they changed.
  */
 
-import { follow } from "./bound-numbers.js";
 import { manifestAddress } from "./data-set.js";
-import { formatPeriod, formatValue } from "./format.js";
 
 export class Manifests {
   #kept = new Map();
@@ -51,23 +49,6 @@ export class Manifests {
       return null;
     }
   }
-}
-
-/**
- * The source `manifest` of bound numbers: `manifest.setup.osds`, `manifest.measured_to`, …
- * `manifest.measured` is the period from `measured_from` to `measured_to`.
- * @param {() => object|null} current   gives the manifest to read
- */
-export function manifestSource(current) {
-  return (path) => {
-    const manifest = current();
-    if (!manifest) return null;
-    if (path.length === 1 && path[0] === "measured") {
-      const { measured_from: from, measured_to: to } = manifest;
-      return from || to ? formatPeriod(from ?? to, to ?? from) : null;
-    }
-    return formatValue(follow(manifest, path), path.at(-1) ?? "");
-  };
 }
 
 /**

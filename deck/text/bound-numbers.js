@@ -6,7 +6,7 @@
  * show do not know a value, that text stays only if they are the shipped ones: it must never pass for another's figure.
  */
 
-import { unbroken } from "./format.js";
+import { unbroken } from "../data/format.js";
 
 export const BOUND = "bound";
 export const UNBOUND = "unbound";
@@ -90,18 +90,4 @@ export class BoundNumbers {
     }
     return outcome;
   }
-}
-
-/**
- * Follows a path into plain data, own properties only.
- * @param {unknown} data
- * @param {string[]} path   array positions are written as numbers
- */
-export function follow(data, path) {
-  let here = data;
-  for (const word of path) {
-    if (here === null || typeof here !== "object" || !Object.hasOwn(here, word)) return undefined;
-    here = here[word];
-  }
-  return here;
 }

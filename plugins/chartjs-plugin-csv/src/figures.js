@@ -1,25 +1,18 @@
-/** How the tools write the values of a chart: as the slides do, so that a ratio reads 2.00× in text and table alike. Pure. */
-
-import { formatValue } from "chartjs-plugin-csv";
-
-import { formatRatio } from "../format.js";
-
-/** A value of a chart's y axis; a missing one is an en dash. */
-export function figure(value, unit) {
-  if (value === null || value === undefined) return "–";
-  return unit === "ratio" ? formatRatio(value) : formatValue(value, unit);
-}
+/** Values of a chart in words, for sentences and tables. Pure. */
+import { formatValue } from "./units.js";
 
 /** A value of its x axis: a size with its unit, or the category's name. */
-export function place(x, unit) {
-  return typeof x === "number" ? formatValue(x, unit) : x;
+export function place(x, unit, format) {
+  return typeof x === "number" ? formatValue(x, unit, format) : x;
 }
 
 /** "1.89–2.13", in the unit of the value beside which it stands; null where a point has no bounds. */
-export function shortRange(point, unit) {
-  const words = range(point, unit);
+export function shortRange(point, unit, format) {
+  const words = range(point, unit, format);
   if (words === null || point.low < 0) return words;
-  const [low, high, own] = [point.low, point.high, point.y].map((value) => parts(figure(value, unit)));
+  const [low, high, own] = [point.low, point.high, point.y].map((value) =>
+    parts(formatValue(value, unit, format)),
+  );
   const same = low.unit === own.unit && high.unit === own.unit;
   return same ? `${low.number}–${high.number}` : words;
 }
@@ -31,9 +24,9 @@ function parts(text) {
 }
 
 /** "1.89× to 2.13×"; null where a point has no bounds. */
-export function range({ low, high }, unit) {
+export function range({ low, high }, unit, format) {
   if (low === null || high === null || low === undefined || high === undefined) return null;
-  return `${figure(low, unit)} to ${figure(high, unit)}`;
+  return `${formatValue(low, unit, format)} to ${formatValue(high, unit, format)}`;
 }
 
 /** "n = 10" or "n = 6–10" over points; null where none has a count. */

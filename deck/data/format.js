@@ -64,9 +64,7 @@ export function formatPeriod(from, to) {
 
 /** A ratio with three digits: 2.076 → "2.08×"; 1.9 → "1.90×"; 1234 → "1230×". Null for what is no number. */
 export function formatRatio(value) {
-  if (!Number.isFinite(value)) return null;
-  const text = value.toPrecision(3);
-  return `${text.includes("e") ? Number(text) : text}×`;
+  return Number.isFinite(value) ? formatMeasured(value, "ratio") : null;
 }
 
 /** A share as a percentage: 0.95 → "95 %"; below ten per cent with two digits: 0.045 → "4.5 %". Null for what is no number. */

@@ -1,6 +1,6 @@
 /** What reveal leaves to be mended for readers who do not see the slides. */
 
-import { chosenText } from "./verdict-text.js";
+import { chosenText } from "../text/verdict-text.js";
 
 /**
  * reveal marks the whole deck as an application, which switches off the reading commands of screen readers:

@@ -86,20 +86,6 @@ export class DataOnShow {
     return this.#manifests.get(name);
   }
 
-  /**
-   * Points a chart to another file when its own data set has it by now; it then loads by itself.
-   * @param {{chart: object|null, url: string|null}} slot   a chart of the reveal plugin
-   * @returns {boolean} whether it did
-   */
-  moved(slot) {
-    if (!slot.chart || slot.url === null) return false;
-    const csv = slot.chart.config.options.plugins.csv;
-    if (csv.url === slot.url) return false;
-    csv.url = slot.url;
-    slot.chart.update("none");
-    return true;
-  }
-
   #names() {
     return [...new Set([this.dataSet, this.meanwhile].filter(Boolean))];
   }

@@ -2,24 +2,18 @@
  * Names in the attributes of a canvas, and the words by which a reader knows a chart.
  */
 
-import { isDenied } from "../verdict-text.js";
+import { seriesNames } from "chartjs-plugin-csv";
 
-/** The series that an attribute such as `data-chart-series="A | B"` names; null when there is none: all of them. */
-export function seriesNames(attribute) {
-  const names = parted(attribute, "|");
-  return names.length ? names : null;
-}
+import { isDenied } from "./verdict-text.js";
 
 /** The steps of `data-chart-steps="A | B + C"`: of each, the series that it reveals. */
 export function stepsOf(attribute) {
-  return parted(attribute, "|").map((step) => parted(step, "+"));
-}
-
-function parted(text, mark) {
-  return (text ?? "")
-    .split(mark)
-    .map((name) => name.trim())
-    .filter(Boolean);
+  return (seriesNames(attribute) ?? []).map((step) =>
+    step
+      .split("+")
+      .map((name) => name.trim())
+      .filter(Boolean),
+  );
 }
 
 /** The charts of a slide, in the order in which they stand on it, without those that the data on show deny. */

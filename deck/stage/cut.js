@@ -4,8 +4,8 @@
  * how many seconds it takes. The appendix is in both.
  */
 
-import { USUAL_CUT } from "./mode.js";
-import { chosenText } from "./verdict-text.js";
+import { USUAL_CUT } from "../page/mode.js";
+import { chosenText } from "../text/verdict-text.js";
 
 /**
  * Whether a slide is in a cut.

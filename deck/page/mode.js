@@ -6,7 +6,7 @@
  * published site) it has a table of contents, a search, and tools beside each chart.
  */
 
-import { isDataSetName } from "./data-set.js";
+import { isDataSetName } from "../data/data-set.js";
 
 /** How long the talk is when the address does not say, in minutes. */
 export const USUAL_CUT = 40;

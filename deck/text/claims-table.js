@@ -4,11 +4,12 @@
  * row is pointed at or has the focus, else it stands in the figure's place.
  */
 
-import { claimRows, estimateText, isCount } from "./claims.js";
-import { partsOf } from "./data-set.js";
+import { claimRows, estimateText, isCount } from "../data/claims.js";
+import { partsOf } from "../data/data-set.js";
 import { drawForestPlot } from "./forest-plot.js";
-import { unbroken } from "./format.js";
-import { renewChildren } from "./in-place.js";
+import { unbroken } from "../data/format.js";
+import { element } from "../page/elements.js";
+import { renewChildren } from "../page/in-place.js";
 
 /** A verdict is told by its word and its sign; colour only helps. */
 const SIGNS = {
@@ -109,11 +110,4 @@ function drawCondition(condition, page) {
   if (!isCount(condition)) return drawForestPlot(condition, page);
   if (!Number.isFinite(condition.estimate)) return null;
   return element(page, "span", {}, `exactly ${condition.region.low}`);
-}
-
-function element(page, name, attributes = {}, ...children) {
-  const made = page.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
 }

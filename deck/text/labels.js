@@ -3,11 +3,13 @@
  * under all charts of the slide. It is the line's own text; what other modules put behind it stays when it is written anew.
  */
 
-import { ceilingWords, ceilingsOf } from "./ceilings.js";
-import { marginOf, marginWords } from "./chart-tools/marks.js";
-import { canvasesOf, seriesNames } from "./chart-tools/names.js";
-import { partsOf } from "./data-set.js";
-import { chartEntry, provenance } from "./provenance.js";
+import { seriesNames } from "chartjs-plugin-csv";
+
+import { ceilingWords, ceilingsOf } from "../data/ceilings.js";
+import { marginOf, marginWords } from "../data/margin.js";
+import { canvasesOf } from "./canvases.js";
+import { partsOf } from "../data/data-set.js";
+import { chartEntry, provenance } from "../data/provenance.js";
 
 const CLASS = "provenance";
 

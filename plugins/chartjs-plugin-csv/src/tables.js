@@ -3,7 +3,8 @@
  * chart of many points is a list. Pure: no page.
  */
 
-import { counts, figure, place, range, shortRange } from "./figures.js";
+import { counts, place, range, shortRange } from "./figures.js";
+import { formatValue } from "./units.js";
 
 /** A table of more columns than this is no longer read from a seat. */
 const MOST_COLUMNS = 8;
@@ -11,8 +12,8 @@ const MOST_ROWS = 40;
 const MOST_POINTS = 500;
 
 /**
- * @typedef {{heading: string|null, quantity: string|null, model: import("chartjs-plugin-csv").Model, shown: string[],
- *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null}}} Shown   a chart as it is shown
+ * @typedef {{heading: string|null, quantity: string|null, model: import("./table.js").Model, shown: string[],
+ *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}}} Shown   a chart as it is shown
  * @typedef {{value: number|null, text: string, detail: string|null}} Cell
  * @typedef {{caption: string, valuesCaption: string, groups: {title: string, columns: string[]}[], xLabel: string,
  *            rows: {title: string, cells: Cell[]}[]}} Table   `groups`: the columns of each chart;
@@ -21,16 +22,17 @@ const MOST_POINTS = 500;
 
 /**
  * @param {Shown[]} charts
+ * @param {{maxRows?: number}} [options]   of a list of points
  * @returns {Table[]}
  */
-export function tablesOf(charts) {
+export function tablesOf(charts, { maxRows = MOST_POINTS } = {}) {
   const sheaves = [];
   for (const chart of charts) {
     const last = sheaves.at(-1);
     if (last && canJoin(last, chart)) last.push(chart);
     else sheaves.push([chart]);
   }
-  return sheaves.map((sheaf) => (isPivot(sheaf[0]) ? crossTable(sheaf) : list(sheaf[0])));
+  return sheaves.map((sheaf) => (isPivot(sheaf[0]) ? crossTable(sheaf) : list(sheaf[0], maxRows)));
 }
 
 function seriesOf({ model, shown }) {
@@ -60,10 +62,9 @@ function crossTable(sheaf) {
   const n = counts(points);
   const oneCount = n !== null && !n.includes("–");
   const columns = sheaf.flatMap((chart) => {
-    const unit = chart.axes.yUnit;
     return seriesOf(chart).map((series) => {
       const byX = new Map(series.points.map((point) => [point.x, point]));
-      return (x) => cellOf(byX.get(x) ?? null, unit, oneCount);
+      return (x) => cellOf(byX.get(x) ?? null, chart.axes, oneCount);
     });
   });
   const names = new Set(sheaf.flatMap((chart) => seriesOf(chart).map(({ name }) => name)));
@@ -81,17 +82,17 @@ function crossTable(sheaf) {
         })),
     xLabel: xLabelOf(sheaf[0]),
     rows: xs.map((x) => ({
-      title: place(x, sheaf[0].axes.xUnit),
+      title: place(x, sheaf[0].axes.xUnit, sheaf[0].axes),
       cells: columns.map((column) => column(x)),
     })),
   };
 }
 
-function cellOf(point, unit, countIsSaid) {
+function cellOf(point, { yUnit, prefix }, countIsSaid) {
   if (point === null) return { value: null, text: "–", detail: null };
   const count = countIsSaid || !Number.isFinite(point.n) ? null : `n = ${point.n}`;
-  const detail = [shortRange(point, unit), count].filter(Boolean).join(", ");
-  return { value: point.y, text: figure(point.y, unit), detail: detail || null };
+  const detail = [shortRange(point, yUnit, { prefix }), count].filter(Boolean).join(", ");
+  return { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: detail || null };
 }
 
 function isBounded(points) {
@@ -105,10 +106,10 @@ function captionOf(sheaf, { only = null, bounded = false, n = null }) {
   return [only, quantities.join("; ") || "Values", bounded && bounds, n].filter(Boolean).join(" · ");
 }
 
-function list(chart) {
-  const { xUnit, yUnit } = chart.axes;
+function list(chart, maxRows) {
+  const { xUnit, yUnit, prefix } = chart.axes;
   const all = seriesOf(chart).flatMap(({ name, points }) => points.map((point) => ({ name, point })));
-  const kept = all.slice(0, MOST_POINTS);
+  const kept = all.slice(0, maxRows);
   const left = all.length - kept.length;
   const caption = captionOf([chart], { n: counts(all.map(({ point }) => point)) });
   const whole = left
@@ -123,9 +124,9 @@ function list(chart) {
     rows: kept.map(({ name, point }) => ({
       title: name,
       cells: [
-        plain(place(point.x, xUnit)),
-        { value: point.y, text: figure(point.y, yUnit), detail: null },
-        plain(range(point, yUnit) ?? "–"),
+        plain(place(point.x, xUnit, { prefix })),
+        { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: null },
+        plain(range(point, yUnit, { prefix }) ?? "–"),
       ],
     })),
   };

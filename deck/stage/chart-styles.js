@@ -56,27 +56,12 @@ export const SERIES_STYLES = {
   "Affinity 1": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
 };
 
-const FEWER_SIZES = [
-  "Journal mirrored",
-  "Snapshot mirrored",
-  "Without journal, cached",
-  "With journal, cached",
-  "Two instances",
-  "2 replicas",
-  "Every 30 s",
-  "Every 15 s",
-];
-
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
 export const CHART_OPTIONS = {
   // A marker at the edge of the plot is drawn whole.
   clip: 14,
   plugins: {
-    csv: {
-      theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
-      // Measured at fewer sizes by design: a gap is no failure there, and the points belong to one line.
-      datasets: Object.fromEntries(FEWER_SIZES.map((name) => [name, { spanGaps: true }])),
-    },
+    csv: { theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } } },
     csvLabels: { font: { size: 21, weight: 700 } },
     tooltip: { titleFont: { size: 20 }, bodyFont: { size: 20 } },
   },
@@ -92,18 +77,21 @@ export const CHART_OPTIONS = {
  */
 export function optionsFor(kind, src, colorOf, entry = null) {
   const name = src?.split("/").at(-1) ?? "";
-  return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: axesOf(entry) } };
+  return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: knownOf(entry) } };
 }
 
-/** Long files name neither their axis nor its unit; the manifest does. */
-function axesOf(entry) {
+/** What only the manifest knows: axis and unit of a long file, and which lines have gaps by design. */
+function knownOf(entry) {
   const axes = { xTitle: entry?.x?.label, xUnit: entry?.x?.unit, yUnit: entry?.y?.unit };
-  return Object.fromEntries(Object.entries(axes).filter(([, value]) => value));
+  const known = Object.fromEntries(Object.entries(axes).filter(([, value]) => value));
+  // Measured at fewer places by design: a gap is no failure there, and the points belong to one line.
+  const whole = (entry?.sparse ?? []).map((name) => [name, { spanGaps: true }]);
+  return whole.length ? { ...known, datasets: Object.fromEntries(whole) } : known;
 }
 
 function ratioOptions(colorOf, entry) {
   return {
-    plugins: { csv: { ...axesOf(entry), yScale: "log2" } },
+    plugins: { csv: { ...knownOf(entry), yScale: "log2" } },
     scales: {
       y: {
         bounds: "data",

@@ -7,14 +7,12 @@
  * recorded charts that is reached, or of the present one when it is played again. All other charts are complete.
  */
 
-import { loadText } from "chartjs-plugin-csv";
-
-import "../css/recorded-run.css";
-import { Badge } from "./recorded-run/badge.js";
-import { chartFileIn } from "./recorded-run/chart-file.js";
-import { Film, changesBetween, lastMoment } from "./recorded-run/film.js";
-import { Playback, groupsOf, timelineOf } from "./recorded-run/timeline.js";
-import { lackingWords, runPosition, runTitle } from "./recorded-run/words.js";
+import "../../css/recorded-run.css";
+import { Badge } from "./badge.js";
+import { changesBetween, lastMoment } from "./film.js";
+import { Recording } from "./recording.js";
+import { Playback } from "./timeline.js";
+import { lackingWords, runPosition, runTitle } from "./words.js";
 
 const TICK_MILLISECONDS = 200;
 /** A tab that was in the background does not jump ahead. */
@@ -58,9 +56,6 @@ class RecordedRun {
   #seconds;
   #announce;
   #recording = null;
-  #groups = new Map();
-  #films = new Map();
-  #lacking = new Set();
   #timeline = null;
   #playback = null;
   #badge = null;
@@ -76,12 +71,11 @@ class RecordedRun {
 
   async arm() {
     try {
-      this.#recording = await readRecording(this.#data.dataSet);
+      this.#recording = await Recording.of(this.#data.dataSet);
     } catch (error) {
       this.#farewell(`No recorded run: ${error.message}`);
       return;
     }
-    this.#groups = groupsOf(this.#recording);
     this.state = "armed";
     this.#charts.readWith((url, init) => this.#read(url, init));
     const reached = () => {
@@ -129,18 +123,17 @@ class RecordedRun {
   /** The data changed: what was recorded is another measurement now. */
   async update() {
     await this.end();
-    this.#films.clear();
-    this.#lacking.clear();
+    this.#recording?.forget();
   }
 
   /** Begins with the experiments of the present slide, if it shows any that were recorded. */
   #begin() {
     const canvases = this.#deck.getCurrentSlide()?.querySelectorAll("canvas[data-chart-src]") ?? [];
     const experiments = [...canvases]
-      .map((canvas) => this.#fileAt(this.#data.resolve(canvas.dataset.chartSrc)))
-      .filter((file) => file && this.#groups.has(file.key))
+      .map((canvas) => this.#recording.fileAt(this.#data.resolve(canvas.dataset.chartSrc)))
+      .filter((file) => file && this.#recording.groups.has(file.key))
       .map(({ experiment }) => experiment);
-    const timeline = timelineOf(this.#recording, [...new Set(experiments)]);
+    const timeline = this.#recording.timelineOf([...new Set(experiments)]);
     if (!timeline) return;
     this.#stop();
     this.#timeline = timeline;
@@ -180,15 +173,15 @@ class RecordedRun {
   /** Gives a chart that is drawn the axis of its whole data, so that it stands still while the chart fills. */
   async #steady(slot) {
     if (!slot.chart) return;
-    const file = this.#fileAt(slot.url);
-    const film = file && this.#placeOf(file) ? await this.#film(file) : null;
+    const file = this.#recording.fileAt(slot.url);
+    const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
     if (!this.#playback) return;
     const names = slot.settings?.series ?? null;
     slot.setRange(film?.rangeOf((series) => names === null || names.includes(series)) ?? null);
   }
 
   #changes(slot, from, to) {
-    const file = this.#fileAt(slot.url);
+    const file = this.#recording.fileAt(slot.url);
     const place = file && this.#placeOf(file);
     return Boolean(place) && changesBetween(place.group, from - place.start, to - place.start);
   }
@@ -201,7 +194,9 @@ class RecordedRun {
   }
 
   #tell() {
-    const lacking = lackingWords([...this.#lacking].filter((key) => this.#timeline.charts.has(key)));
+    const lacking = lackingWords(
+      [...this.#recording.lacking].filter((key) => this.#timeline.charts.has(key)),
+    );
     const position = runPosition(this.#timeline, this.#playback);
     this.#badge.show({
       title: runTitle(this.#timeline, { seconds: this.#seconds }),
@@ -219,23 +214,17 @@ class RecordedRun {
     this.#announce(title);
   }
 
-  /** What an address names, where it is a file of the data set that was recorded. */
-  #fileAt(address) {
-    const file = address === null ? null : chartFileIn(address, document.baseURI);
-    return file?.dataSet === this.#data.dataSet ? file : null;
-  }
-
   /** What arrives when of a chart that plays or waits to, and where its experiment begins; null where it is complete. */
   #placeOf({ key }) {
     if (this.#timeline) return this.#timeline.charts.get(key) ?? null;
-    const group = this.state === "armed" && this.#groups.get(key);
+    const group = this.state === "armed" && this.#recording.groups.get(key);
     return group ? { group, start: 0 } : null;
   }
 
   /** Answers the plugin: with a frame of what plays, with the file itself of all else. */
   async #read(url, init) {
-    const file = this.#fileAt(url);
-    const film = file && this.#placeOf(file) ? await this.#film(file) : null;
+    const file = this.#recording.fileAt(url);
+    const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
     // Asked again: the run may have gone on, or ended, while the film was made.
     const place = film && this.#placeOf(file);
     const at = place ? (this.#playback?.at ?? BEFORE) - place.start : Infinity;
@@ -246,38 +235,4 @@ class RecordedRun {
       ? new Response("not measured yet\n", { status: 404 })
       : new Response(text, { headers: { "Content-Type": "text/csv; charset=utf-8" } });
   }
-
-  /** A chart's frames; null where a file of it cannot be read, and then the chart is shown complete. */
-  #film(file) {
-    if (!this.#films.has(file.key)) this.#films.set(file.key, this.#makeFilm(file));
-    return this.#films.get(file.key);
-  }
-
-  async #makeFilm({ folder, chart, key }) {
-    const group = this.#groups.get(key);
-    try {
-      const [text, runs] = await Promise.all([
-        loadText(`${folder}/${chart}.csv`),
-        ["run", "block"].includes(group.arrives) ? loadText(`${folder}/${chart}.runs.csv`) : null,
-      ]);
-      const { t_quantiles: quantiles } = this.#recording;
-      return new Film({ text, runs, group, ratio: chart.startsWith("ratio-"), quantiles });
-    } catch (error) {
-      console.error(error);
-      this.#lacking.add(key);
-      return null;
-    }
-  }
-}
-
-/** @throws {Error} that says what to do, where there is no recording */
-async function readRecording(dataSet) {
-  const address = `benchmarks/${dataSet}/recording.json`;
-  const anew = `npm run derive -- --data ${dataSet} writes it`;
-  const response = await fetch(address, { cache: "no-cache" }).catch(() => null);
-  if (!response?.ok) throw new Error(`there is no ${address}; ${anew}`);
-  const recording = await response.json().catch(() => null);
-  if (recording?.schema_version !== 1 || !recording.experiments)
-    throw new Error(`${address} is no recording that this deck knows; ${anew}`);
-  return recording;
 }

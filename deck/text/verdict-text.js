@@ -4,7 +4,7 @@
  * what can be decided without a page is pure.
  */
 
-import { follow } from "./bound-numbers.js";
+import { follow } from "../data/follow.js";
 
 /** The verdicts as attributes write them: the words of claims.json with dashes. */
 export const VERDICTS = ["held", "refuted", "inconclusive", "not-testable-here", "not-measured"];
