@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.paths import ROOT
+from replay.base.paths import working_directory
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, default_directory
 from replay.config.sandbox_options import SandboxOptions
 
@@ -173,13 +173,13 @@ def _parse(document: Any, path: Path) -> Sandbox:
 def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:
     """Say whether Replay itself started the cluster with this fsid.
 
-    Looks in `directory` where one is given, else in every sandbox of this checkout and in `REPLAY_SANDBOX_DIR`.
+    Looks in `directory` where one is given, else in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
     Guards the operations that are refused elsewhere (`crush`, `osd_config`).
     """
     if directory is not None:
         folders = [Path(directory)]
     else:
-        folders = [default_directory(), *sorted((ROOT / ".replay" / "sandbox").glob("*/"))]
+        folders = [default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]
     for folder in folders:
         try:
             if fsid in load(folder).fsids:

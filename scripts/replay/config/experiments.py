@@ -6,7 +6,7 @@ from typing import Any
 
 from replay.base import plugins
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT, config_directory
+from replay.base.paths import config_directory, program_file
 from replay.config.documents import load_validated
 
 
@@ -22,7 +22,7 @@ def load_experiment(name: str) -> dict[str, Any]:
         raise ConfigurationError(
             f"no experiment {name!r}", where=path, next_step=f"experiments: {', '.join(experiment_names())}"
         )
-    configuration = load_validated(path, ROOT / "config" / "schemas" / "experiment.schema.json")
+    configuration = load_validated(path, program_file("schemas", "experiment.schema.json"))
     if configuration["name"] != name:
         raise ConfigurationError(f"name: {configuration['name']!r} is not the file's name {name!r}", where=path)
     for key, known in (

@@ -1,6 +1,6 @@
-"""`npm run measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it.
+"""`replay measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it.
 
-At the end it derives what was measured, as `npm run derive` does, and prints the verdicts of the claims: both only read
+At the end it derives what was measured, as `replay derive` does, and prints the verdicts of the claims: both only read
 raw output, and whatever becomes of them the exit status is that of measuring.
 """
 
@@ -31,29 +31,13 @@ from replay.raw.evidence import design_file, read_json, record
 _CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line of `npm run measure`."""
-    made = argparse.ArgumentParser(prog="npm run measure --", description=__doc__)
-    made.add_argument("--site", required=True, help="config/sites/<SITE>.yaml, the cluster to measure")
-    made.add_argument("--data", help="the data set to write, benchmarks/<DATA>/ (default: the site's name)")
-    made.add_argument("--scale", choices=SCALES, default="quick", help="how much (default: quick)")
-    made.add_argument("--experiment", action="append", metavar="NAME", help="one experiment; may be repeated")
-    made.add_argument("--blocks", type=int, metavar="N", help="so many repetitions in all instead of the scale's")
-    made.add_argument("--dry-run", action="store_true", help="say cells, hours and bytes; measure nothing")
-    return made
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status."""
-    options = parser().parse_args(arguments)
-    try:
-        return _campaign(options)
-    except ReplayError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
+    """Run the command line; return the exit status."""
+    return COMMAND.main(arguments)
 
 
-def _campaign(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status; raises ReplayError."""
     site = load_site(options.site)
     data_set = options.data or site.name
     names = options.experiment or experiment_names()

@@ -1,7 +1,4 @@
-"""Says what can and cannot be measured on a site, and what an administrator must do first. Only reads.
-
-python -m replay.preflight.command --site NAME [--scale SCALE] [--data NAME] [--json]
-"""
+"""`replay preflight`: what can and cannot be measured on a site, and what an administrator must do first. Only reads."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from replay.base.errors import ReplayError
 from replay.base.paths import config_directory
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError
@@ -22,8 +18,8 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site, missing
 from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
-from replay.design.design import SCALES
 from replay.preflight import checks as preflight_checks
+from replay.preflight.arguments import COMMAND
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
@@ -131,25 +127,17 @@ def render(report: Report) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 0 measuring may start, 4 it would be refused, 2 see the message."""
-    parser = argparse.ArgumentParser(
-        prog="npm run preflight --",
-        description="Say what can and cannot be measured on a site, and what an administrator must do. Only reads.",
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was found; return the report's exit status. Raises ReplayError."""
+    site = load_site(options.site, check_files=False)
+    report = preflight(
+        site,
+        load_experiments(),
+        estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
     )
-    parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
-    parser.add_argument("--scale", choices=SCALES, default="talk", help="what hours and bytes are told for")
-    parser.add_argument("--data", help="the data set that would be measured (default: the site's name)")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    options = parser.parse_args(arguments)
-    try:
-        site = load_site(options.site, check_files=False)
-        report = preflight(
-            site,
-            load_experiments(),
-            estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
-        )
-    except ReplayError as error:
-        print(f"preflight: {error}", file=sys.stderr)
-        return error.exit_status
     print(json.dumps(report.public(), indent=2, ensure_ascii=False) if options.json else render(report))
     return report.exit_status
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT, benchmarks_directory
+from replay.base.paths import benchmarks_directory, working_directory
 from replay.cluster.site import Site, missing
 from replay.config.experiments import load_experiment
 from replay.design.design import CellSet, Design, canonical_json, plan_digest
@@ -52,7 +52,7 @@ class BlockPlan:
     @property
     def path(self) -> Path:
         """Where the plan is written for the job: outside of `benchmarks/`, since it is no evidence."""
-        return ROOT / ".replay" / "plans" / f"{self.data_set}-{self.experiment}-{self.block:02d}-{self.digest}.json"
+        return working_directory() / "plans" / f"{self.data_set}-{self.experiment}-{self.block:02d}-{self.digest}.json"
 
     def write(self) -> None:
         """Write the plan for the job that runs it."""
