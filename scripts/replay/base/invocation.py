@@ -36,3 +36,10 @@ def replay_command(*words: str) -> str:
 def deck_command(script: str, *words: str) -> str | None:
     """Return the command line of an npm script of the deck; None where there is no checkout, and so no deck."""
     return None if ROOT is None else shlex.join(["npm", "run", script, *(["--", *words] if words else [])])
+
+
+def setup_command() -> str:
+    """Return what provides a program that is missing on this machine, as a next step."""
+    if ROOT is None:
+        return "install it from your system's packages"
+    return "run scripts/setup --for client, which installs it"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.base.progress import Progress
 from replay.cluster.placement_state import await_calm
 from replay.cluster.site import load_site
@@ -64,7 +65,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
     raw = raw_directory(plan.data_set, plan.experiment)
     with open_bench(site, plan.data_set, progress.line) as bench:
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
-            progress.line(f"made the pool {name}; npm run clean removes it")
+            progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
         for folder in seal_leftovers(raw):
             progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")

@@ -16,14 +16,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ReplayError
-from replay.base.paths import ROOT, benchmarks_directory
+from replay.base.invocation import deck_command, replay_command
+from replay.base.paths import benchmarks_directory, program_file, project_directory, shown, working_directory
 from replay.base.progress import elapsed_text
 from replay.claims import claims_path
 from replay.cluster.site import Site, load_site
 from replay.config.experiments import experiment_names
-from replay.design.design import SCALES, Design
+from replay.design.design import Design
 from replay.design.estimate import Estimate
+from replay.measure.arguments import COMMAND
 from replay.preflight.plan import BlockPlan, design_for, estimate, plans, raw_directory, refuse_copies
 from replay.raw.evidence import design_file, read_json, record
 
@@ -69,7 +70,7 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
     measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
     if not measured:
         return status
-    print(f"\nraw output: {_shown(folder)}")
+    print(f"\nraw output: {shown(folder)}")
     steps = {"derive": "deriving"} | ({"claims": "judging the claims"} if claims_path().exists() else {})
     for module, doing in steps.items():
         try:
@@ -78,22 +79,24 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
             failed = 130
         if failed:
             print(f"{doing} ended with status {failed}; the raw output is as it was measured")
-            print(f"next: npm run {module} -- --data {data_set}, once that is mended")
+            print(f"next: {replay_command(module, '--data', data_set)}, once that is mended")
             return status
-    print(f"\nnext: npm run present -- --data {data_set}")
-    print(f"      npm run claims -- --data {data_set} --against NAME compares it with another data set")
+    print(f"\nnext: {_to_present(data_set, folder)}")
+    against = replay_command("claims", "--data", data_set, "--against", "NAME")
+    print(f"      {against} compares it with another data set")
     return status
 
 
+def _to_present(data_set: str, folder: Path) -> str:
+    command = deck_command("present", "--data", data_set)
+    return command or f"to present it, copy {folder} into benchmarks/ of a checkout of Replay, which has the deck"
+
+
 def _module(name: str, data_set: str, experiments: list[str]) -> int:
-    """Run one of the programs behind `npm run`, which says itself what is wrong; return its exit status."""
+    """Run a command of Replay that needs no cluster; it says itself what is wrong. Return its exit status."""
     sys.stdout.flush()
     chosen = [word for one in experiments for word in ("--experiment", one)]
-    return subprocess.run([sys.executable, "-m", f"replay.{name}", "--data", data_set, *chosen]).returncode
-
-
-def _shown(path: Path) -> str:
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+    return subprocess.run([sys.executable, "-m", "replay", name, "--data", data_set, *chosen]).returncode
 
 
 def _say_plan(designs: list[Design], data_set: str, todo: list[BlockPlan]) -> None:
@@ -136,8 +139,8 @@ def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
     for name in options.experiment or [None]:
         argv = [
             *(sys.executable, "-m", "snakemake", "measure"),
-            *("--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)),
-            *("--profile", str(ROOT / "profiles" / "default")),
+            *("--snakefile", str(program_file("Snakefile")), "--directory", str(project_directory())),
+            *("--profile", str(program_file("profiles", "default"))),
             *("--config", *settings, *([f"experiment={name}"] if name else [])),
         ]
         status = _supervise(argv, _log_path(data_set, name)) or status
@@ -147,7 +150,7 @@ def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
 
 
 def _log_path(data_set: str, name: str | None) -> Path:
-    path = ROOT / ".replay" / "logs" / f"snakemake-{data_set}-{name or 'all'}.log"
+    path = working_directory() / "logs" / f"snakemake-{data_set}-{name or 'all'}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
@@ -175,7 +178,7 @@ def _supervise(argv: list[str], log: Path) -> int:
         return 130
     if status != 0:
         causes = [line for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
-        print(f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {_shown(log)}")
+        print(f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {shown(log)}")
     return status
 
 

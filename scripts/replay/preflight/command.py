@@ -1,4 +1,4 @@
-"""`replay preflight`: what can and cannot be measured on a site, and what an administrator must do first. Only reads."""
+"""`replay preflight`: what a site allows to measure, and what an administrator must do first. Only reads."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, working_directory
 from replay.cluster.site import Site, missing
 from replay.config.experiments import load_experiment
@@ -128,7 +129,9 @@ def read_plan(data_set: str, experiment: str, block: int, digest: str) -> BlockP
         return BlockPlan(**json.loads(wanted.path.read_text()))
     except FileNotFoundError as error:
         raise ConfigurationError(
-            "this block was never planned", where=wanted.path, next_step="start with: npm run measure -- --help"
+            "this block was never planned",
+            where=wanted.path,
+            next_step=f"start with: {replay_command('measure', '--help')}",
         ) from error
 
 
