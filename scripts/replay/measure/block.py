@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(options.log.open("a")) if options.log else None
-        return _run(options, Progress(log=log))
+        return _run(options, stack.enter_context(Progress(log=log)))
 
 
 def _run(options: argparse.Namespace, progress: Progress) -> int:
@@ -63,6 +63,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
     site = load_site(plan.site)
     design = design_for(site, plan.experiment, plan.scale)
     raw = raw_directory(plan.data_set, plan.experiment)
+    progress.doing(f"{design.title_of_block(plan.block)}: looking for what an interrupted run has left")
     with open_bench(site, plan.data_set, progress.line) as bench:
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
             progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")

@@ -16,9 +16,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from replay.base.command_line import INTERRUPTED
 from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, program_file, project_directory, shown, working_directory
-from replay.base.progress import elapsed_text
+from replay.base.progress import EVENTS, Part, Progress, elapsed_text
+from replay.base.terminal import waiting
 from replay.claims import claims_path
 from replay.cluster.site import Site, load_site
 from replay.config.experiments import experiment_names
@@ -39,20 +41,46 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status; raises ReplayError."""
-    site = load_site(options.site)
-    data_set = options.data or site.name
-    names = options.experiment or experiment_names()
-    designs = [design_for(site, name, options.scale) for name in names]
-    todo = plans(site, data_set, options.scale, names, options.blocks)
+    with waiting("planning"):
+        site = load_site(options.site)
+        data_set = options.data or site.name
+        names = options.experiment or experiment_names()
+        designs = [design_for(site, name, options.scale) for name in names]
+        todo = plans(site, data_set, options.scale, names, options.blocks)
     _say_plan(designs, data_set, todo)
     if options.dry_run:
         return 0
     record_skipped(data_set, designs)
     before = {plan.receipt for plan in todo if plan.receipt.exists()}
-    status = _snakemake(site, data_set, options)
+    with Progress() as progress:
+        progress.plan(parts_of(designs, data_set, todo))
+        status = _snakemake(site, data_set, options, progress)
+    if status == INTERRUPTED:
+        print(f"stopped; every finished set is kept. To go on: {replay_command('measure', *_words(options))}")
     _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
+
+
+def parts_of(designs: Iterable[Design], data_set: str, todo: Iterable[BlockPlan]) -> dict[str, Part]:
+    """Return what the whole run consists of: cells and expected seconds of each block that lacks some, by its title."""
+    parts = {}
+    by_name = {design.name: design for design in designs}
+    for plan in todo:
+        design = by_name[plan.experiment]
+        figures = estimate(design, data_set, [plan.block])
+        if figures.cells:
+            parts[design.title_of_block(plan.block)] = Part(figures.cells, figures.seconds)
+    return parts
+
+
+def _words(options: argparse.Namespace) -> list[str]:
+    """Return the options as they can be typed again."""
+    words = ["--site", options.site]
+    words += ["--data", options.data] if options.data else []
+    words += ["--scale", options.scale]
+    words += [word for name in options.experiment for word in ("--experiment", name)]
+    return words + (["--blocks", str(options.blocks)] if options.blocks else [])
 
 
 def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
@@ -76,7 +104,7 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
         try:
             failed = _module(module, data_set, measured)
         except KeyboardInterrupt:
-            failed = 130
+            failed = INTERRUPTED
         if failed:
             print(f"{doing} ended with status {failed}; the raw output is as it was measured")
             print(f"next: {replay_command(module, '--data', data_set)}, once that is mended")
@@ -131,7 +159,7 @@ def _amounts(figures: Estimate) -> str:
     )
 
 
-def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
+def _snakemake(site: Site, data_set: str, options: argparse.Namespace, progress: Progress) -> int:
     """Run Snakemake's `measure` in a process group of its own and pass one interruption on to all of it."""
     settings = [f"site={site.name}", f"data={data_set}", f"scale={options.scale}"]
     settings += [f"blocks={options.blocks}"] if options.blocks else []
@@ -143,8 +171,8 @@ def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
             *("--profile", str(program_file("profiles", "default"))),
             *("--config", *settings, *([f"experiment={name}"] if name else [])),
         ]
-        status = _supervise(argv, _log_path(data_set, name)) or status
-        if status == 130:
+        status = _supervise(argv, _log_path(data_set, name), progress) or status
+        if status == INTERRUPTED:
             break
     return status
 
@@ -155,8 +183,11 @@ def _log_path(data_set: str, name: str | None) -> Path:
     return path
 
 
-def _supervise(argv: list[str], log: Path) -> int:
-    """Run Snakemake; what the blocks say goes to the terminal, what Snakemake says of itself to its log."""
+def _supervise(argv: list[str], log: Path, progress: Progress) -> int:
+    """Run Snakemake; what the blocks tell is shown here, what Snakemake says of itself goes to its log.
+
+    One process draws: the blocks print events on the standard output that they share with Snakemake.
+    """
     interrupted = False
 
     def forward(number: int, frame: Any) -> None:
@@ -164,21 +195,31 @@ def _supervise(argv: list[str], log: Path) -> int:
         if not interrupted:
             interrupted = True
             os.killpg(process.pid, signal.SIGINT)
+            progress.doing("stopping: the cell that runs is ended, and what its block made is removed")
 
+    progress.doing("starting Snakemake")
     with log.open("w") as file:
         # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
-        process = subprocess.Popen(["setpriv", "--pdeathsig", "INT", "--", *argv], start_new_session=True, stderr=file)
+        process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "INT", "--", *argv],
+            **{"start_new_session": True, "stdout": subprocess.PIPE, "stderr": file},
+            **{"text": True, "errors": "replace", "env": {**os.environ, EVENTS: "1"}},
+        )
         previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
+            for line in process.stdout:
+                progress.tell(line)
             status = process.wait()
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
     if interrupted:
-        return 130
+        return INTERRUPTED
     if status != 0:
         causes = [line for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
-        print(f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {shown(log)}")
+        progress.line(
+            f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {shown(log)}"
+        )
     return status
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.paths import config_directory
+from replay.base.terminal import waiting
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
@@ -133,11 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Print what was found; return the report's exit status. Raises ReplayError."""
     site = load_site(options.site, check_files=False)
-    report = preflight(
-        site,
-        load_experiments(),
-        estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
-    )
+    with waiting(f"looking at {site.label}"):
+        report = preflight(
+            site,
+            load_experiments(),
+            estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
+        )
     print(json.dumps(report.public(), indent=2, ensure_ascii=False) if options.json else render(report))
     return report.exit_status
 
