@@ -6,10 +6,12 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 SILENCE_SECONDS = 2.0
 _PLAIN_WIDTH = 100_000
@@ -35,6 +37,17 @@ def console_of(stream: TextIO) -> Console:
         markup=False,
         emoji=False,
     )
+
+
+def print_columns(console: Console, rows: Iterable[Sequence[str | Text]], widths: Sequence[int]) -> None:
+    """Print rows on a terminal: columns of these widths, and a last one that takes the rest and folds inside itself."""
+    table = Table.grid()
+    for width in widths:
+        table.add_column(width=width, no_wrap=True)
+    table.add_column(overflow="fold", ratio=1)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 @contextlib.contextmanager

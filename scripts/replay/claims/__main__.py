@@ -9,11 +9,13 @@ import sys
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
+from replay.base.terminal import console_of, is_terminal
 from replay.claims.arguments import COMMAND
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
 from replay.claims.files import judge_data_set
 from replay.claims.model import VERDICTS, Assessment
+from replay.claims.on_terminal import print_assessment
 from replay.claims.output import as_document, as_table
 from replay.config.experiments import experiment_names
 
@@ -29,7 +31,10 @@ def run(options: argparse.Namespace) -> int:
     unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
     other = _other(options)
     assessment = _chosen(assessment, options.experiment)
-    print(_text(assessment, other, options.json))
+    if other is None and not options.json and is_terminal(sys.stdout):
+        print_assessment(assessment, console_of(sys.stdout))
+    else:
+        print(_text(assessment, other, options.json))
     for text in unmet:
         print(text, file=sys.stderr)
     return 1 if unmet else 0
