@@ -1,17 +1,16 @@
 import { defaults } from "chart.js";
-import { merge } from "chart.js/helpers";
-import { scalesFor, scalesNow, xScaleType, yScaleType } from "./axes.js";
-import { dataFor } from "./datasets.js";
-import { choiceOf, entriesOf } from "./entries.js";
+import { yScaleType } from "./axes.js";
+import { choiceOf } from "./entries.js";
 import { CsvError } from "./error.js";
 import { clearError, showError, showNotes } from "./error-view.js";
 import { ChartFiles } from "./files.js";
+import { fillChart } from "./fill.js";
 import { limitScale } from "./limits.js";
 import { notesOf } from "./notes.js";
 import { isLogarithmic } from "./range.js";
 import { Room } from "./room.js";
 import { interpret } from "./source.js";
-import { lookAt, themeAt } from "./style.js";
+import { themeAt } from "./style.js";
 
 /**
  * One chart and its CSV: keeps its model, and updates the chart in place when file, options or page change.
@@ -235,39 +234,12 @@ export class CsvController {
 
   /** Model, options and present style → the chart's data and scales; the caller updates the chart. */
   #apply() {
-    const chart = this.#chart;
-    const { model, settings } = this;
-    const { type } = chart.config;
-    const second = this.#beside;
-    this.entries = entriesOf(model, second, this.#thinning(settings, type));
-    chart.data = dataFor(
-      model,
-      type,
-      (name) => lookAt(this.#canvas, name, settings, { faded: second !== null }),
-      {
-        existing: this.#datasets,
-        overrides: settings.datasets,
-        entries: this.entries,
-        otherXs: second?.model.xs,
-        positive: isLogarithmic(yScaleType(settings)),
-      },
-    );
-    this.#datasets = chart.data.datasets;
-    chart.options.parsing = this.#datasets.some((dataset) => dataset.parsing);
+    const { model, settings, theme, room } = this;
+    const given = { model, settings, theme, room, second: this.#beside, existing: this.#datasets };
+    this.entries = fillChart(this.#chart, given);
+    this.#datasets = this.#chart.data.datasets;
     this.#choose();
     this.#writeNotes();
-    if (settings.axes === false) return;
-    const scales = scalesFor(model, type, settings, this.theme);
-    scales.y.afterFit = (scale) => {
-      scale.width = this.room.fit("left", scale.width);
-    };
-    chart.options.scales = merge(scales, scalesNow(settings.scales, settings));
-  }
-
-  #thinning(settings, type) {
-    if (settings.decimate === false || type !== "line") return null;
-    const { min, max } = settings.scales?.x ?? {};
-    return { logarithmic: isLogarithmic(xScaleType(this.model, type, settings)), min, max };
   }
 
   /** Shows the series that were chosen. What the page hid itself stays hidden. */

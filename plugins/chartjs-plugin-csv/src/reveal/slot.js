@@ -7,6 +7,7 @@ import { boxCanvas } from "./box.js";
 import { Choice } from "./choice.js";
 import { chartConfig } from "./config.js";
 import { describe } from "./description.js";
+import { keyOf } from "./near.js";
 
 /** What a chart's canvas tells when its data are there, or are not. */
 const NEWS = ["ready", "updated", "error"].map((type) => `chart-csv:${type}`);
@@ -296,11 +297,4 @@ export class Slot {
   describe() {
     return describe(this, this.context);
   }
-}
-
-/** A name for a canvas that its copies share: reveal.js replaces slides by copies of them. Null where there is none. */
-function keyOf(canvas) {
-  const slide = canvas.closest("section");
-  if (!slide?.id) return null;
-  return `${slide.id}/${[...slide.querySelectorAll("canvas[data-chart]")].indexOf(canvas)}`;
 }
