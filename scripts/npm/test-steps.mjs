@@ -13,7 +13,8 @@ const MINUTE = 60_000;
  * @property {string} name
  * @property {(report: string) => string[]} argv  what is run; `report` is where a test runner writes its report
  * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which holds no tests
- * @property {number} bound  milliseconds after which it is killed and counts as failed
+ * @property {number} bound  milliseconds that it takes at the most on a machine at the norm; scripts/npm/patience.mjs says
+ *   how much longer it may take here before it counts as hanging, and is ended
  */
 
 /** Test files (`*.test.js`, `*.test.mjs`) below `folders` whose path satisfies `belongs`. */

@@ -73,9 +73,9 @@ def wait_for(condition, what: str, timeout_seconds: float = 40.0) -> None:
 
 
 @pytest.fixture(scope="module")
-def place():
+def place(run_folder):
     """A folder on a real disk that every user may enter."""
-    folder = Path(tempfile.mkdtemp(prefix="replay-test-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="real-", dir=run_folder))
     folder.chmod(0o755)
     yield folder
     for sandbox in folder.iterdir():
