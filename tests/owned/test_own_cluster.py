@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,15 @@ import pytest
 from replay.base.errors import RefusedError
 from replay.base.paths import state_directory
 from replay.cluster import admin_commands
+from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site
+from replay.design.design import Image
+from replay.measure.bench import open_bench
 from replay.owned import clean as clean_program
 from replay.owned.clean import clean
+from replay.owned.images import create_image, remove_images
 from replay.owned.ledger import Ledger, unique_name
 from replay.owned.pools import await_clean, ensure_pools
 from replay.owned.removal import Outcome
@@ -328,6 +333,32 @@ def test_a_pool_that_holds_somebody_elses_image_is_kept(pool_site: Site) -> None
     assert outcomes["replay-made-ec"].status == "removed"
     pool_site.primary.run("rbd", "rm", "--no-progress", "replay-made/theirs")
     assert [o.status for o in _clean(pool_site)] == ["removed"]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_filling_keeps_to_the_sites_rate_and_is_charged_with_its_copies(site: Site) -> None:
+    image = Image(32 << 20, 4 << 20, ("layering", "exclusive-lock"))
+    limited = replace(site, ceilings=Ceilings(rate_bytes_per_second=8 << 20))
+    with open_bench(limited, "rate", lambda line: None) as bench:
+        copies = bench.session.command({"prefix": "osd pool get", "pool": "replay", "var": "size"})["size"]
+        started = time.monotonic()
+        made = create_image(bench, "rate", image)
+        seconds = time.monotonic() - started
+        remove_images(bench, [made])
+        assert bench.spending.total() == copies * (32 << 20)
+    assert seconds > 2.5, "32 MiB at 8 MiB/s, of which the first second's worth may come at once"
+
+
+@pytest.mark.usefixtures("untouched")
+def test_an_image_for_whose_fill_the_run_has_no_room_is_not_filled(site: Site) -> None:
+    limited = replace(site, ceilings=Ceilings(bytes_written_to_media_per_run=16 << 20))
+    with open_bench(limited, "room", lambda line: None) as bench:
+        with pytest.raises(RefusedError, match="ceiling bytes_written_to_media_per_run"):
+            create_image(bench, "room", Image(32 << 20, 4 << 20, ("layering",)))
+        (entry,) = bench.ledger.owned()
+        assert site.primary.json("rbd", "du", entry.spec)["images"][0]["used_size"] == 0
+        assert bench.spending.total() == 0
+    assert [outcome.status for outcome in _clean(site)] == ["removed"]
 
 
 def test_the_snapshot_that_tests_compare_sees_every_kind_of_change(administrator: Cluster, keyrings: Path) -> None:

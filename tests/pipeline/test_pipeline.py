@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from replay.owned.account import Account
 from replay.raw.evidence import SUMS
 from support.processes import descendants
 
@@ -87,6 +88,24 @@ def test_adding_a_size_measures_only_the_new_sets(measured):
     new_sets = {name.split("/")[1] for name in after.keys() - before.keys() if name.startswith("block-01/write")}
     assert new_sets == {"write-rand-16384"}
     assert verified(measured)
+
+
+def test_a_run_ends_at_its_ceiling_and_goes_on_when_it_is_raised(bench):
+    """There is room for the images' fills, and for no pilot."""
+    site = bench.folder / "config" / "sites" / "sandbox.yaml"
+    text = site.read_text()
+    copies = bench.cluster("left").json("ceph", "osd", "pool", "get", "replay", "size")["size"]
+    fills = copies * 2 * bench.design["image"]["size_bytes"]
+    site.write_text(text.replace("ceilings:\n", f"ceilings:\n  bytes_written_to_media_per_run: {fills + 4096}\n"))
+    done = bench.measure("tiny")
+    assert done.returncode != 0
+    assert "ceiling bytes_written_to_media_per_run" in done.stdout, done.stdout + done.stderr
+    assert valid_points(bench) == []
+    (path,) = (bench.folder / "state" / "accounts").glob("*.sandbox.trial.jsonl")
+    assert fills <= Account(path).total() <= fills + 4096
+    site.write_text(text)
+    finish(bench, bench.files())
+    assert Account(path).total() > 2 * fills, "the images were filled again, and all of it is one account"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from replay.cluster import admin_commands
+from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, load_site
+from replay.owned.account import Account
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight.findings import Findings
@@ -262,3 +264,24 @@ def test_a_monitor_that_cannot_be_reached_is_said_within_a_minute(write_site: Wr
     assert report.exit_status == 4
     assert any("no monitor answered at v2:127.0.0.1:1/0" in item.text for item in report.findings.items)
     assert report.findings.commands() == []
+
+
+@pytest.mark.parametrize(
+    ("written", "left", "level", "said"),
+    [
+        (0, 5, "ok", "the run night has written 0 of 10 GiB to media"),
+        (4, 7, "note", "has written 4 of 10 GiB to media and has about 7 GiB left: it will stop there"),
+        (10, 0, "refused", "has written 10 of 10 GiB to media: raise the ceiling, or begin another run"),
+    ],
+)
+def test_what_the_run_has_written_is_compared_with_its_ceiling(
+    write_site: WriteSite, tmp_path: Path, written: int, left: int, level: str, said: str
+) -> None:
+    site = replace(_load(write_site, tmp_path), ceilings=Ceilings(bytes_written_to_media_per_run=10 << 30))
+    fsid = "11111111-2222-3333-4444-555555555555"
+    if written:
+        Account.of(fsid, "mine", "night").charge("an earlier night", written << 30)
+    findings = Findings(fsid=fsid)
+    preflight_checks.check_account(site, "night", left << 30, findings)
+    (item,) = findings.items
+    assert (item.level, said in item.text) == (level, True), item.text

@@ -133,7 +133,7 @@ def test_a_pool_is_filled_with_what_reads_find(make):
     protocol = make()
     [fill] = protocol.fills
     assert (fill.objects, fill.object_size_bytes, protocol.filled) == (2048, 65536, 2049)
-    assert protocol.bench.client_bytes_written == 2048 * 65536
+    assert protocol.bench.spending.total() == 2 * 2048 * 65536, "two copies"
 
 
 def test_where_nothing_is_read_nothing_is_filled(make):
@@ -198,11 +198,11 @@ def test_a_cell_keeps_the_tools_output_and_where_the_data_lay(make):
 def test_a_write_removes_what_it_wrote_and_is_charged(make):
     protocol = make()
     one = cell(protocol, "equal-1", "write")
-    before = protocol.bench.client_bytes_written
+    before = protocol.bench.spending.total()
     measured = protocol.run(one, 1)
     [wait] = protocol.restore(one, measured)
     assert (wait.reason, wait.details) == ("objects_removed", {"objects": 17})
-    assert protocol.bench.client_bytes_written - before == 4000 * 65536
+    assert protocol.bench.spending.total() - before == 2 * 4000 * 65536, "two copies"
     assert measured.argv[measured.argv.index("--max-objects") + 1] == "32768", "bounded by bytes"
 
 

@@ -16,6 +16,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site
 from replay.cluster.stuck import stuck_sentence
+from replay.owned.account import Account
 from replay.preflight.findings import Findings
 
 TIMEOUT_SECONDS = 10.0
@@ -66,7 +67,7 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     text = f"the {name} cluster {status['fsid']} answers: {osds['num_up_osds']} of {osds['num_osds']} OSDs up"
     findings.add("cluster", "ok", f"{text}, {len(status['quorum'])} monitors in quorum")
     if primary:
-        findings.osds = osds["num_osds"]
+        findings.fsid, findings.osds = status["fsid"], osds["num_osds"]
     running = sorted({_short(version) for kind in ("mon", "mgr", "osd") for version in versions.get(kind, {})})
     mixed = len(running) > 1
     findings.add("cluster", "warning" if mixed else "ok", f"Ceph {', '.join(running)}{' (mixed)' if mixed else ''}")
@@ -162,6 +163,24 @@ def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], 
             )
     for stop in ceilings.check(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
         findings.add("ceilings", "refused", f"the ceiling {stop.reason} is reached: {stop.detail}")
+
+
+def check_account(site: Site, data_set: str, bytes_left: float, findings: Findings) -> None:
+    """Compare what a run has written, and what it has left to write, with the site's ceiling for it.
+
+    Raises EvidenceError where the run's account cannot be read.
+    """
+    limit = site.ceilings.bytes_written_to_media_per_run
+    if limit is None:
+        return
+    written = Account.of(findings.fsid, site.name, data_set).total() if findings.fsid else 0.0
+    text = f"the run {data_set} has written {written / 2**30:.3g} of {limit / 2**30:.3g} GiB to media"
+    if written >= limit:
+        findings.add("ceilings", "refused", f"{text}: raise the ceiling, or begin another run with another --data")
+    elif written + bytes_left > limit:
+        findings.add("ceilings", "note", f"{text} and has about {bytes_left / 2**30:.3g} GiB left: it will stop there")
+    elif findings.fsid:
+        findings.add("ceilings", "ok", text)
 
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:

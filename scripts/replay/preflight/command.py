@@ -70,13 +70,14 @@ def preflight(
     experiments: Iterable[Mapping[str, Any]],
     *,
     estimates: Mapping[str, Mapping[str, float]] | Callable[[int], Mapping[str, Mapping[str, float]]] | None = None,
+    data_set: str | None = None,
     now: datetime | None = None,
 ) -> Report:
     """Look at a site and return what was found; nothing on it is changed.
 
     `experiments` are parsed files of config/experiments. `estimates` gives, by experiment, what a plan says: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. Trouble with a
-    cluster is a finding, never an exception.
+    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. `data_set`, by
+    default of the site's name, says which run is looked at. Trouble with a cluster is a finding, never an exception.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -91,10 +92,7 @@ def preflight(
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
-    limit, written = site.ceilings.bytes_written_to_media_per_run, _total(rows).get("bytes_to_media", 0.0)
-    if limit is not None and written > limit:
-        text = f"all of it writes about {written / 2**30:.0f} GiB to media; a run stops at {limit / 2**30:.0f} GiB"
-        findings.add("ceilings", "note", f"{text}, and the next goes on")
+    preflight_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
 
 
@@ -167,6 +165,7 @@ def run(options: argparse.Namespace) -> int:
             site,
             load_experiments(),
             estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
+            data_set=options.data,
         )
     if options.json:
         print(json.dumps(report.public(), indent=2, ensure_ascii=False))
