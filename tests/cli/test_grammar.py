@@ -146,3 +146,16 @@ def test_what_is_piped_has_no_escape_codes(arguments):
     done = subprocess.run(argv, capture_output=True, env={**os.environ, "FORCE_COLOR": "1"})
     assert done.stdout
     assert b"\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "sandbox"])
+def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, capsys):
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("replay.base.command_line._function", lambda _: interrupted)
+    required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"]}
+    assert main([name, *required.get(name, ["--site", "x"])]) == 130
+    said = capsys.readouterr().err
+    assert said.startswith("interrupted; ")
+    assert COMMANDS[name].command.kept in said
