@@ -9,6 +9,7 @@ const venv = (name) => path.join(ROOT, ".venv/bin", name);
 const local = (name) => path.join(ROOT, "node_modules/.bin", name);
 
 const shellScripts = () => [
+  "replay",
   "scripts/setup",
   ".ci/run",
   ...readdirSync(path.join(ROOT, "scripts/setup.d")).map((name) => `scripts/setup.d/${name}`),
