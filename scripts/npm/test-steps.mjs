@@ -3,7 +3,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 
-import { LINTERS } from "./linters.mjs";
 import { ROOT } from "./processes.mjs";
 
 const MINUTE = 60_000;
@@ -56,7 +55,7 @@ const pytest =
 /** Returns the steps of the whole run, or of the fast subset. @returns {Step[]} */
 export function testSteps({ quick = false } = {}) {
   const folders = ["tests", ...pluginTests()];
-  const lint = LINTERS.map((linter) => ({ name: linter.name, argv: () => linter.check, bound: 2 * MINUTE }));
+  const lint = { name: "Linters", argv: () => [process.execPath, "scripts/npm/lint.mjs"], bound: 2 * MINUTE };
   const unit = {
     name: "JavaScript unit tests",
     argv: nodeTests(testFiles(folders, (file) => !isBrowserTest(file))),
@@ -69,9 +68,9 @@ export function testSteps({ quick = false } = {}) {
     report: "junit",
     bound: 6 * MINUTE,
   };
-  if (quick) return [...lint, unit, python];
+  if (quick) return [lint, unit, python];
   return [
-    ...lint,
+    lint,
     unit,
     python,
     { name: "check", argv: () => [process.execPath, "scripts/check.mjs"], bound: MINUTE },

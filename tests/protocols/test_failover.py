@@ -22,6 +22,7 @@ from replay.procedures.trial.contents import inspect
 from replay.procedures.trial.pair import MirroredPair
 from replay.procedures.trial.steps import StepLog
 from replay.tools.running.process import ToolRun
+from support.smoke import measure_as_shipped
 
 SEED = 7
 BLOCKS = 32
@@ -166,17 +167,18 @@ def test_a_design_that_is_no_trial_is_refused_before_anything_is_made(changes, s
     ("journal", "snapshot"), [("planned", "forced"), ("forced", "planned")], ids=["as-it-ships", "the-other-way"]
 )
 def test_planned_trials_lose_nothing_forced_ones_say_what_and_both_leave_nothing(campaign, journal, snapshot):
-    only = {"journal": {"kind": [journal]}, "snapshot": {"kind": [snapshot]}}
-    campaign.configure("failover", only=only)
-    done = campaign.measure("failover")
-    assert done.returncode == 0, done.stdout + done.stderr
+    if (journal, snapshot) == ("planned", "forced"):
+        measure_as_shipped(campaign, "failover")
+    else:
+        campaign.configure("failover", only={"journal": {"kind": [journal]}, "snapshot": {"kind": [snapshot]}})
+        done = campaign.measure("failover")
+        assert done.returncode == 0, done.stdout + done.stderr
     good = [one for one in campaign.sidecars("failover") if one["valid"]]
     assert sorted((one["variant"], one["levels"]["kind"]) for one in good) == [
         ("journal", journal), ("snapshot", snapshot),
     ]  # fmt: skip
     assert campaign.images() == {"left": [], "right": []}
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
-    assert campaign.run("derive", "--data", "trial").returncode == 0
     rows = (campaign.raw("failover").parent / "tidy.csv").read_text().splitlines()
     table = [dict(zip(rows[0].split(","), row.split(","), strict=True)) for row in rows[1:]]
     for row in (row for row in table if row["used"] == "1"):

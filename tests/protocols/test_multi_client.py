@@ -27,6 +27,7 @@ from replay.procedures.multi_client import MultiClient, clients_in
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients, is_listening
 from support.bench import bench_of
+from support.smoke import measure_as_shipped
 from support.ssh_server import ssh_server
 
 SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
@@ -183,9 +184,7 @@ def test_ceph_reads_the_options_over_what_the_site_says(tmp_path):
 
 @pytest.mark.sandbox
 def test_a_sweep_is_measured_with_as_many_clients_as_each_point_says(campaign):
-    campaign.configure("client-sweep", variants=["without-journal", "with-journal"])
-    done = campaign.measure("client-sweep")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "client-sweep", variants=["without-journal", "with-journal"])
     sidecars = campaign.sidecars("client-sweep")
     seen = sorted((one["levels"]["clients"], one["variant"], one["facts"]["clients_seen"]) for one in sidecars)
     assert seen == [(n, variant, n) for n in (1, 2) for variant in ("with-journal", "without-journal")]
@@ -193,7 +192,6 @@ def test_a_sweep_is_measured_with_as_many_clients_as_each_point_says(campaign):
     evidence = campaign.evidence("client-sweep")
     for word in (str(campaign.sandbox_directory), f"<{os.uname().nodename}>", "/tmp/", "replay-fio"):
         assert word.encode() not in evidence
-    assert campaign.run("derive", "--data", "trial").returncode == 0
     aggregate = campaign.raw("client-sweep").parent / "aggregate"
     rows = (aggregate / "latency-p99-randwrite-4096.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows[1:]].count("With journal") == 2

@@ -24,6 +24,7 @@ from replay.tools.placement_entities import ROLES
 from support.bench import bench_of
 from support.placement_output import placement_files
 from support.rados_output import rados_json
+from support.smoke import measure_as_shipped
 
 GROUPS = [[0, 2], [1, 2], [2, 0], [0, 1]]
 USUAL = {"bytes": 524288000, "messages": 256}
@@ -300,9 +301,7 @@ def untouched(campaign):
 
 @pytest.mark.sandbox
 def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaign, untouched):
-    campaign.configure("placement", factors={"weights": ["unequal"], "primary_affinity": [1, 0]})
-    done = campaign.measure("placement")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "placement", factors={"weights": ["unequal"], "primary_affinity": [1, 0]})
     good = [one for one in campaign.sidecars("placement") if one["valid"]]
     assert len(good) == 6
     assert all("placement_stable" in {wait["for"] for wait in one["waits"]} for one in good)
@@ -322,9 +321,7 @@ def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaig
 
 @pytest.mark.sandbox
 def test_the_throttle_is_set_for_the_block_and_gone_after_it(campaign, untouched):
-    campaign.configure("osd-throttle")
-    done = campaign.measure("osd-throttle")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "osd-throttle")
     waits = [wait for one in campaign.sidecars("osd-throttle") for wait in one["waits"]]
     assert sorted(wait["changed"] for wait in waits if "changed" in wait) == [[], [f"{SIZE_CAP} osd"]]
 
