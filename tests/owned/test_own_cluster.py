@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from replay.owned.slot import SlotLock
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.cluster_snapshot import difference, snapshot
+from support.patience import wait_until
 
 pytestmark = pytest.mark.sandbox
 WriteSite = Callable[[str, str], Path]
@@ -170,12 +170,8 @@ def test_clean_removes_what_is_in_the_ledger_and_leaves_neighbours_alone(site: S
 def test_clean_waits_until_mirroring_has_taken_the_copy_away(site: Site, ledger: Ledger, mode: str) -> None:
     name = _make_image(site, ledger, mode, mirrored=mode)
     assert site.secondary is not None
-    for _ in range(60):
-        if site.secondary.run("rbd", "info", f"replay/{name}", check=False).returncode == 0:
-            break
-        time.sleep(0.5)
-    else:
-        pytest.fail("the image was not mirrored within 30 s")
+    there = ("rbd", "info", f"replay/{name}")
+    wait_until(lambda: site.secondary.run(*there, check=False).returncode == 0, "the copy of the image")
     assert [outcome.status for outcome in _clean(site)] == ["removed"]
     assert site.secondary.run("rbd", "info", f"replay/{name}", check=False).returncode == 2
 

@@ -24,6 +24,7 @@ from replay.procedures.parts.device_classes import DeviceClasses, Reading, lacki
 from replay.raw.record import Measured
 from replay.sandbox.io_caps import find_hierarchy
 from support.bench import bench_of
+from support.patience import patient
 from support.smoke import measure_as_shipped
 
 OPTIONS = {"cap_iops": 100, "most_replicas": 3, "pg_num": 32}
@@ -294,7 +295,7 @@ def test_classes_and_caps_of_a_run_that_was_killed_go(campaign, untouched, clean
     run = campaign.start("device-class")
     campaign.wait_for(lambda: groups_of(campaign) and campaign.processes("rbd", "bench", "rand"), "the benchmark")
     os.kill(campaign.runner("device-class"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     assert state_of(campaign)["classes"] != untouched["classes"], "the kill came too early, and this proves nothing"
     if cleaner == "clean":
         done = campaign.run("clean", "--site", "sandbox", "--yes")
@@ -311,5 +312,5 @@ def test_ctrl_c_takes_everything_back(campaign, untouched):
     run = campaign.start("device-class")
     campaign.wait_for(lambda: groups_of(campaign) and campaign.processes("rbd", "bench", "rand"), "the benchmark")
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said

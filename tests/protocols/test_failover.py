@@ -22,6 +22,7 @@ from replay.procedures.trial.contents import inspect
 from replay.procedures.trial.pair import MirroredPair
 from replay.procedures.trial.steps import StepLog
 from replay.tools.running.process import ToolRun
+from support.patience import patient
 from support.smoke import measure_as_shipped
 
 SEED = 7
@@ -199,7 +200,7 @@ def test_ctrl_c_in_the_middle_of_a_trial_leaves_nothing_on_either_cluster(campai
     run = campaign.start("failover")
     campaign.wait_for(lambda: campaign.processes("trial/client.py", " write {"), "the writer")
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
     assert campaign.images() == {"left": [], "right": []}
 
@@ -211,7 +212,7 @@ def test_clean_removes_what_a_killed_trial_left_on_both_clusters(campaign):
     # It reads the images when the one on the second cluster has been promoted.
     campaign.wait_for(lambda: campaign.processes("rbd", "export"), "the verification", seconds=150)
     os.kill(campaign.runner("failover"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     campaign.wait_for(lambda: not campaign.processes("trial/client.py"), "the end of the clients", seconds=10)
     left = campaign.images()
     assert left["left"] and left["left"] == left["right"]

@@ -19,6 +19,7 @@ from replay.preflight.plan import design_for
 from replay.procedures import mirror_replay
 from replay.procedures.mirror_lag import MirrorLag
 from replay.procedures.mirror_replay import MirrorReplay
+from support.patience import patient
 from support.smoke import measure_as_shipped
 
 SCALES = ("smoke", "quick", "talk")
@@ -179,7 +180,7 @@ def test_the_copy_of_an_image_that_a_killed_run_had_stopped_goes_with_the_next_c
     words = {word for pid in campaign.processes("fio", "jobs.fio") for word in words_of(pid)}
     paths = [Path(word.removeprefix("--output=")) for word in words if word.endswith((".fio", ".json"))]
     os.kill(campaign.runner("mirror-replay"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     # A runner that is killed cannot remove its own temporary files.
     assert len(paths) == 2
     for path in paths:
@@ -196,7 +197,7 @@ def test_ctrl_c_while_replay_is_stopped_leaves_nothing_on_either_cluster(campaig
     run = campaign.start("mirror-replay")
     campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
     assert campaign.images() == {"left": [], "right": []}
 

@@ -24,6 +24,7 @@ from replay.raw.record import Wait
 from replay.samplers.machine import Reading
 from replay.tools.running.process import ToolRun
 from support.bench import bench_of
+from support.patience import patient
 from support.rados_output import rados_json
 from support.smoke import measure_as_shipped
 
@@ -470,7 +471,7 @@ def test_ctrl_c_while_it_writes_leaves_no_pool(campaign, pools):
     run = campaign.start("rados-bench")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "write"), "the benchmark")
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
     assert sorted(pools_of(campaign)) == pools
     assert not campaign.processes("rados", "bench")
@@ -482,7 +483,7 @@ def test_the_next_run_removes_the_pools_of_one_that_was_killed(campaign, pools):
     run = campaign.start("rados-bench")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "write"), "the benchmark")
     os.kill(campaign.runner("rados-bench"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     campaign.wait_for(lambda: not campaign.processes("rados", "bench"), "the end of the benchmark", seconds=10)
     assert len(pools_of(campaign)) == len(pools) + 3
     campaign.configure("rados-bench", factors={"mode": ["write"], "object_size_bytes": [65536]})

@@ -22,6 +22,7 @@ from replay.procedures.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placeme
 from replay.raw.record import Wait
 from replay.tools.placement_entities import ROLES
 from support.bench import bench_of
+from support.patience import patient
 from support.placement_output import placement_files
 from support.rados_output import rados_json
 from support.smoke import measure_as_shipped
@@ -334,7 +335,7 @@ def test_settings_of_a_run_that_was_killed_are_set_back(campaign, untouched, cle
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "--max-objects", "8192") or
                       campaign.processes("rados", "bench", "rand"), "the benchmark")  # fmt: skip
     os.kill(campaign.runner("placement"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     changed = settings_of(campaign)
     assert changed["osds"]["osd.2"][1] == 0, "the kill came before anything was set, and this test proves nothing"
     if cleaner == "clean":
@@ -352,7 +353,7 @@ def test_ctrl_c_sets_everything_back(campaign, untouched):
     run = campaign.start("placement")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "60"), "the benchmark")
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
 
 
