@@ -156,5 +156,5 @@ def test_the_sandbox_site_says_how_to_start_one_that_is_not_there(
 ) -> None:
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path / "nothing"))
     assert (config_directory() / "sites" / "sandbox.yaml").exists()
-    with pytest.raises(ReplayError, match="scripts/sandbox up"):
+    with pytest.raises(ReplayError, match="replay sandbox up"):
         load_site("sandbox")

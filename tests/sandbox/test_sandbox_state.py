@@ -75,7 +75,7 @@ def test_replay_owns_the_clusters_of_its_sandboxes_and_no_other(tmp_path, monkey
 
 
 def test_no_sandbox_says_how_to_get_one(tmp_path):
-    with pytest.raises(SandboxError, match="scripts/sandbox up"):
+    with pytest.raises(SandboxError, match="replay sandbox up"):
         load(tmp_path)
 
 
@@ -151,7 +151,7 @@ def test_a_wrong_option_is_explained_and_exits_with_2(tmp_path, capsys):
 def test_status_and_conf_without_a_sandbox_fail_with_what_to_do(tmp_path, capsys):
     for command in ("status", "conf"):
         assert main([command, "--directory", str(tmp_path)]) == 1
-        assert "scripts/sandbox up" in capsys.readouterr().err
+        assert "replay sandbox up" in capsys.readouterr().err
     assert main(["status", "--json", "--directory", str(tmp_path)]) == 3
     assert json.loads(capsys.readouterr().out)["ok"] is False
 

@@ -1,17 +1,10 @@
+import { companionUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { loadText } from "./load.js";
 import { joinCompanions, readModel } from "./table.js";
 
 /** Companion suffixes of each kind of band: [suffix of the lower bound, suffix of the upper bound]. */
 const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"] };
-
-/** `a/X.csv?v=1` and `min` → `a/X.min.csv?v=1`. */
-export function companionUrl(url, suffix) {
-  return url.replace(
-    /(\.csv)?([?#].*)?$/i,
-    (_, extension = ".csv", rest = "") => `.${suffix}${extension}${rest}`,
-  );
-}
 
 /**
  * The band that `auto` stands for: a ratio has an interval, everything else its minimum and maximum.

@@ -67,3 +67,26 @@ export function resolveColor(element, value) {
   element.style.color = before;
   return computed || value;
 }
+
+/** How much of its colour a second data set's line keeps; its markers and its name keep all. */
+const FADED = "75%";
+
+/** A series' style as a canvas understands it at this place of the page; `faded` is the colour of a second data set's line. */
+export function lookAt(canvas, name, options, { faded = false } = {}) {
+  const style = styleOf(name, options);
+  const look = { ...style, color: resolveColor(canvas, style.color) };
+  if (!faded) return look;
+  return {
+    ...look,
+    faded: resolveColor(canvas, `color-mix(in srgb, ${style.color} ${FADED}, transparent)`),
+  };
+}
+
+/** Text and grid colours, and the font, as they are computed at the canvas. */
+export function themeAt(canvas, { text, grid, font }) {
+  return {
+    text: resolveColor(canvas, text),
+    grid: resolveColor(canvas, grid),
+    font: { family: getComputedStyle(canvas).fontFamily || undefined, ...font },
+  };
+}

@@ -160,9 +160,9 @@ inPage(
       caption: "IOPS <i>",
       heads: [
         ["col", "I/O size"],
-        ["col", "4 KiB"],
-        ["col", "8 KiB"],
-        ["row", "A<b>"],
+        ["col", "A<b>"],
+        ["row", "4 KiB"],
+        ["row", "8 KiB"],
       ],
       cells: ["5k ops/s", "–"],
       markup: 0,

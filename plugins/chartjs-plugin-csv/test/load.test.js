@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CsvError } from "../src/error.js";
 import { loadText } from "../src/load.js";
-import { bandOfFile, companionUrl, loadModel } from "../src/source.js";
+import { bandOfFile, loadModel } from "../src/source.js";
 
 const MAIN = "I/O size,4096,8192\nWith journal,5,6\n";
 
@@ -86,12 +86,6 @@ test("an abort is an abort, not an error of the file", async () => {
   abort.abort();
   const fetch = (_, { signal }) => Promise.reject(signal.reason);
   await assert.rejects(loadText("a.csv", { fetch, signal: abort.signal }), { name: "AbortError" });
-});
-
-test("companions stand beside the file, before a query", () => {
-  assert.equal(companionUrl("d/X.csv", "min"), "d/X.min.csv");
-  assert.equal(companionUrl("d/X.csv?v=2#a", "n"), "d/X.n.csv?v=2#a");
-  assert.equal(companionUrl("d/a.csv.d/ratio-X.csv", "low"), "d/a.csv.d/ratio-X.low.csv");
 });
 
 test("a ratio's band is its interval, any other file's its minimum and maximum", () => {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from replay.base import plugins
+from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT, config_directory
+from replay.base.paths import config_directory, program_file
 from replay.config.documents import load_validated
 
 
@@ -19,10 +20,8 @@ def load_experiment(name: str) -> dict[str, Any]:
     """Read and check `config/experiments/<name>.yaml`. Raises ConfigurationError naming file, key and what is wrong."""
     path = config_directory() / "experiments" / f"{name}.yaml"
     if not path.exists():
-        raise ConfigurationError(
-            f"no experiment {name!r}", where=path, next_step=f"experiments: {', '.join(experiment_names())}"
-        )
-    configuration = load_validated(path, ROOT / "config" / "schemas" / "experiment.schema.json")
+        raise ConfigurationError(f"no experiment {name!r}", where=path, next_step=suggestion(name, experiment_names()))
+    configuration = load_validated(path, program_file("schemas", "experiment.schema.json"))
     if configuration["name"] != name:
         raise ConfigurationError(f"name: {configuration['name']!r} is not the file's name {name!r}", where=path)
     for key, known in (

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from replay.base.data_sets import after_missing
+from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.claims import claims_path
 from replay.claims.files import write_claims
@@ -42,11 +44,11 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = (), *, entities
     stamp = read_stamp(data_set)
     present = experiments_in(data_set)
     if not present:
-        raise EvidenceError("no raw output here", where=data_set, next_step="measure first: npm run measure -- --help")
+        raise EvidenceError("no raw output here", where=data_set, next_step=after_missing(data_set))
     for name in experiments:
         if name not in present:
             raise EvidenceError(
-                f"no experiment {name!r} with raw output", where=data_set, next_step=f"there are: {', '.join(present)}"
+                f"no experiment {name!r} with raw output", where=data_set, next_step=suggestion(name, present)
             )
     if stamp:
         with exclusive(data_set):

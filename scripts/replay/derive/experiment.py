@@ -139,6 +139,7 @@ def _chart_entry(
         "x": chart.x or _axis(design),
         "y": {"label": chart.y_label, "unit": chart.unit, "better": chart.better},
         "series": list(chart.series),
+        **({"sparse": list(chart.sparse)} if chart.sparse else {}),
         "n": {"min": chart.n[0], "max": chart.n[1]},
         "attempts": _attempts(workload, taken, records),
         "limiter": (found[0] if len(found) == 1 else "mixed") if found else None,

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.base.progress import Progress
 from replay.cluster.placement_state import await_calm
 from replay.cluster.site import load_site
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(options.log.open("a")) if options.log else None
-        return _run(options, Progress(log=log))
+        return _run(options, stack.enter_context(Progress(log=log)))
 
 
 def _run(options: argparse.Namespace, progress: Progress) -> int:
@@ -62,9 +63,10 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
     site = load_site(plan.site)
     design = design_for(site, plan.experiment, plan.scale)
     raw = raw_directory(plan.data_set, plan.experiment)
+    progress.doing(f"{design.title_of_block(plan.block)}: looking for what an interrupted run has left")
     with open_bench(site, plan.data_set, progress.line) as bench:
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
-            progress.line(f"made the pool {name}; npm run clean removes it")
+            progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
         for folder in seal_leftovers(raw):
             progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")

@@ -74,7 +74,7 @@ class BlockRunner:
         evidence.record(self.raw, name, content)
         todo = [(index, one) for index, one in enumerate(order_of_sets(self.design, self.seed)) if self._lacks(one)]
         self.progress.start(
-            f"{self.design.name} block {self.block} of {self.design.blocks}",
+            self.design.title_of_block(self.block),
             sum(len(one.cells) for _, one in todo),
             sum(len(one.cells) for one in self.design.sets),
         )

@@ -1,7 +1,4 @@
-"""Removes from a site what Replay made there: lists it, asks, removes only that, and says what is left and why.
-
-python -m replay.owned.clean --site NAME [--yes]
-"""
+"""`replay clean`: lists what Replay made on a site, asks, removes only that, and says what is left and why."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from replay.base.paths import state_directory
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site
+from replay.owned.arguments import COMMAND
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.removal import Outcome, Remover
 from replay.owned.slot import SlotLock
@@ -59,18 +57,12 @@ def clean(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 0 all gone, 1 something is left, 2 to 4 see the message."""
-    parser = argparse.ArgumentParser(
-        prog="npm run clean --",
-        description="Remove from a site what Replay made there, as its ledger names it. Nothing else is touched.",
-    )
-    parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    options = parser.parse_args(arguments)
-    try:
-        outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
-    except ReplayError as error:
-        print(f"clean: {error}", file=sys.stderr)
-        return error.exit_status
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Remove what the options name; return 0 where all is gone, 1 where something is left. Raises ReplayError."""
+    outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
     left = [outcome for outcome in outcomes if outcome.status == "left"]
     for outcome in left:
         print(f"left: {outcome.entry.kind} {outcome.entry.spec}: {outcome.why}")

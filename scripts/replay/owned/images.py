@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.design.design import Image
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
@@ -105,7 +106,7 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
 def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_seconds: float = 120.0) -> None:
     """Remove images that this process created, and wait until their mirrored copies are gone.
 
-    Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `npm run clean` takes them up.
+    Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `replay clean` takes them up.
     """
     wanted = {made.entry_id for made in images}
     left = [one for one in _remove(bench, lambda entry: entry.id in wanted, patience_seconds) if one.status == "left"]
@@ -113,7 +114,7 @@ def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_sec
         raise ReplayError(
             f"{len(left)} image(s) could not be removed: {left[0].why}",
             where=left[0].entry.spec,
-            next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+            next_step=f"they stand in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
         )
 
 

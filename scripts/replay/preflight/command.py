@@ -1,29 +1,28 @@
-"""Says what can and cannot be measured on a site, and what an administrator must do first. Only reads.
-
-python -m replay.preflight.command --site NAME [--scale SCALE] [--data NAME] [--json]
-"""
+"""`replay preflight`: what a site allows to measure, and what an administrator must do first. Only reads."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
-from replay.base.errors import ReplayError
+from rich.text import Text
+
 from replay.base.paths import config_directory
+from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site, missing
 from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
-from replay.design.design import SCALES
 from replay.preflight import checks as preflight_checks
+from replay.preflight.arguments import COMMAND
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
@@ -31,6 +30,8 @@ from replay.preflight.plan import design_for, estimate
 from replay.preflight.prometheus import check_prometheus
 
 _MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
+_STYLES = {"ok": "green", "WARN": "yellow", "SKIP": "yellow", "REFUSED": "bold red"}
+_HEADING_WIDTH, _MARK_WIDTH = 11, 8
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,37 @@ def load_experiments() -> list[dict[str, Any]]:
 
 
 def render(report: Report) -> str:
-    """Return the report as text for a terminal."""
-    site = report.site
-    lines = [f"Site {site.name}: {site.label}", f"  {site.limitation}", ""]
+    """Return the report as plain text."""
+    rows = [f"{heading:<{_HEADING_WIDTH}}{mark:<{_MARK_WIDTH}}{text}" for heading, mark, text in _rows(report)]
+    return "\n".join([*_title(report), *rows, *_after_findings(report)])
+
+
+def show(report: Report, stream: TextIO) -> None:
+    """Print the report: on a terminal in columns that fit it, elsewhere as `render` says. Commands stay whole."""
+    if not is_terminal(stream):
+        print(render(report), file=stream)
+        return
+    console = console_of(stream)
+    console.print("\n".join(_title(report)), soft_wrap=True)
+    rows = [(heading, Text(mark, _STYLES.get(mark, "")), text) for heading, mark, text in _rows(report)]
+    print_columns(console, rows, widths=(_HEADING_WIDTH, _MARK_WIDTH))
+    console.print("\n".join(_after_findings(report)), soft_wrap=True)
+
+
+def _title(report: Report) -> list[str]:
+    return [f"Site {report.site.name}: {report.site.label}", f"  {report.site.limitation}", ""]
+
+
+def _rows(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Yield heading, mark and text of each finding; findings of one topic share a heading."""
     topic = ""
     for item in report.findings.items:
         heading, topic = ("" if item.topic == topic else item.topic), item.topic
-        lines.append(f"{heading:<11}{_MARKS[item.level]:<8}{item.text}")
-    lines += ["", "Experiments"]
+        yield heading, _MARKS[item.level], item.text
+
+
+def _after_findings(report: Report) -> list[str]:
+    lines = ["", "Experiments"]
     for row in report.experiments:
         lines.append(f"  {row['name']}: {row['title']}")
         if row["missing"]:
@@ -126,31 +150,27 @@ def render(report: Report) -> str:
     if commands := report.findings.commands():
         lines += ["", "An administrator runs, as client.admin of the cluster:", *(f"  {each}" for each in commands)]
     lines += ["", "Measuring would be REFUSED as things stand." if report.findings.refused else "Measuring may start."]
-    return "\n".join(lines)
+    return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 0 measuring may start, 4 it would be refused, 2 see the message."""
-    parser = argparse.ArgumentParser(
-        prog="npm run preflight --",
-        description="Say what can and cannot be measured on a site, and what an administrator must do. Only reads.",
-    )
-    parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
-    parser.add_argument("--scale", choices=SCALES, default="talk", help="what hours and bytes are told for")
-    parser.add_argument("--data", help="the data set that would be measured (default: the site's name)")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    options = parser.parse_args(arguments)
-    try:
-        site = load_site(options.site, check_files=False)
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was found; return the report's exit status. Raises ReplayError."""
+    site = load_site(options.site, check_files=False)
+    with waiting(f"looking at {site.label}"):
         report = preflight(
             site,
             load_experiments(),
             estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
         )
-    except ReplayError as error:
-        print(f"preflight: {error}", file=sys.stderr)
-        return error.exit_status
-    print(json.dumps(report.public(), indent=2, ensure_ascii=False) if options.json else render(report))
+    if options.json:
+        print(json.dumps(report.public(), indent=2, ensure_ascii=False))
+    else:
+        show(report, sys.stdout)
     return report.exit_status
 
 

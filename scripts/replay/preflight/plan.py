@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT, benchmarks_directory
+from replay.base.invocation import replay_command
+from replay.base.paths import benchmarks_directory, working_directory
 from replay.cluster.site import Site, missing
 from replay.config.experiments import load_experiment
 from replay.design.design import CellSet, Design, canonical_json, plan_digest
@@ -52,7 +53,7 @@ class BlockPlan:
     @property
     def path(self) -> Path:
         """Where the plan is written for the job: outside of `benchmarks/`, since it is no evidence."""
-        return ROOT / ".replay" / "plans" / f"{self.data_set}-{self.experiment}-{self.block:02d}-{self.digest}.json"
+        return working_directory() / "plans" / f"{self.data_set}-{self.experiment}-{self.block:02d}-{self.digest}.json"
 
     def write(self) -> None:
         """Write the plan for the job that runs it."""
@@ -128,7 +129,9 @@ def read_plan(data_set: str, experiment: str, block: int, digest: str) -> BlockP
         return BlockPlan(**json.loads(wanted.path.read_text()))
     except FileNotFoundError as error:
         raise ConfigurationError(
-            "this block was never planned", where=wanted.path, next_step="start with: npm run measure -- --help"
+            "this block was never planned",
+            where=wanted.path,
+            next_step=f"start with: {replay_command('measure', '--help')}",
         ) from error
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
 
 SUMS = "SHA256SUMS"
 SEAL = "attempt.json"
@@ -28,7 +29,7 @@ _ATTEMPT = re.compile(r"attempt-(\d+)", re.ASCII)
 _RESTORE = "restore it from git or from a copy; raw output is never edited"
 _ALTERED = (
     "restore it from git or from a copy; to see what other figures would say, alter a copy of the data set, then: "
-    "npm run derive -- --reseal COPY"
+    + replay_command("derive", "--reseal", "COPY")
 )
 
 

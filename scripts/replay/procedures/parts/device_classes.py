@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.site import Site
 from replay.measure.bench import Bench
@@ -176,7 +177,7 @@ def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
     role = daemons.Role(name, "osd", str(number))
     process = daemons.running(owned.layout, role)
     if process is None:
-        raise ReplayError(f"{role.name} does not run", where=conf, next_step="run scripts/sandbox up")
+        raise ReplayError(f"{role.name} does not run", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
     return process.pid, owned.layout.data(name, role.name)
 
 

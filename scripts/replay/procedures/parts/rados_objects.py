@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.measure.bench import Bench
 from replay.tools import OutputError, render
 from replay.tools.rados_bench import RadosBench, removed_objects
@@ -123,7 +124,7 @@ class BenchObjects:
             raise ReplayError(
                 f"{left} objects are left in a pool that was emptied",
                 where=pool,
-                next_step=f"the pool stands in the ledger; run: npm run clean -- --site {self.bench.site.name}",
+                next_step=f"it stands in the ledger; run: {replay_command('clean', '--site', self.bench.site.name)}",
             )
         done.purged = True
         return done

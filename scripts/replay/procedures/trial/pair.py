@@ -38,6 +38,6 @@ class MirroredPair:
     def remove(self) -> None:
         """Remove both, the original first: while it is there and primary, the daemon would copy it anew.
 
-        Raises ReplayError when one stays: it then is in a ledger, and `npm run clean` takes it up.
+        Raises ReplayError when one stays: it then is in a ledger, and `replay clean` takes it up.
         """
         remove_images(self.bench, [self.made] if self.copy is None else [self.made, self.copy])

@@ -1,0 +1,44 @@
+import { merge } from "chart.js/helpers";
+import { scalesFor, scalesNow, xScaleType, yScaleType } from "./axes.js";
+import { dataFor } from "./datasets.js";
+import { entriesOf } from "./entries.js";
+import { isLogarithmic } from "./range.js";
+import { lookAt } from "./style.js";
+
+/**
+ * Gives a chart the data and the scales that a model asks for; whoever calls this updates the chart.
+ * @param {import("chart.js").Chart} chart
+ * @param {{model: import("./table.js").Model, settings: object, theme: object, room: import("./room.js").Room,
+ *          second: {model: import("./table.js").Model, label: string}|null, existing: object[]}} given
+ *   theme: computed colours and font; second: the second data set; existing: the datasets that it had before
+ * @returns {import("./entries.js").Entry[]} what is drawn, an entry a dataset
+ */
+export function fillChart(chart, { model, settings, theme, room, second, existing }) {
+  const { type } = chart.config;
+  const entries = entriesOf(model, second, thinningOf(model, settings, type));
+  const lookOf = (name) => lookAt(chart.canvas, name, settings, { faded: second !== null });
+  chart.data = dataFor(model, type, lookOf, {
+    existing,
+    overrides: settings.datasets,
+    entries,
+    otherXs: second?.model.xs,
+    positive: isLogarithmic(yScaleType(settings)),
+  });
+  chart.options.parsing = chart.data.datasets.some((dataset) => dataset.parsing);
+  if (settings.axes !== false) chart.options.scales = scalesOf(model, type, settings, theme, room);
+  return entries;
+}
+
+function scalesOf(model, type, settings, theme, room) {
+  const scales = scalesFor(model, type, settings, theme);
+  scales.y.afterFit = (scale) => {
+    scale.width = room.fit("left", scale.width);
+  };
+  return merge(scales, scalesNow(settings.scales, settings));
+}
+
+function thinningOf(model, settings, type) {
+  if (settings.decimate === false || type !== "line") return null;
+  const { min, max } = settings.scales?.x ?? {};
+  return { logarithmic: isLogarithmic(xScaleType(model, type, settings)), min, max };
+}
