@@ -26,13 +26,16 @@ from replay.sandbox import Sandbox
 from support.cluster_snapshot import difference, snapshot
 from support.patience import wait_until
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of one's own cluster")]
 WriteSite = Callable[[str, str], Path]
 USER = "client.replay"
+NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-neighbour", "replay/replay-1")
 
 
 @pytest.fixture(scope="module")
-def keyrings(administrator: Cluster, second_administrator: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def keyrings(
+    administrator: Cluster, second_administrator: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """The user that `preflight` asks an administrator to make, on both clusters, and neighbours of similar names."""
     folder = tmp_path_factory.mktemp("keyrings")
     for name, cluster in (("left", administrator), ("right", second_administrator)):
@@ -47,11 +50,14 @@ def keyrings(administrator: Cluster, second_administrator: Cluster, tmp_path_fac
     administrator.run("rbd", "pool", "init", "replay2")
     administrator.run("ceph", "config", "set", "client.replay2", "rbd_cache", "false")
     administrator.run("ceph", "config-key", "set", "replay/neighbour", "here")
-    for spec in ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-neighbour", "replay/replay-1"):
+    for spec in NEIGHBOURS:
         administrator.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
     with MonitorSession(administrator) as session:
         await_clean(session, ["replay2"])
-    return folder
+    yield folder
+    # The sandbox is shared: other tests count its images.
+    for spec in NEIGHBOURS:
+        administrator.run("rbd", "rm", "--no-progress", spec)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
 from support.processes import descendants
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of a foreign cluster")]
 
 USER = "client.replay"
 NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-with-journal", "replay/replay")

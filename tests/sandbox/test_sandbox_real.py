@@ -22,7 +22,7 @@ from replay.cluster.asok import ask
 from replay.sandbox import load, owns_fsid
 from support.patience import patient, wait_until
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.xdist_group("a sandbox of their own")]
 
 SMALL = ["--left-osd-size", "6GiB", "--right-osd-size", "6GiB"]
 MIB = 1 << 20
