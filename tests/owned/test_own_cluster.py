@@ -30,14 +30,18 @@ from replay.owned.slot import SlotLock
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.cluster_snapshot import difference, snapshot
+from support.patience import wait_until
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of one's own cluster")]
 WriteSite = Callable[[str, str], Path]
 USER = "client.replay"
+NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-neighbour", "replay/replay-1")
 
 
 @pytest.fixture(scope="module")
-def keyrings(administrator: Cluster, second_administrator: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def keyrings(
+    administrator: Cluster, second_administrator: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """The user that `preflight` asks an administrator to make, on both clusters, and neighbours of similar names."""
     folder = tmp_path_factory.mktemp("keyrings")
     for name, cluster in (("left", administrator), ("right", second_administrator)):
@@ -52,11 +56,14 @@ def keyrings(administrator: Cluster, second_administrator: Cluster, tmp_path_fac
     administrator.run("rbd", "pool", "init", "replay2")
     administrator.run("ceph", "config", "set", "client.replay2", "rbd_cache", "false")
     administrator.run("ceph", "config-key", "set", "replay/neighbour", "here")
-    for spec in ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-neighbour", "replay/replay-1"):
+    for spec in NEIGHBOURS:
         administrator.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
     with MonitorSession(administrator) as session:
         await_clean(session, ["replay2"])
-    return folder
+    yield folder
+    # The sandbox is shared: other tests count its images.
+    for spec in NEIGHBOURS:
+        administrator.run("rbd", "rm", "--no-progress", spec)
 
 
 @pytest.fixture
@@ -178,12 +185,8 @@ def test_clean_removes_what_is_in_the_ledger_and_leaves_neighbours_alone(site: S
 def test_clean_waits_until_mirroring_has_taken_the_copy_away(site: Site, ledger: Ledger, mode: str) -> None:
     name = _make_image(site, ledger, mode, mirrored=mode)
     assert site.secondary is not None
-    for _ in range(60):
-        if site.secondary.run("rbd", "info", f"replay/{name}", check=False).returncode == 0:
-            break
-        time.sleep(0.5)
-    else:
-        pytest.fail("the image was not mirrored within 30 s")
+    there = ("rbd", "info", f"replay/{name}")
+    wait_until(lambda: site.secondary.run(*there, check=False).returncode == 0, "the copy of the image")
     assert [outcome.status for outcome in _clean(site)] == ["removed"]
     assert site.secondary.run("rbd", "info", f"replay/{name}", check=False).returncode == 2
 

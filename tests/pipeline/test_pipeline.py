@@ -13,6 +13,7 @@ import pytest
 
 from replay.owned.account import Account
 from replay.raw.evidence import SUMS
+from support.patience import patient, wait_until
 from support.processes import descendants
 
 pytestmark = pytest.mark.sandbox
@@ -113,7 +114,7 @@ def test_an_interruption_stops_everything_and_keeps_finished_sets(bench, number)
     process = bench.start("tiny")
     wait_for(lambda: len(valid_points(bench)) == 1, process)
     process.send_signal(number)
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=patient(60)) == 130
     assert tools(bench) == []
     assert bench.images() == {"left": [], "right": []}
     kept = {name: content for name, content in bench.files().items() if "attempt-1/" in name}
@@ -133,17 +134,17 @@ def test_after_a_kill_of_any_process_the_next_run_goes_on(bench, seed):
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
-    process.wait(timeout=90)
+    process.wait(timeout=patient(90))
     kept = bench.files()
     finish(bench, kept)
 
 
-def wait_for(condition, process, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not condition():
+def wait_for(condition, process):
+    def met():
         assert process.poll() is None, "the run ended before the test could stop it"
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+        return condition()
+
+    wait_until(met, "what the test waits for", seconds=90)
 
 
 def finish(bench, kept):

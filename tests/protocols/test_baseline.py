@@ -20,6 +20,7 @@ from replay.procedures.baseline import Baseline
 from replay.raw.record import Measured
 from support.bench import bench_of
 from support.samples import sample
+from support.smoke import measure_as_shipped
 
 FIO, IPERF3 = "fio-file-randwrite-4k.json", "iperf3-loopback.json"
 LOAD = {"cpu_idle_fraction": 0.5, "disk_busy_fraction": 0.5, "load_1min": 1.0}
@@ -210,9 +211,7 @@ def beside_osds(campaign):
 
 @pytest.mark.sandbox
 def test_a_block_measures_disk_and_network_and_leaves_nothing_behind(campaign):
-    campaign.configure("baseline")
-    done = campaign.measure("baseline")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "baseline")
     good = [one for one in campaign.sidecars("baseline") if one["valid"]]
     assert sorted(one["variant"] for one in good) == [
         "network", "random-read", "random-write", "sequential-read", "sequential-write",
