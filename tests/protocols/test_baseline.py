@@ -228,7 +228,7 @@ def test_what_a_killed_block_leaves_is_removed_by_clean(campaign):
     running = campaign.start("baseline")
     try:
         campaign.wait_for(lambda: beside_osds(campaign) and campaign.processes("fio"), "fio")
-        for pid in campaign.processes("replay.measure.command"):
+        for pid in campaign.measuring():
             os.kill(pid, signal.SIGKILL)
     finally:
         running.kill()
