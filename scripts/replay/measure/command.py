@@ -110,8 +110,9 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
             print(f"next: {replay_command(module, '--data', data_set)}, once that is mended")
             return status
     print(f"\nnext: {_to_present(data_set, folder)}")
-    against = replay_command("claims", "--data", data_set, "--against", "NAME")
-    print(f"      {against} compares it with another data set")
+    if claims_path().exists():
+        against = replay_command("claims", "--data", data_set, "--against", "NAME")
+        print(f"      {against} compares it with another data set")
     return status
 
 
