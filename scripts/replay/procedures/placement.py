@@ -23,7 +23,7 @@ from replay.procedures.parts.rados_objects import RECORDS_PER_RUN_NAME, BenchObj
 from replay.procedures.parts.rados_rounds import run_rounds
 from replay.raw.record import Measured, Wait
 from replay.tools import adapter
-from replay.tools.placement_entities import last_osd
+from replay.tools.logs.placement_entities import last_osd
 from replay.tools.rados_bench import mode_of
 
 #: How often as heavy the last OSD is as each other one.

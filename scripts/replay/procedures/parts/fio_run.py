@@ -14,7 +14,7 @@ from replay.procedures.parts.tool_run import client_values, run_observed
 from replay.raw.record import Measured
 from replay.tools import OutputError, render
 from replay.tools.fio import job_options
-from replay.tools.fio_output import read_clients
+from replay.tools.output.fio_output import read_clients
 
 #: The name of an image in jobs, samples and steps, counted from 1.
 ENTITY = "image-{}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from replay.cluster.session import MonitorSession
-from replay.tools.placement_entities import ROLES
+from replay.tools.logs.placement_entities import ROLES
 
 
 def read_placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:

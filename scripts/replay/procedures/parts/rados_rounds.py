@@ -15,7 +15,7 @@ from replay.samplers.busiest import busiest, joined
 from replay.samplers.machine import MachineSampler, Reading
 from replay.tools import OutputError, render
 from replay.tools.rados_bench import RadosBench, mode_of
-from replay.tools.rados_runs import role_of
+from replay.tools.output.rados_runs import role_of
 from replay.tools.running.process import ToolRun
 from replay.tools.running.together import run_together
 

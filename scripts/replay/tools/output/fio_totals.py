@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from replay.tools.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
-from replay.tools.fio_output import Client, Direction
+from replay.tools.output.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
+from replay.tools.output.fio_output import Client, Direction
 
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 _SIZE = re.compile(r"(\d{1,15})([kKmMgG]?)i?[bB]?", re.ASCII)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from replay.tools.base import OutputError
-from replay.tools.samples import Sample, line_of
+from replay.tools.logs.samples import Sample, line_of
 
 #: What the mirror daemon counts of an image. It only rises, until the daemon counts from 0 again: then all of it does.
 _COUNTERS = {

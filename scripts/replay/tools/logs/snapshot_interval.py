@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import Result
-from replay.tools.fio import ADAPTER as FIO
-from replay.tools.fio_log import Logged, check_windows, logged_since_origin
-from replay.tools.readings import check_readings
-from replay.tools.samples import moments, read_samples
-from replay.tools.snapshots import snapshots_taken
-from replay.tools.steps import Steps
+from replay.tools.base import Reader, Result
+from replay.tools.fio import TOOL as FIO
+from replay.tools.logs.fio_log import Logged, check_windows, logged_since_origin
+from replay.tools.logs.readings import check_readings
+from replay.tools.logs.samples import moments, read_samples
+from replay.tools.logs.snapshots import snapshots_taken
+from replay.tools.logs.steps import Steps
 
 #: What is left to trim is the whole cluster's.
 _CLUSTER = "cluster"
@@ -22,29 +22,10 @@ BEFORE_SECONDS, AFTER_SECONDS = 2.0, 6.0
 NEAR_SECONDS = 2.0
 
 
-class SnapshotInterval:
+class SnapshotInterval(Reader):
     """Reads cells of the protocol of the same name: there is no program to build an argv for."""
 
     name = "snapshot_interval"
-    program = "fio"
-    client_options_in = "conf"
-
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return an empty argv: the protocol writes fio's job."""
-        return []
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing."""
-        return {}
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files beside fio's stdout and stderr."""
-        return {
-            "output": "result.json",
-            "latency": "latency.log",
-            "steps": "steps.jsonl",
-            "counters": "counters.csv",
-        }
 
     def parse(
         self,
@@ -94,7 +75,7 @@ class SnapshotInterval:
         return Result(metrics=metrics, series=tuple(series), histogram=report.histogram)
 
 
-ADAPTER = SnapshotInterval()
+READER = SnapshotInterval()
 
 
 def _offset(at: float, orders: list[float]) -> float | None:

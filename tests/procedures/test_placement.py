@@ -20,7 +20,7 @@ from replay.procedures import placement
 from replay.procedures.parts.rados_objects import Removal
 from replay.procedures.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
 from replay.raw.record import Wait
-from replay.tools.placement_entities import ROLES
+from replay.tools.logs.placement_entities import ROLES
 from support.bench import bench_of
 from support.placement_output import placement_files
 from support.rados_output import rados_json

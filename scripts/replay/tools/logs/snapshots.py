@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from replay.tools.steps import Steps
+from replay.tools.logs.steps import Steps
 
 _SNAPSHOT_ID = re.compile(r"Snapshot ID: (\d{1,18})", re.ASCII)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result
-from replay.tools.fio_output import read_clients
-from replay.tools.fio_totals import check_levels
-from replay.tools.readings import check_readings, check_rests
-from replay.tools.samples import Sample, moments, progress, read_samples
-from replay.tools.steps import Steps
+from replay.tools.base import OutputError, Reader, Result
+from replay.tools.output.fio_output import read_clients
+from replay.tools.output.fio_totals import check_levels
+from replay.tools.logs.readings import check_readings, check_rests
+from replay.tools.logs.samples import Sample, moments, progress, read_samples
+from replay.tools.logs.steps import Steps
 
 #: By mode: the daemon's counter that tells how far an image is, and that of the bytes it moved.
 _COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}
@@ -18,24 +18,10 @@ _COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshot
 _COPY_SECONDS = "snapshots_time.sum"
 
 
-class MirrorReplay:
+class MirrorReplay(Reader):
     """Reads catch-ups. The protocol of the same name runs them: there is no program to build an argv for."""
 
     name = "mirror_replay"
-    program = "fio"
-    client_options_in = "conf"
-
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return an empty argv: a cell is several commands, each in its log."""
-        return []
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing."""
-        return {}
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files beside fio's stdout and stderr."""
-        return {"output": "result.json", "steps": "steps.jsonl", "counters": "counters.csv"}
 
     def parse(
         self,
@@ -45,7 +31,7 @@ class MirrorReplay:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`; see `Adapter.parse`.
+        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`; see `Reader.parse`.
 
         `levels["mode"]` is journal or snapshot, `levels["images"]` how many images there must be. Time counts from the
         first order to start replay. Metrics: `bytes`, what the clients wrote while replay was stopped;
@@ -110,7 +96,7 @@ class MirrorReplay:
         return {name: one.io_bytes for name, one in writes.items()}, max(one.seconds for one in writes.values())
 
 
-ADAPTER = MirrorReplay()
+READER = MirrorReplay()
 
 
 class _CatchUp:

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from replay.tools.rados_runs import role_of, roles_by_instance
+from replay.tools.output.rados_runs import role_of, roles_by_instance
 from support.rados_output import rados_json
 from support.samples import sample
 

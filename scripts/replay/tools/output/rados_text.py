@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from replay.tools.base import OutputError, number
-from replay.tools.rados_totals import Totals, rates
+from replay.tools.output.rados_totals import Totals, rates
 
 _MAINTAINING = re.compile(
     r" *Maintaining (?P<threads>\d{1,9}) concurrent (?P<kind>write|read)s of (?P<size>\d{1,15}) bytes"

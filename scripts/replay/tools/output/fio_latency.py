@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from replay.tools.base import agrees, number
-from replay.tools.fio_histogram import HIGHEST_END, bounds_nanoseconds, unreached
-from replay.tools.json_place import Place
+from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, unreached
+from replay.tools.output.json_place import Place
 
 #: Doubles that fio prints with six decimals.
 _PRINTED = 1e-6

@@ -5,31 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, number
-from replay.tools.failover_log import check_contents, check_procedure
-from replay.tools.steps import Steps, check_end
+from replay.tools.base import OutputError, Reader, Result, number
+from replay.tools.logs.failover_log import check_contents, check_procedure
+from replay.tools.logs.steps import Steps, check_end
 
 CSV_HEADER = "write,acknowledged_seconds"
 
 
-class Failover:
+class Failover(Reader):
     """Reads trials. The protocol of the same name runs them: there is no program to build an argv for."""
 
     name = "failover"
-    program = "rbd"
-    client_options_in = "argv"
-
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return an empty argv: a trial is many commands, each in its log."""
-        return []
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing."""
-        return {}
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the writer's acknowledgements, which are stored beside the log."""
-        return {"acknowledgements": "acknowledgements.csv"}
 
     def parse(
         self,
@@ -39,7 +25,7 @@ class Failover:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse the steps (`stdout`) and the writer's acknowledgements; see `Adapter.parse`.
+        """Parse the steps (`stdout`) and the writer's acknowledgements; see `Reader.parse`.
 
         Metrics: `seconds_to_first_write` from the start of demotion (planned) or the moment of loss (forced) to the
         acknowledgement of the first write on the second cluster; `seconds_without_write` from the last write that the
@@ -81,7 +67,7 @@ class Failover:
         return Result(metrics=metrics)
 
 
-ADAPTER = Failover()
+READER = Failover()
 
 
 def _acknowledged(text: str, file: str) -> list[float]:

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from replay.tools.base import OutputError, Result
-from replay.tools.fio_log import check_operations, logged_since_origin
-from replay.tools.fio_output import Client, read_clients
-from replay.tools.fio_totals import check_levels, histogram
-from replay.tools.fio_totals import metrics as fio_metrics
-from replay.tools.readings import check_readings, check_rests
-from replay.tools.samples import Sample, line_of, moments, progress, read_samples
-from replay.tools.snapshots import Snapshot, snapshots_taken
-from replay.tools.steps import Steps
+from replay.tools.base import OutputError, Reader, Result
+from replay.tools.logs.fio_log import check_operations, logged_since_origin
+from replay.tools.output.fio_output import Client, read_clients
+from replay.tools.output.fio_totals import check_levels, histogram
+from replay.tools.output.fio_totals import metrics as fio_metrics
+from replay.tools.logs.readings import check_readings, check_rests
+from replay.tools.logs.samples import Sample, line_of, moments, progress, read_samples
+from replay.tools.logs.snapshots import Snapshot, snapshots_taken
+from replay.tools.logs.steps import Steps
 
 IMAGE = "image-1"
 #: What the samplers say besides: of themselves.
@@ -23,29 +23,10 @@ _PROBE = "probe"
 _COPIED = "copied_snapshot_id"
 
 
-class MirrorLag:
+class MirrorLag(Reader):
     """Reads cells of the protocol of the same name: there is no program to build an argv for."""
 
     name = "mirror_lag"
-    program = "fio"
-    client_options_in = "conf"
-
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return an empty argv: the protocol writes fio's job."""
-        return []
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing."""
-        return {}
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files beside fio's stdout and stderr."""
-        return {
-            "output": "result.json",
-            "latency": "latency.log",
-            "steps": "steps.jsonl",
-            "counters": "counters.csv",
-        }
 
     def parse(
         self,
@@ -55,7 +36,7 @@ class MirrorLag:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse fio's report (`output`) and log (`latency`), the `steps` and the `counters`; see `Adapter.parse`.
+        """Parse fio's report (`output`) and log (`latency`), the `steps` and the `counters`; see `Reader.parse`.
 
         `levels["mode"]` is journal or snapshot. Lag is the time between the last write that the first cluster had
         acknowledged at a moment and the last one that the replica held: what a loss of the site at that moment would
@@ -88,7 +69,7 @@ class MirrorLag:
         return _result(acknowledged, positions, rows, clients, counters_file)
 
 
-ADAPTER = MirrorLag()
+READER = MirrorLag()
 
 #: (elapsed_seconds, how many of the acknowledged writes the replica held)
 _Positions = list[tuple[float, int]]

@@ -6,29 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from replay.tools.base import Result
-from replay.tools.placement_entities import ROLES, entities_of, placement_metrics, read_placement
-from replay.tools.rados_bench import ADAPTER as RADOS
+from replay.tools.base import Reader, Result
+from replay.tools.logs.placement_entities import ROLES, entities_of, placement_metrics, read_placement
+from replay.tools.rados_bench import TOOL as RADOS
 
 
-class Placement:
+class Placement(Reader):
     """Reads a cell: the tool is `rados bench`, whose argv this is."""
 
     name = "placement"
-    program = "rados"
-    client_options_in = "argv"
-
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return the argv of `rados bench`."""
-        return RADOS.argv_template(levels, options)
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing."""
-        return {}
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the file of `rados bench`, and Ceph's JSON that was read before it ran."""
-        return RADOS.result_files(levels, options) | ROLES
 
     def parse(
         self,
@@ -50,4 +36,4 @@ class Placement:
         return replace(result, metrics=metrics, entities=tuple(entities))
 
 
-ADAPTER = Placement()
+READER = Placement()

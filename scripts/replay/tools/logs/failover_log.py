@@ -10,7 +10,7 @@ import itertools
 from typing import NoReturn
 
 from replay.tools.base import agrees
-from replay.tools.steps import Step, Steps
+from replay.tools.logs.steps import Step, Steps
 
 #: From the end of a step to the start of the next. The procedure waits for a tenth of a second after a refusal; beside
 #: a full benchmark it may be kept from a CPU for seconds. A trial that is void although it was good, and slow ones more

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from replay.tools.placement_entities import entities_of, last_osd, placement_metrics, read_placement
+from replay.tools.logs.placement_entities import entities_of, last_osd, placement_metrics, read_placement
 from support.hostile import changed_digit
 from support.placement_output import MIB, placement_files
 from support.rados_output import rados_json
@@ -224,9 +224,3 @@ def test_a_run_that_failed_is_one_whatever_the_placement_was():
     files = placement_files([[0, 1]], EQUAL)
     with pytest.raises(OutputError, match="exit status 1"):
         adapter("placement").parse({"stdout": "error during benchmark\n", **files}, 1, LEVELS)
-
-
-def test_the_tool_is_rados_bench():
-    argv = adapter("placement").argv_template(LEVELS, {"threads": 16})
-    assert argv[:1] + argv[argv.index("bench") :][:3] == ["rados", "bench", "{seconds}", "rand"]
-    assert set(adapter("placement").result_files(LEVELS, {})) == {"output", "groups", "tree", "usage"}
