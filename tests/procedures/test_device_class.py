@@ -19,8 +19,8 @@ from replay.owned.experiment_pools import ExperimentPool
 from replay.owned.osd_settings import Osd
 from replay.procedures.device_class import DeviceClass
 from replay.procedures.device_class_objects import DeviceClassObjects
-from replay.procedures.parts import device_classes
-from replay.procedures.parts.device_classes import DeviceClasses, Reading, lacking
+from replay.procedures.XXX import device_classes
+from replay.procedures.targets.device_classes import DeviceClasses, Reading, lacking
 from replay.raw.record import Measured
 from replay.sandbox.io_caps import find_hierarchy
 from support.bench import bench_of

@@ -17,10 +17,10 @@ from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.ledger import Ledger
 from replay.procedures.failover import Failover
-from replay.procedures.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
-from replay.procedures.trial.contents import inspect
-from replay.procedures.trial.pair import MirroredPair
-from replay.procedures.trial.steps import StepLog
+from replay.procedures.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
+from replay.procedures.drivers.trial.contents import inspect
+from replay.procedures.drivers.trial.pair import MirroredPair
+from replay.procedures.drivers.steps import StepLog
 from replay.tools.running.process import ToolRun
 
 SEED = 7

@@ -9,8 +9,8 @@ import pytest
 
 from replay.base.costs import Costs
 from replay.base.errors import ReplayError
-from replay.procedures.parts import network_run
-from replay.procedures.parts.network_run import Ends, ends_of, hide, on_host, run_network_test
+from replay.procedures.XXX import network_run
+from replay.procedures.drivers.network import Ends, ends_of, hide, on_host, run_network_test
 from replay.tools import adapter
 
 LEVELS = {"io_size_bytes": 65536, "io_depth": 2}

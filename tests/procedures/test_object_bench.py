@@ -19,7 +19,7 @@ from replay.design.expansion import expand
 from replay.owned.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.procedures import object_bench
 from replay.procedures.object_bench import ObjectBench
-from replay.procedures.parts import rados_objects, rados_rounds
+from replay.procedures.XXX import rados_objects, rados_rounds
 from replay.raw.record import Wait
 from replay.samplers.machine import Reading
 from replay.tools.running.process import ToolRun

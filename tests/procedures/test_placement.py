@@ -17,7 +17,7 @@ from replay.design.expansion import expand
 from replay.owned.experiment_pools import ExperimentPool
 from replay.owned.osd_settings import Osd
 from replay.procedures import placement
-from replay.procedures.parts.rados_objects import Removal
+from replay.procedures.targets.rados_objects import Removal
 from replay.procedures.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
 from replay.raw.record import Wait
 from replay.tools.logs.placement_entities import ROLES

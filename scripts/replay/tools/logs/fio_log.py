@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from replay.tools.base import OutputError, agrees
-from replay.tools.output.fio_latency import Latency
 from replay.tools.logs.steps import Steps, check_end
+from replay.tools.output.fio_latency import Latency
 
 #: Batches of lines may overlap by so much; a log whose time runs back further is not one log.
 OVERLAP_MILLISECONDS = 250

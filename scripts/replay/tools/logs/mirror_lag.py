@@ -9,13 +9,13 @@ from typing import Any
 
 from replay.tools.base import OutputError, Reader, Result
 from replay.tools.logs.fio_log import check_operations, logged_since_origin
-from replay.tools.output.fio_output import Client, read_clients
-from replay.tools.output.fio_totals import check_levels, histogram
-from replay.tools.output.fio_totals import metrics as fio_metrics
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import Sample, line_of, moments, progress, read_samples
 from replay.tools.logs.snapshots import Snapshot, snapshots_taken
 from replay.tools.logs.steps import Steps
+from replay.tools.output.fio_output import Client, read_clients
+from replay.tools.output.fio_totals import check_levels, histogram
+from replay.tools.output.fio_totals import metrics as fio_metrics
 
 IMAGE = "image-1"
 #: What the samplers say besides: of themselves.

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.tools.base import OutputError, Reader, Result
-from replay.tools.output.fio_output import read_clients
-from replay.tools.output.fio_totals import check_levels
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import Sample, moments, progress, read_samples
 from replay.tools.logs.steps import Steps
+from replay.tools.output.fio_output import read_clients
+from replay.tools.output.fio_totals import check_levels
 
 #: By mode: the daemon's counter that tells how far an image is, and that of the bytes it moved.
 _COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}

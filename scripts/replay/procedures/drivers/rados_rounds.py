@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from replay.owned.slot import SlotLock
-from replay.procedures.parts.rados_objects import hide_host
+from replay.procedures.targets.rados_objects import hide_host
 from replay.samplers.busiest import busiest, joined
 from replay.samplers.machine import MachineSampler, Reading
 from replay.tools import OutputError, render
-from replay.tools.rados_bench import RadosBench, mode_of
 from replay.tools.output.rados_runs import role_of
+from replay.tools.rados_bench import RadosBench, mode_of
 from replay.tools.running.process import ToolRun
 from replay.tools.running.together import run_together
 

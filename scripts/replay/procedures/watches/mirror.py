@@ -15,9 +15,12 @@ from replay.cluster.mirroring import (
     wait_until_copied,
     wait_until_replayed,
 )
+from replay.design.design import Cell
 from replay.measure.bench import Bench
+from replay.measure.procedure import Look, Watch, writes
 from replay.owned.images import BlockImage
 from replay.raw.record import Measured, Wait
+from replay.tools import Result
 
 FIRST_COPY_TIMEOUT_SECONDS = 300.0
 
@@ -174,3 +177,38 @@ class MirrorWatch:
     def _await_snapshot(self) -> Wait:
         last = take_mirror_snapshot(self.cells.bench.primary_cluster, self.made.spec)
         return wait_until_copied(self.cells._copied(self.made), last)
+
+
+class Mirror(Watch):
+    """Mirroring around each cell on the target's images. Does nothing for images that are not mirrored."""
+
+    def begin(self) -> None:
+        """Know the mirror daemon."""
+        self.cells = self.cells_of_block()
+
+    def cells_of_block(self) -> MirrorCells:
+        """Return what makes the watch of each cell."""
+        return MirrorCells(self.bench, self.design.configuration.get("snapshot_interval_seconds"))
+
+    def open(self) -> None:
+        """Wait for the first copies."""
+        for made in self.procedure.target.all():
+            self.cells.await_first_copy(made)
+
+    def started(self, cell: Cell) -> None:
+        """Read the daemon's counters."""
+        [made] = self.procedure.target.of(cell)
+        self.watch = self.cells.watch(made, is_write=writes(cell))
+
+    def look_of(self, cell: Cell) -> Look | None:
+        """Take mirror snapshots when they are due."""
+        return self.watch.while_running
+
+    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Take up snapshots that are under way; void a cell that should have met one and did not."""
+        self.watch.transferred_bytes = int(result.metrics.get("bytes", 0)) if result is not None else 0
+        self.watch.finish(measured)
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until mirroring has caught up with the cell."""
+        return self.watch.restore(measured)

@@ -1,8 +1,8 @@
-"""One iperf3 test: a server that serves one client and ends, and who reaches it from where."""
+"""A tool of two ends: a server that serves one client and ends, and a client that reaches it, perhaps through SSH."""
 
 from __future__ import annotations
 
-import re
+import math
 import secrets
 import shlex
 import socket
@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 from replay.base.errors import ReplayError
 from replay.cluster.capabilities import LOCAL_HOSTS
+from replay.cluster.site import Site
+from replay.design.design import Cell
 from replay.measure.bench import Bench
-from replay.procedures.parts.tool_run import run_observed
+from replay.measure.procedure import Driver, Look
+from replay.procedures.drivers.tool_run import hidden, run_observed
 from replay.raw.record import Measured
-from replay.tools.base import render
-from replay.tools.iperf3 import LISTENING, server_argv
+from replay.tools.base import NetworkTool, render
 from replay.tools.running.background import Background
 from replay.tools.running.fio_ssh import OPTIONS
 
@@ -26,8 +28,6 @@ PATIENCE_SECONDS = 30.0
 #: A port that was free may be taken a moment later, and on another host nobody knows which one is free.
 MOST_PORTS = 3
 _REMOTE_PORTS = (20000, 32000)
-_ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
-_HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
 
 
 @dataclass(frozen=True)
@@ -61,32 +61,53 @@ def on_host(host: str, argv: Sequence[str]) -> list[str]:
     return ["ssh", *options, "--", host, shlex.join(argv)]
 
 
-def run_network_test(bench: Bench, ends: Ends, template: Sequence[str], *, seconds: int) -> Measured:
-    """Run the client's `template` against a server of its own, which is gone when this returns.
+class TwoEnds(Driver):
+    """Runs a `NetworkTool` between the first two client hosts of a site; one that has none measures loopback."""
 
-    Raises ReplayError when no server comes up. What names a host is hidden in all that is returned.
-    """
-    server, port = _start_server(bench, ends)
-    try:
-        argv = render(list(template), {"server": _address(ends.server), "port": port, "seconds": seconds})
-        measured = run_observed(bench, on_host(ends.client, argv), {}, timeout_seconds=PATIENCE_SECONDS + seconds)
-    finally:
-        server.kill()
-    measured.argv = [argument.replace("{seconds}", str(seconds)) for argument in template]
-    names = [name for host in (ends.server, ends.client) if host not in LOCAL_HOSTS for name in (host, _address(host))]
-    measured.results = {role: (name, hide(content, names)) for role, (name, content) in measured.results.items()}
-    return measured
+    def __init__(self, tool: NetworkTool) -> None:
+        self.tool = tool
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return why the network of a site is not measured."""
+        if site.sandbox:
+            return {}
+        if site.ceilings.rate_bytes_per_second is not None:
+            why = "the site limits the rate of its clients, and a baseline takes all that there is"
+            return {"client_hosts": why}
+        if set(site.client_hosts) <= LOCAL_HOSTS:
+            return {"client_hosts": "it names no other host, so that there is no network to measure"}
+        return {}
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+        """Run the client against a server of its own, which is gone when this returns. The seed is not used.
+
+        Raises ReplayError when no server comes up. What names a host is hidden in all that is returned.
+        """
+        ends = ends_of(self.bench.site.client_hosts)
+        seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
+        template = self.tool.argv_template(cell.levels, self.procedure.job_options(cell))
+        server, port = _start_server(self.bench, self.tool, ends)
+        try:
+            argv = render(list(template), {"server": _address(ends.server), "port": port, "seconds": seconds})
+            measured = run_observed(
+                self.bench,
+                on_host(ends.client, argv),
+                {},
+                timeout_seconds=PATIENCE_SECONDS + seconds,
+                while_running=look,
+            )
+        finally:
+            server.kill()
+        measured.argv = [argument.replace("{seconds}", str(seconds)) for argument in template]
+        measured.facts["network"] = "loopback" if ends.is_loopback else "between two client hosts"
+        measured.results = {role: (name, self.tool.hide(said)) for role, (name, said) in measured.results.items()}
+        words = [
+            word for host in (ends.server, ends.client) if host not in LOCAL_HOSTS for word in (host, _address(host))
+        ]
+        return hidden(measured, dict.fromkeys(sorted(words, key=len, reverse=True), "{host}"))
 
 
-def hide(content: bytes, names: Sequence[str] = ()) -> bytes:
-    """Return a tool's output with a placeholder for addresses and the hosts' names."""
-    content = _ADDRESSES.sub(rb'\1"{host}"', _HOST_NAME.sub(rb"\1{host}", content))
-    for name in sorted(names, key=len, reverse=True):
-        content = content.replace(name.encode(), b"{host}")
-    return content
-
-
-def _start_server(bench: Bench, ends: Ends) -> tuple[Background, int]:
+def _start_server(bench: Bench, tool: NetworkTool, ends: Ends) -> tuple[Background, int]:
     bind = LOOPBACK if ends.is_loopback else None
     for left in reversed(range(MOST_PORTS)):
         port = (
@@ -94,9 +115,9 @@ def _start_server(bench: Bench, ends: Ends) -> tuple[Background, int]:
             if ends.is_loopback
             else _REMOTE_PORTS[0] + secrets.randbelow(_REMOTE_PORTS[1] - _REMOTE_PORTS[0])
         )
-        server = Background(on_host(ends.server, render(server_argv(bind), {"port": port})), slot=bench.slot)
+        server = Background(on_host(ends.server, render(tool.server_argv(bind), {"port": port})), slot=bench.slot)
         try:
-            server.await_that(lambda server=server: LISTENING.encode() in server.stdout(), "it listened")
+            server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
         except ReplayError:
             server.kill()
             if not left:

@@ -10,7 +10,7 @@ from typing import Any
 from replay.cluster.client_conf import write_client_conf
 from replay.measure.bench import Bench
 from replay.owned.images import BlockImage
-from replay.procedures.parts.tool_run import client_values, run_observed
+from replay.procedures.drivers.tool_run import client_values, hidden, run_observed, runtime_of
 from replay.raw.record import Measured
 from replay.tools import OutputError, render
 from replay.tools.fio import job_options
@@ -65,8 +65,7 @@ def run_fio(
             **names,
             "seed": str(seed),
             "logs": str(folder / "log"),
-            # fio takes whole seconds, or milliseconds by their unit.
-            "runtime_seconds": f"{runtime_seconds * 1000:.0f}ms",
+            "runtime_seconds": runtime_of(runtime_seconds),
         }
         jobs = folder / "jobs.fio"
         jobs.write_text(render([text], values)[0])
@@ -83,18 +82,9 @@ def run_fio(
         log = folder / f"log{_LOG_ENDING}"
         if log.exists():
             measured.results["latency"] = ("latency.log", log.read_bytes())
-        hidden = {str(folder): "{folder}", **{value: f"{{{key}}}" for key, value in names.items()}}
-        measured.results = {
-            role: (suffix, _hide(content, hidden)) for role, (suffix, content) in measured.results.items()
-        }
+        hidden(measured, {str(folder): "{folder}", **{value: f"{{{key}}}" for key, value in names.items()}})
         measured.results["jobs"] = ("jobs.fio", text.encode())
     return measured
-
-
-def _hide(content: bytes, hidden: Mapping[str, str]) -> bytes:
-    for word, placeholder in hidden.items():
-        content = content.replace(word.encode(), placeholder.encode())
-    return content
 
 
 def written_bytes(measured: Measured) -> dict[str, int]:

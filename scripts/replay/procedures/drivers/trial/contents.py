@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from replay.procedures.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
+from replay.procedures.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
 
 
 @dataclass(frozen=True)

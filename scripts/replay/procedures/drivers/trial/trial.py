@@ -15,12 +15,12 @@ from replay.cluster.cluster import Cluster
 from replay.cluster.session import SYSTEM_PYTHON
 from replay.measure.bench import Bench
 from replay.owned.images import BlockImage
-from replay.procedures.parts.tool_run import client_values
-from replay.procedures.trial import client
-from replay.procedures.trial.contents import inspect
-from replay.procedures.trial.pair import MirroredPair
-from replay.procedures.trial.snapshots import Snapshots
-from replay.procedures.trial.steps import StepLog
+from replay.procedures.drivers.steps import StepLog
+from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.trial import client
+from replay.procedures.drivers.trial.contents import inspect
+from replay.procedures.drivers.trial.pair import MirroredPair
+from replay.procedures.watches.snapshots import Snapshots
 from replay.tools.running.background import Background
 
 #: `rbd mirror image promote` ends with these while the other side's demotion has not arrived: EBUSY where the journal

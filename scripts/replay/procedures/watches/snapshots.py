@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from replay.procedures.trial.steps import StepLog
+from replay.procedures.drivers.steps import StepLog
 from replay.tools import render
 from replay.tools.running.background import Background
 

@@ -179,20 +179,3 @@ def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
     if process is None:
         raise ReplayError(f"{role.name} does not run", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
     return process.pid, owned.layout.data(name, role.name)
-
-
-def check_options(design, where: str) -> None:
-    """Refuse a design whose variants do not say what class they are on, or hide the cap that they stand for."""
-    for key in ("cap_iops", "most_replicas", "pg_num"):
-        value = design.options.get(key)
-        if not isinstance(value, int) or value < 1:
-            raise ConfigurationError(f"options.{key} is {value!r}, no whole number above 0", where=where)
-    for one in design.variants:
-        if one.levels.get("device_class") not in (FAST, CAPPED):
-            raise ConfigurationError(f"{one.name}: levels.device_class is {FAST} or {CAPPED}", where=where)
-        if one.levels["device_class"] == CAPPED and str(design.options["cap_iops"]) not in one.label:
-            raise ConfigurationError(
-                f"{one.name}: the label {one.label!r} does not say the cap, {design.options['cap_iops']} IOPS",
-                where=where,
-                next_step="call it by its cap: it is no other kind of device",
-            )
