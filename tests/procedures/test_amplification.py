@@ -65,8 +65,9 @@ def cell_of(made, variant="without-journal", **levels):
 
 
 def restored(made, cell):
-    made._opening = reading(0)
-    made._watch = SimpleNamespace(restore=lambda measured: [])
+    mirror, ledger = made.watches
+    ledger.opening = reading(0)
+    mirror.watch = SimpleNamespace(restore=lambda measured: [])
     measured = Measured([], {}, 0, "", "", 1.0, {})
     return measured, made.restore(cell, measured)
 
@@ -75,13 +76,13 @@ def restored(made, cell):
 def test_a_cell_writes_so_often_or_as_often_as_its_bytes_allow(tmp_path, size, operations):
     made = protocol()
     cell = cell_of(made, io_size_bytes=size)
-    assert made._load_size(tmp_path, cell), "no pilot"
-    assert made.io_total_bytes[cell.cell_id] == operations * size
+    assert made.driver.is_sized(tmp_path, cell), "no pilot"
+    assert made.driver.io_total_bytes[cell.cell_id] == operations * size
 
 
 def test_the_closing_reading_is_the_first_after_which_the_osds_rested(quick):
     made = protocol()
-    made.daemons = Daemons(0, 400, 700, 705, 705)
+    made.watches[1].daemons = Daemons(0, 400, 700, 705, 705)
     measured, waits = restored(made, cell_of(made))
     assert [(wait.reason, wait.outcome, wait.seconds) for wait in waits] == [("osds_quiet", "quiet", 3.0)]
     assert measured.samples["ledger"]["primary"]["osd.0"]["store"]["small_writes"] == 705
@@ -90,7 +91,7 @@ def test_the_closing_reading_is_the_first_after_which_the_osds_rested(quick):
 
 def test_a_cell_after_which_the_osds_never_rest_has_no_count(quick):
     made = protocol()
-    made.daemons = Daemons(*range(0, 10**6, 1000))
+    made.watches[1].daemons = Daemons(*range(0, 10**6, 1000))
     measured, waits = restored(made, cell_of(made))
     assert waits[0].outcome == "still_writing"
     assert measured.invalid[0] == "incomplete"
@@ -100,7 +101,7 @@ def test_what_is_trimmed_after_the_osds_rested_belongs_to_the_cell(quick, monkey
     settled = [[Wait("cluster_settled", 2.0, "settled")], []]
     monkeypatch.setattr(amplification, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
     made = protocol()
-    made.daemons = Daemons(0, 0, 300, 300)
+    made.watches[1].daemons = Daemons(0, 0, 300, 300)
     measured, waits = restored(made, cell_of(made))
     assert [wait.reason for wait in waits] == ["osds_quiet", "cluster_settled", "osds_quiet"]
     assert measured.samples["ledger"]["primary"]["osd.0"]["store"]["small_writes"] == 300
@@ -128,18 +129,24 @@ def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monke
 def test_where_no_osd_tells_its_counters_nothing_is_created(tmp_path):
     made = protocol()
     silent = Reading({"primary": {}}, None, 0.0, 0.01, ("primary osd.0: error 13: Permission denied",))
-    made.daemons = SimpleNamespace(read=lambda: silent)
+    made.watches[1].daemons = SimpleNamespace(read=lambda: silent)
     with pytest.raises(ReplayError, match=r"no OSD tells its counters .*Permission denied"):
         made.open_block(tmp_path, made.design.sets)
-    assert made.images == {}
+    assert made.target.images == {}
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"options": {"operations": 0, "bytes_at_most": 1}}, "options.operations is 0"),
-        ({"options": {"operations": 1}}, "options.bytes_at_most is None"),
-        ({"factors": {**load_experiment("amplification")["factors"], "io_type": ["read"]}}, "`io_type`: write"),
+        (
+            {"options": {"operations": 0, "bytes_at_most": 1}},
+            "options.operations: expected a whole number above 0, found 0",
+        ),
+        ({"options": {"operations": 1}}, "options.bytes_at_most: this option is missing"),
+        (
+            {"factors": {**load_experiment("amplification")["factors"], "io_type": ["read"]}},
+            "factors.io_type: 'read' is none of write",
+        ),
     ],
 )
 def test_a_design_that_cannot_be_counted_is_refused(changes, said):

@@ -15,8 +15,9 @@ from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.design.procedures import lacking
 from replay.owned.ledger import Ledger
-from replay.procedures import baseline
 from replay.procedures.baseline import Baseline
+from replay.procedures.drivers import fio_process, network
+from replay.procedures.targets import osd_file
 from replay.raw.record import Measured
 from support.bench import bench_of
 from support.samples import sample
@@ -51,10 +52,12 @@ def make(tmp_path, monkeypatch):
             made.asked.append((template, values, more))
             return made.says.pop(0)
 
-        monkeypatch.setattr(baseline, "run_observed", run)
-        monkeypatch.setattr(baseline, "run_network_test", lambda bench, ends, template, **more: run(bench, template))
+        server = SimpleNamespace(kill=lambda: None)
+        monkeypatch.setattr(fio_process, "run_observed", run)
+        monkeypatch.setattr(network, "run_observed", run)
+        monkeypatch.setattr(network, "_start_server", lambda bench, tool, ends: (server, 1))
         if fill:
-            monkeypatch.setattr(made, "_fill", lambda path, size: path.write_bytes(b"x"))
+            monkeypatch.setattr(made.target, "fill", lambda path, size: path.write_bytes(b"x"))
         return made
 
     return of
@@ -73,7 +76,7 @@ def files(protocol):
 def test_the_file_lies_beside_the_osds_and_goes_with_the_block(make):
     protocol = make()
     protocol.open_block(Path("raw"), protocol.design.sets)
-    assert files(protocol) == [protocol.file]
+    assert files(protocol) == [protocol.target.path]
     assert [one.kind for one in protocol.bench.ledger.owned()] == ["file"]
     protocol.close_block()
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []
@@ -82,7 +85,7 @@ def test_the_file_lies_beside_the_osds_and_goes_with_the_block(make):
 def test_a_block_of_the_network_alone_makes_no_file(make):
     protocol = make()
     protocol.open_block(Path("raw"), [one for one in protocol.design.sets if one.point.startswith("network")])
-    assert protocol.file is None and files(protocol) == []
+    assert protocol.target.path is None and files(protocol) == []
     protocol.close_block()
 
 
@@ -92,7 +95,7 @@ def test_a_fill_that_is_cut_short_leaves_a_file_that_closing_removes(make, monke
     def interrupted(path, size):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(protocol, "_fill", interrupted)
+    monkeypatch.setattr(protocol.target, "fill", interrupted)
     with pytest.raises(KeyboardInterrupt):
         protocol.open_block(Path("raw"), protocol.design.sets)
     assert len(files(protocol)) == 1
@@ -102,7 +105,7 @@ def test_a_fill_that_is_cut_short_leaves_a_file_that_closing_removes(make, monke
 
 def test_nothing_is_made_where_the_osds_would_run_out_of_room(make, monkeypatch):
     protocol = make()
-    monkeypatch.setattr(baseline.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
+    monkeypatch.setattr(osd_file.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
     with pytest.raises(ReplayError, match=r"0\.5 GiB are free"):
         protocol.open_block(Path("raw"), protocol.design.sets)
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []
@@ -112,7 +115,7 @@ def test_a_fill_writes_every_byte_by_direct_io(make):
     protocol = make(fill=False)
     path = protocol.bench.primary_cluster.conf.parent / "file"
     path.touch()
-    protocol._fill(path, 8 << 20)
+    protocol.target.fill(path, 8 << 20)
     assert path.stat().st_blocks * 512 >= path.stat().st_size == 8 << 20
     assert protocol.bench.client_bytes_written == 8 << 20
 
@@ -120,16 +123,16 @@ def test_a_fill_writes_every_byte_by_direct_io(make):
 def test_a_fill_that_fails_is_an_error_that_says_why(make):
     protocol = make(fill=False)
     with pytest.raises(ReplayError, match="fio could not fill a file"):
-        protocol._fill(protocol.bench.primary_cluster.conf.parent, 8 << 20)
+        protocol.target.fill(protocol.bench.primary_cluster.conf.parent, 8 << 20)
 
 
 def test_a_write_is_charged_to_the_account_and_its_path_is_hidden(make):
     protocol = make()
     protocol.open_block(Path("raw"), protocol.design.sets)
-    protocol.says = [measured(output=sample(FIO)[0].replace('"bf"', f'"{protocol.file}"'))]
+    protocol.says = [measured(output=sample(FIO)[0].replace('"bf"', f'"{protocol.target.path}"'))]
     found = protocol.run(cell(protocol, "media-4096-16", "random-write"), 7)
     assert found.invalid is None and found.headline.endswith("MiB/s")
-    assert str(protocol.file).encode() not in found.results["output"][1]
+    assert str(protocol.target.path).encode() not in found.results["output"][1]
     assert protocol.bench.client_bytes_written > 4096 * 1000
     template, values, _ = protocol.asked[0]
     assert "--filename={file}" in template and values["runtime_seconds"] == "2000ms"
@@ -166,9 +169,12 @@ def test_a_tool_that_was_killed_and_one_that_was_too_short_are_void(make):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"tool": "fio"}, "has the tool baseline, not fio"),
-        ({"options": {"engine": "libaio", "most_bytes": 1}}, "options.file_size_bytes is None"),
-        ({"factors": {"resource": ["disk"], "io_size_bytes": [4096], "io_depth": [1]}}, "neither media nor network"),
+        ({"tool": "fio"}, "baseline runs baseline, not fio"),
+        ({"options": {"engine": "libaio", "most_bytes": 1}}, "options.file_size_bytes: this option is missing"),
+        (
+            {"factors": {"resource": ["disk"], "io_size_bytes": [4096], "io_depth": [1]}},
+            "'disk' is none of media, network",
+        ),
         ({"factors": {"resource": ["media"], "io_size_bytes": [4096], "io_depth": [1]}}, "only media have an io_type"),
     ],
 )

@@ -19,7 +19,7 @@ from replay.owned.experiment_pools import ExperimentPool
 from replay.owned.osd_settings import Osd
 from replay.procedures.device_class import DeviceClass
 from replay.procedures.device_class_objects import DeviceClassObjects
-from replay.procedures.XXX import device_classes
+from replay.procedures.targets import device_classes
 from replay.procedures.targets.device_classes import DeviceClasses, Reading, lacking
 from replay.raw.record import Measured
 from replay.sandbox.io_caps import find_hierarchy
@@ -203,9 +203,9 @@ def variants(**changes):
     ("changes", "said"),
     [
         ({"label": "HDD", "levels": {"device_class": "capped"}}, "does not say the cap, 1000 IOPS"),
-        ({"levels": {"device_class": "hdd"}}, "device_class is fast or capped"),
+        ({"levels": {"device_class": "hdd"}}, "'hdd' is none of fast, capped"),
         ({"levels": {"device_class": "fast", "journal_class": "fast"}}, "says where its journal lies, and has none"),
-        ({"levels": {"device_class": "fast", "journal_class": "x"}}, "journal_class is fast or capped"),
+        ({"levels": {"device_class": "fast", "journal_class": "x"}}, "'x' is none of fast, capped"),
         ({"levels": {"device_class": "fast"}, "mirroring": "journal"}, "no mirrored variants"),
     ],
 )
@@ -216,7 +216,7 @@ def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(changes,
 
 
 def test_objects_are_written_only(make):
-    with pytest.raises(ConfigurationError, match="mode`: write"):
+    with pytest.raises(ConfigurationError, match="'rand' is none of write"):
         protocol(
             DeviceClassObjects,
             "device-class-objects",

@@ -16,11 +16,11 @@ from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.ledger import Ledger
-from replay.procedures.failover import Failover
+from replay.procedures.drivers.steps import StepLog
 from replay.procedures.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
 from replay.procedures.drivers.trial.contents import inspect
 from replay.procedures.drivers.trial.pair import MirroredPair
-from replay.procedures.drivers.steps import StepLog
+from replay.procedures.failover import Failover
 from replay.tools.running.process import ToolRun
 
 SEED = 7
@@ -148,8 +148,8 @@ def test_the_experiment_that_ships_is_accepted():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"options": {"write_seconds": 1}}, "options.write_spread_seconds is None"),
-        ({"factors": {"kind": ["planned", "maybe"]}}, "needs the factor `kind`"),
+        ({"options": {"write_seconds": 1}}, "options.write_spread_seconds: this option is missing"),
+        ({"factors": {"kind": ["planned", "maybe"]}}, "'maybe' is none of planned, forced"),
         ({"variants": [{"name": "plain", "label": "Plain"}]}, "needs mirrored variants: plain"),
     ],
 )

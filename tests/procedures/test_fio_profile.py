@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,10 +16,10 @@ from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.images import BlockImage
-from replay.procedures import multi_client
-from replay.procedures.fio_profile import SteadyWatch
-from replay.procedures.multi_client import MultiClient
+from replay.procedures.drivers import fio_clients
 from replay.procedures.offered_rate import OfferedRate, peak_key
+from replay.procedures.targets.images import Images
+from replay.procedures.watches.daemons import SteadyWatch
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients
 from support.bench import bench_of
@@ -117,13 +118,13 @@ def offered(tmp_path, monkeypatch):
         results = {"stdout": ("stdout", b""), "stderr": ("stderr", b""), "output": ("result.json", made.outputs)}
         return Measured(list(template), results, 0, "", "", 5.0, {})
 
-    def open_block(self, raw, sets):
+    def open_images(self, sets):
         image = self.design.variants[0].image
         self.images["random-read"] = [BlockImage("replay", "", "image", image, "")]
 
-    monkeypatch.setattr(multi_client, "fio_clients", clients)
-    monkeypatch.setattr(multi_client, "run_observed", tool)
-    monkeypatch.setattr(MultiClient, "open_block", open_block)
+    monkeypatch.setattr(fio_clients, "fio_clients", clients)
+    monkeypatch.setattr(fio_clients, "run_observed", tool)
+    monkeypatch.setattr(Images, "open", open_images)
     return made
 
 
@@ -134,7 +135,7 @@ def cells(made, variant, **levels):
 
 def sets_of(made, variant):
     return [
-        SimpleNamespace(point=one.point, cells=[cell for cell in one.cells if cell.variant.name == variant])
+        replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name == variant))
         for one in made.design.sets
     ]
 
@@ -147,20 +148,20 @@ def test_the_peak_is_found_once_for_all_shares_and_kept_as_evidence(offered, tmp
     offered.open_block(tmp_path, sets_of(offered, "random-read"))
     assert offered.components == ["pilot"]
     assert (option(offered.jobs[0], "iodepth"), option(offered.jobs[0], "rate_iops")) == ("16", None)
-    [peak] = offered.peaks.values()
+    [peak] = offered.driver.peaks.values()
     notes = list(tmp_path.rglob("round-1.json"))
     assert json.loads(notes[0].read_text())["peak_operations_per_second"] == peak > 1000
     assert sorted(path.name for path in notes[0].parent.iterdir()) == [
         "round-1.jobs.fio", "round-1.json", "round-1.result.json", "round-1.stderr", "round-1.stdout",
     ]  # fmt: skip
-    offered.peaks.clear()
+    offered.driver.peaks.clear()
     offered.open_block(tmp_path, sets_of(offered, "random-read"))
     assert (notes[0].parent / "round-2.json").exists(), "a later block finds its own"
 
 
 def test_a_cell_offers_its_share_of_the_peak_at_random_moments(offered, tmp_path):
     offered.open_block(tmp_path, sets_of(offered, "random-read"))
-    [peak] = offered.peaks.values()
+    [peak] = offered.driver.peaks.values()
     [cell] = cells(offered, "random-read", offered_share=0.7)
     measured = offered.run(cell, seed=1)
     assert measured.invalid is None
@@ -174,16 +175,16 @@ def test_a_cell_offers_its_share_of_the_peak_at_random_moments(offered, tmp_path
 
 def test_a_mix_offers_reads_and_writes_in_their_shares(offered):
     [cell] = cells(offered, "mixed", offered_share=0.5)
-    offered.peaks = {peak_key(cell): 1000.0}
-    assert offered._rates(cell) == {"read": 350, "write": 150}
-    assert offered._options(cell)["fio_options"]["rate_iops"] == "350,150"
+    offered.driver.peaks = {peak_key(cell): 1000.0}
+    assert offered.driver.rates(cell) == {"read": 350, "write": 150}
+    assert offered.job_options(cell)["fio_options"]["rate_iops"] == "350,150"
 
 
 def test_a_closed_loop_that_fails_stops_the_block(offered, tmp_path):
     offered.outputs = b"fio: cannot"
     with pytest.raises(ReplayError, match="the peak could not be found"):
         offered.open_block(tmp_path, sets_of(offered, "random-read"))
-    assert offered.peaks == {}
+    assert offered.driver.peaks == {}
 
 
 @pytest.mark.parametrize("shares", [[0], [-0.5], ["half"]])
@@ -195,7 +196,7 @@ def test_a_share_that_is_no_share_is_refused(tmp_path, shares):
 
 def test_a_depth_among_the_levels_is_refused(tmp_path):
     factors = {**load_experiment("fio-offered-rate")["factors"], "io_depth": [4]}
-    with pytest.raises(ConfigurationError, match="takes io_depth from `options`"):
+    with pytest.raises(ConfigurationError, match="factors.io_depth: offered_rate does nothing with this factor"):
         OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
 
 

@@ -19,6 +19,7 @@ from replay.owned.experiment_pools import ExperimentPool, PoolSpec
 from replay.owned.images import BlockImage
 from replay.procedures import journal_clients
 from replay.procedures.journal_clients import JournalClients
+from replay.procedures.targets import images
 from support.bench import bench_of
 
 POOLS_THERE = [{"pool_name": "replay", "size": 2, "pg_num": 64}, {"pool_name": "other", "size": 3, "pg_num": 8}]
@@ -54,7 +55,7 @@ def protocol(tmp_path, monkeypatch):
             made.done.append(("pool", spec, application))
             return ExperimentPool(f"replay-1-{suffix}", 7, "entry", spec)
 
-        monkeypatch.setattr(journal_clients, "create_image", image)
+        monkeypatch.setattr(images, "create_image", image)
         monkeypatch.setattr(journal_clients, "create_pool", pool)
         monkeypatch.setattr(journal_clients, "await_pools", lambda bench, pools: made.done.append(("clean",)))
         monkeypatch.setattr(
@@ -63,8 +64,9 @@ def protocol(tmp_path, monkeypatch):
             lambda bench, chosen: made.done.append(("pool gone", chosen(SimpleNamespace(id="entry")))),
         )
         monkeypatch.setattr(
-            "replay.procedures.multi_client.remove_images",
-            lambda bench, images: made.done.append(("images gone", len(images))),
+            images,
+            "remove_images",
+            lambda bench, those: made.done.append(("images gone", len(those))),
         )
         return made
 
@@ -102,7 +104,7 @@ def test_the_pool_goes_although_an_image_stays(protocol, tmp_path, monkeypatch):
     def fail(bench, images):
         raise ReplayError("an image is watched")
 
-    monkeypatch.setattr("replay.procedures.multi_client.remove_images", fail)
+    monkeypatch.setattr(images, "remove_images", fail)
     with pytest.raises(ReplayError, match="watched"):
         made.close_block()
     assert made.done[-1] == ("pool gone", True)
@@ -144,7 +146,7 @@ def test_payloads_differ_in_nothing_but_the_option_and_share_their_images():
     ("variant", "said"),
     [
         ({"levels": {"journal_pool": "own"}}, "no journal"),
-        ({"features": ["journaling"], "levels": {"journal_pool": "fast"}}, "no journal_pool 'fast'"),
+        ({"features": ["journaling"], "levels": {"journal_pool": "fast"}}, "'fast' is none of data, own"),
         ({"image_of": "with-journal", "levels": {"journal_pool": "own"}}, "shares an image"),
     ],
 )

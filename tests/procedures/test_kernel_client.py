@@ -14,8 +14,10 @@ from replay.cluster.site import load_site
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.images import BlockImage
-from replay.procedures import kernel_client
-from replay.procedures.kernel_client import KernelClient, write_file
+from replay.procedures.drivers import fio_process
+from replay.procedures.kernel_client import KernelClient
+from replay.procedures.targets import mount as mounts
+from replay.procedures.targets.mount import write_file
 from replay.raw.record import Measured
 from support.bench import bench_of
 
@@ -54,16 +56,16 @@ def make(monkeypatch, tmp_path):
 
         def run(bench, template, values, **how):
             made.argvs.append(template)
-            seen = f"{values['file']} {values['image']}".encode()
+            seen = f"{values.get('file')} {values.get('image')}".encode()
             return Measured(template, {"output": ("result.json", seen)}, 1, "a", "b", 1.0, {}, invalid=("failed", "x"))
 
-        monkeypatch.setattr(kernel_client, "create_image", create)
-        monkeypatch.setattr(kernel_client, "map_image", lambda bench, made, options: did.append(f"map {options}"))
-        monkeypatch.setattr(kernel_client, "mount", mount)
-        monkeypatch.setattr(kernel_client, "write_file", lambda path, size: did.append(f"write {path.name}") or size)
-        monkeypatch.setattr(kernel_client, "remove_leftover_mounts", lambda bench: did.append("undo mounts"))
-        monkeypatch.setattr(kernel_client, "remove_images", lambda bench, images: did.append(f"remove {len(images)}"))
-        monkeypatch.setattr(kernel_client, "run_observed", run)
+        monkeypatch.setattr(mounts, "create_image", create)
+        monkeypatch.setattr(mounts, "map_image", lambda bench, made, options: did.append(f"map {options}"))
+        monkeypatch.setattr(mounts, "mount", mount)
+        monkeypatch.setattr(mounts, "write_file", lambda path, size: did.append(f"write {path.name}") or size)
+        monkeypatch.setattr(mounts, "remove_leftover_mounts", lambda bench: did.append("undo mounts"))
+        monkeypatch.setattr(mounts, "remove_images", lambda bench, images: did.append(f"remove {len(images)}"))
+        monkeypatch.setattr(fio_process, "run_observed", run)
         return made
 
     return of
@@ -98,16 +100,16 @@ def test_both_clients_are_asked_for_the_same_and_past_the_page_cache(make):
     assert {"--ioengine=rbd", "--rbdname={image}", size} <= set(of_librbd)
     same = ("--rw=", "--bs=", "--iodepth=", "--runtime=", "--ramp_time=", "--randseed=")
     assert [a for a in of_kernel if a.startswith(same)] == [a for a in of_librbd if a.startswith(same)]
-    assert kernel.results["output"][1] == b"{file} {image}", "no path and no image's name is kept"
+    assert kernel.results["output"][1] == b"{file} None", "no path and no image's name is kept"
     assert librbd.results["output"][1] == b"None {image}"
 
 
 @pytest.mark.parametrize(
     ("variant", "said"),
     [
-        ({"levels": {"client": "fuse"}}, "levels.client is librbd or kernel"),
+        ({"levels": {"client": "fuse"}}, "'fuse' is none of librbd, kernel"),
         ({"levels": {"client": "kernel"}}, "no file system None"),
-        ({"levels": {"client": "librbd"}, "features": ["journaling"]}, "no journal and no mirroring"),
+        ({"levels": {"client": "librbd"}, "features": ["journaling"]}, "kernels know no journal"),
     ],
 )
 def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, variant, said):

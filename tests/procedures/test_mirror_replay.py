@@ -16,9 +16,9 @@ from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.preflight.plan import design_for
-from replay.procedures import mirror_replay
 from replay.procedures.mirror_lag import MirrorLag
 from replay.procedures.mirror_replay import MirrorReplay
+from replay.procedures.targets import images
 
 SCALES = ("smoke", "quick", "talk")
 
@@ -75,10 +75,12 @@ def test_a_design_without_its_factor_is_refused(kind, name, factor):
         protocol_of(kind, name, **changes, scales=scales)
 
 
-@pytest.mark.parametrize("levels", [{}, {"mode": "journal"}])
-def test_a_variant_that_is_not_mirrored_as_it_says_is_refused(levels):
+@pytest.mark.parametrize(
+    ("levels", "said"), [({}, "needs the factor `mode`"), ({"mode": "journal"}, r"levels\.mode is")]
+)
+def test_a_variant_that_is_not_mirrored_as_it_says_is_refused(levels, said):
     variants = [{"name": "snapshot", "label": "Snapshot", "mirroring": "snapshot", "levels": levels}]
-    with pytest.raises(ConfigurationError, match=r"levels\.mode is"):
+    with pytest.raises(ConfigurationError, match=said):
         protocol_of(MirrorReplay, "mirror-replay", variants=variants)
 
 
@@ -107,27 +109,27 @@ class Daemon:
 @pytest.fixture
 def stopping(monkeypatch):
     made = protocol_of(MirrorReplay, "mirror-replay")
-    made.mirror.daemon = Daemon()
+    made.watches[0].cells.daemon = Daemon()
     made.removed = []
-    monkeypatch.setattr(mirror_replay, "remove_images", lambda bench, images: made.removed.extend(images))
+    monkeypatch.setattr(images, "remove_images", lambda bench, those: made.removed.extend(those))
     return made
 
 
 def test_what_is_stopped_when_the_block_closes_is_started_before_it_is_removed(stopping):
     image = SimpleNamespace(name="one")
-    stopping.images = {"journal": [image]}
-    stopping.stopped = ["one"]
-    stopping.mirror.daemon.stop("one")
+    stopping.target.images = {"journal": [image]}
+    stopping.driver.stopped = ["one"]
+    stopping.watches[0].cells.daemon.stop("one")
     stopping.close_block()
-    assert stopping.mirror.daemon.told == [("stop", "one"), ("start", "one")]
+    assert stopping.watches[0].cells.daemon.told == [("stop", "one"), ("start", "one")]
     assert stopping.removed == [image]
-    assert stopping.stopped == []
+    assert stopping.driver.stopped == []
 
 
 def test_images_are_removed_although_the_daemon_does_not_answer(stopping):
     image = SimpleNamespace(name="one")
-    stopping.images, stopping.stopped = {"journal": [image]}, ["one"]
-    stopping.mirror.daemon = None
+    stopping.target.images, stopping.driver.stopped = {"journal": [image]}, ["one"]
+    stopping.watches[0].cells.daemon = None
     with pytest.raises(Exception, match="admin socket is not named"):
         stopping.close_block()
     assert stopping.removed == [image]

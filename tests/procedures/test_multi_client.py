@@ -22,8 +22,9 @@ from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.images import BlockImage
-from replay.procedures import multi_client
-from replay.procedures.multi_client import MultiClient, clients_in
+from replay.procedures.drivers import fio_clients
+from replay.procedures.drivers.fio_clients import clients_in
+from replay.procedures.multi_client import MultiClient
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients, is_listening
 from support.bench import bench_of
@@ -62,7 +63,7 @@ def protocol(tmp_path, monkeypatch):
     """The protocol with images, its tool replaced by one that leaves what the test says."""
     made = MultiClient(bench(tmp_path), design_of(tmp_path))
     image = made.design.variants[0].image
-    made.images["without-journal"] = [BlockImage("replay", "", f"image-{n}", image, "") for n in range(4)]
+    made.target.images["without-journal"] = [BlockImage("replay", "", f"image-{n}", image, "") for n in range(4)]
     made.left = (b"", 0)
 
     @contextlib.contextmanager
@@ -70,13 +71,13 @@ def protocol(tmp_path, monkeypatch):
         made.jobs, made.options = jobs, options
         yield FioClients(tmp_path, jobs)
 
-    def tool(bench, template, values, *, timeout_seconds, result_files):
+    def tool(bench, template, values, *, timeout_seconds, result_files, component, while_running):
         output, status = made.left
         invalid = ("failed", f"exit status {status}") if status else None
         return Measured(template, {"output": ("result.json", output)}, status, "", "", 1.0, {}, invalid=invalid)
 
-    monkeypatch.setattr(multi_client, "fio_clients", clients)
-    monkeypatch.setattr(multi_client, "run_observed", tool)
+    monkeypatch.setattr(fio_clients, "fio_clients", clients)
+    monkeypatch.setattr(fio_clients, "run_observed", tool)
     return made
 
 
@@ -146,9 +147,9 @@ def test_clients_run_on_the_hosts_that_the_site_names_where_its_file_allows_that
     assert missing(["client_hosts"], site(hosts=("node-1", "node-2"))) == []
     assert missing(["client_hosts"], site(hosts=()))[0][1] == "the site's file names no client hosts"
     named = MultiClient(bench(tmp_path, hosts=("node-1", "node-2")), design_of(tmp_path))
-    assert named._elsewhere["hosts"] == ("node-1", "node-2")
+    assert named.driver.elsewhere["hosts"] == ("node-1", "node-2")
     for where in ({"hosts": ("localhost",)}, {"hosts": ()}, {"hosts": ("node-1",), "allows": set()}):
-        assert MultiClient(bench(tmp_path, **where), design_of(tmp_path))._elsewhere == {}, "on this machine"
+        assert MultiClient(bench(tmp_path, **where), design_of(tmp_path)).driver.elsewhere == {}, "on this machine"
 
 
 def test_a_socket_counts_only_when_somebody_accepts_on_it(tmp_path):

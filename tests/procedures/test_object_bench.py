@@ -18,8 +18,9 @@ from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.procedures import object_bench
+from replay.procedures.drivers import rados_rounds
 from replay.procedures.object_bench import ObjectBench
-from replay.procedures.XXX import rados_objects, rados_rounds
+from replay.procedures.targets import rados_objects
 from replay.raw.record import Wait
 from replay.samplers.machine import Reading
 from replay.tools.running.process import ToolRun
@@ -171,13 +172,13 @@ def measured(protocol, point, variant):
 
 def metrics(protocol, point, variant, result):
     outputs = {role: content.decode() for role, (_, content) in result.results.items()}
-    return protocol.adapter.parse(outputs, 0, cell(protocol, point, variant).levels).metrics
+    return protocol.reader.parse(outputs, 0, cell(protocol, point, variant).levels).metrics
 
 
 def test_a_pool_is_made_for_each_number_of_copies(make, rados):
     protocol = opened(make())
     assert sorted(rados.pools) == ["replicas-1", "replicas-2", "replicas-3"]
-    assert {name: pool.spec.replicas for name, pool in protocol.pools.items()} == {1: 1, 2: 2, 3: 3}
+    assert {name: pool.spec.replicas for name, pool in protocol.target.pools.items()} == {1: 1, 2: 2, 3: 3}
 
 
 def test_a_write_leaves_nothing_and_the_wait_says_how_many_objects_were_removed(make, rados):
@@ -238,7 +239,9 @@ def test_a_sequential_read_is_repeated_until_its_passes_last_long_enough(make, m
     protocol = opened(make())
     drops = []
     monkeypatch.setattr(
-        protocol.caches, "before_cell", lambda: drops.append(1) or ({}, [Wait("osd_caches_dropped", 0.25, "dropped")])
+        protocol.driver.caches,
+        "before_cell",
+        lambda: drops.append(1) or ({}, [Wait("osd_caches_dropped", 0.25, "dropped")]),
     )
     result, *_ = measured(protocol, "seq-65536", "replicas-1")
     assert result.facts["passes"] == 3, "three passes of 0.75 s are the first to last 2 s"
@@ -355,7 +358,7 @@ def test_pools_are_removed_although_their_objects_could_not_be(make, rados):
     protocol = opened(make())
     measured(protocol, "rand-4096", "replicas-1")
     rados.loses_record = True
-    protocol.objects.count = lambda pool: 3
+    protocol.target.objects.count = lambda pool: 3
     protocol.close_block()
     assert rados.pools == {}
     assert protocol.said[-1].startswith("objects go with their pools: 3 objects are left")
@@ -373,14 +376,17 @@ def test_a_number_of_copies_that_the_monitors_refuse_leaves_its_variants_out(mak
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"options": {"threads": 16}}, "options.fill_most_objects is None"),
+        ({"options": {"threads": 16}}, "options.write_most_objects: this option is missing"),
         (
             {"factors": {"object_size_bytes": [4096]}, "workload_factors": [], "scales": SCALES},
-            "needs the factors mode",
+            "needs the factor `mode`",
         ),
-        ({"factors": {"mode": ["read"], "object_size_bytes": [4096]}, "scales": SCALES}, "knows no read"),
-        ({"variants": [{"name": "some", "label": "Some"}], "scales": SCALES}, "variants without levels.replicas: some"),
-        ({"tool": "rbd-bench"}, "runs rados-bench, not rbd_bench"),
+        (
+            {"factors": {"mode": ["read"], "object_size_bytes": [4096]}, "scales": SCALES},
+            "'read' is none of write, seq, rand",
+        ),
+        ({"variants": [{"name": "some", "label": "Some"}], "scales": SCALES}, "needs the factor `replicas`"),
+        ({"tool": "rbd-bench"}, "runs rados-bench, not rbd-bench"),
     ],
 )
 def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, changes, said):

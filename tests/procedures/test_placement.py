@@ -17,8 +17,9 @@ from replay.design.expansion import expand
 from replay.owned.experiment_pools import ExperimentPool
 from replay.owned.osd_settings import Osd
 from replay.procedures import placement
-from replay.procedures.targets.rados_objects import Removal
+from replay.procedures.drivers import rados
 from replay.procedures.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
+from replay.procedures.targets.rados_objects import Removal
 from replay.raw.record import Wait
 from replay.tools.logs.placement_entities import ROLES
 from support.bench import bench_of
@@ -79,7 +80,7 @@ def make(monkeypatch):
         sampler = SimpleNamespace(read=lambda: None)
         bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
         made = Placement(bench, expand({**load_experiment(experiment), **changes}, scale))
-        made.settings = Settings()
+        made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)
         monkeypatch.setattr(placement, "create_pool", lambda _, name, spec, **__: ExperimentPool("own", 1, "e", spec))
@@ -92,7 +93,7 @@ def make(monkeypatch):
             return Wait("placement_stable", 1.0, "stable")
 
         monkeypatch.setattr(placement, "await_stable", wait)
-        made.objects = SimpleNamespace(
+        made.target.objects = SimpleNamespace(
             fill=made.fills.append,
             values=lambda pool, run_name: {"pool": pool, "run_name": run_name},
             remove=lambda pool, names: Removal(17),
@@ -100,7 +101,7 @@ def make(monkeypatch):
         made.objects_each = None
 
         def read(session, pool):
-            known = made.objects_each if made.objects_each is not None else made.filled / len(GROUPS)
+            known = made.objects_each if made.objects_each is not None else made.target.filled / len(GROUPS)
             weights = {n: one.weight for n, one in made.settings.there.items()}
             files = placement_files(GROUPS, weights, objects=known)
             return {role: (ROLES[role], text.encode()) for role, text in files.items()}
@@ -110,13 +111,13 @@ def make(monkeypatch):
             text = rados_json(kind, 4000, 3.0, levels["object_size_bytes"])
             run = SimpleNamespace(started_at="a", ended_at="b")
             return SimpleNamespace(
-                all=[run], exit_status=0, tool_seconds=3.0, load=dict, failure=lambda: None,
+                all=[run], runs=[[run]], exit_status=0, tool_seconds=3.0, load=dict, failure=lambda: None,
                 printed=lambda: {"stdout": ("stdout", b"hints = 1\n")},
                 results={"output": ("result.json", text.encode())},
             )  # fmt: skip
 
-        monkeypatch.setattr(placement, "read_placement_files", read)
-        monkeypatch.setattr(placement, "run_rounds", rounds)
+        monkeypatch.setattr(placement, "placement_files", read)
+        monkeypatch.setattr(rados, "run_rounds", rounds)
         made.open_block(Path("raw"), made.design.sets)
         return made
 
@@ -132,13 +133,13 @@ def cell(protocol, point, variant):
 def test_a_pool_is_filled_with_what_reads_find(make):
     protocol = make()
     [fill] = protocol.fills
-    assert (fill.objects, fill.object_size_bytes, protocol.filled) == (2048, 65536, 2049)
+    assert (fill.objects, fill.object_size_bytes, protocol.target.filled) == (2048, 65536, 2049)
     assert protocol.bench.client_bytes_written == 2048 * 65536
 
 
 def test_where_nothing_is_read_nothing_is_filled(make):
     protocol = make("osd-throttle")
-    assert (protocol.fills, protocol.filled) == ([], 0)
+    assert (protocol.fills, protocol.target.filled) == ([], 0)
 
 
 def test_the_last_osd_gets_twice_the_weight_and_the_affinity_of_the_cell(make):
@@ -208,7 +209,7 @@ def test_a_write_removes_what_it_wrote_and_is_charged(make):
 
 def test_a_pool_that_had_to_be_emptied_ends_the_block(make):
     protocol = make()
-    protocol.objects.remove = lambda pool, names: Removal(1, purged=True)
+    protocol.target.objects.remove = lambda pool, names: Removal(1, purged=True)
     one = cell(protocol, "equal-1", "write")
     with pytest.raises(ReplayError, match="the pool was emptied"):
         protocol.restore(one, protocol.run(one, 1))
@@ -248,9 +249,9 @@ def test_as_many_copies_as_osds_leave_nothing_to_place(make):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"options": {"threads": 16}}, "options.replicas is None"),
-        ({"tool": "rados-bench"}, "has the tool placement, not rados_bench"),
-        ({"variants": [{"name": "some", "label": "Some", "levels": {"mode": "seq"}}]}, "some: levels.mode is write"),
+        ({"options": {"threads": 16}}, "options.write_most_objects: this option is missing"),
+        ({"tool": "rados-bench"}, "placement runs placement, not rados-bench"),
+        ({"variants": [{"name": "some", "label": "Some", "levels": {"mode": "seq"}}]}, "'seq' is none of write, rand"),
     ],
 )
 def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, changes, said):
@@ -264,7 +265,7 @@ def test_an_affinity_beyond_one_or_other_weights_are_refused(make):
     with pytest.raises(ConfigurationError, match="2 is not within 0 and 1"):
         make(factors=factors, scales=scale)
     factors = {"weights": ["triple"], "primary_affinity": [1]}
-    with pytest.raises(ConfigurationError, match="weights: no triple"):
+    with pytest.raises(ConfigurationError, match="weights: 'triple' is none of equal, unequal"):
         make(factors=factors, scales=scale)
 
 

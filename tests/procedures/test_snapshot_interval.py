@@ -55,7 +55,7 @@ def test_a_variant_that_cannot_hold_a_snapshot_is_refused(variants, said):
 
 
 def test_a_log_without_windows_is_refused():
-    with pytest.raises(ConfigurationError, match=r"options\.log_every_seconds is 0"):
+    with pytest.raises(ConfigurationError, match=r"options\.log_every_seconds: expected a number above 0, found 0"):
         protocol_of(options={"log_every_seconds": 0})
 
 
@@ -101,5 +101,5 @@ def test_a_cell_in_which_no_snapshot_was_taken_is_void():
     for cell, invalid in ((none, None), (often, "no_snapshot")):
         files = {role: (role, text.encode()) for role, text in results.items()}
         measured = Measured([], files, 0, "", "", 4.0, {})
-        protocol._judge(cell, measured)
+        protocol.judge(cell, measured)
         assert (measured.invalid and measured.invalid[0]) == invalid

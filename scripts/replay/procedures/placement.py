@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
@@ -27,6 +28,7 @@ from replay.raw.record import Measured, Wait
 from replay.tools import Result
 from replay.tools.logs.placement_entities import ROLES, last_osd
 
+_MODE, *_OTHERS = RADOS_FACTORS
 #: How often as heavy the last OSD is as each other one.
 WEIGHTS = {"equal": 1.0, "unequal": 2.0}
 SIZE_CAP, MESSAGE_CAP = "osd_client_message_size_cap", "osd_client_message_cap"
@@ -183,7 +185,8 @@ class Placement(Procedure):
     needs = Needs(
         tools=("placement",),
         factors=(
-            *RADOS_FACTORS,
+            replace(_MODE, words=("write", "rand")),
+            *_OTHERS,
             Factor("weights", "unequal: the last OSD has twice the weight of the others", words=tuple(WEIGHTS)),
             Factor("primary_affinity", "of the last OSD, 0 to 1"),
             Factor("message_size_cap_bytes", "bytes of clients' messages that each OSD holds at a time"),
@@ -216,12 +219,9 @@ class Placement(Procedure):
         return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {metrics['last_osd_primaries']:.0f} primaries"
 
     def check(self) -> None:
-        """Refuse modes and affinities that it cannot set."""
+        """Refuse affinities that there are not."""
         if bad := [one for one in self.design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
             self.refuse(f"primary_affinity: {bad[0]} is not within 0 and 1")
-        for one in self.design.variants:
-            if one.levels.get("mode") == "seq":
-                self.refuse(f"{one.name}: levels.mode is write or rand")
 
 
 def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:
