@@ -123,11 +123,11 @@ def _check_options(configuration: Mapping[str, Any], needs: Needs, where: Callab
                 )
     varied = _levels_by_name(configuration)
     for one in needs.options:
-        if one.default is REQUIRED and one.name not in given["options",] and one.name not in varied:
+        if one.default is REQUIRED and one.name not in given["options",] and not (one.varies and one.name in varied):
             raise ConfigurationError(
                 f"options.{one.name}: this option is missing: {one.meaning}", where=where("options")
             )
-        for path, level in varied.get(one.name, ()):
+        for path, level in varied.get(one.name, ()) if one.varies else ():
             if not one.takes(level):
                 raise ConfigurationError(
                     f"{'.'.join(map(str, path))}: expected {one.expected}, found {level!r}", where=where(*path)
