@@ -52,7 +52,9 @@ def example(tmp_path, monkeypatch):
     text = re.search(r"```yaml\n(.*?)```", describe.PAGE.read_text(), re.DOTALL)[1]
     (tmp_path / "config" / "experiments").mkdir(parents=True)
     (tmp_path / "config" / "schemas").symlink_to(ROOT / "config" / "schemas")
-    (tmp_path / "config" / "claims.yaml").write_text("claims: []\n")
+    (tmp_path / "config" / "claims.yaml").symlink_to(ROOT / "config" / "claims.yaml")
+    for shipped in (ROOT / "config" / "experiments").glob("*.yaml"):
+        (tmp_path / "config" / "experiments" / shipped.name).symlink_to(shipped)
     (tmp_path / "config" / "experiments" / f"{NAME}.yaml").write_text(text)
     program = tmp_path / "bin" / "rbd"
     program.parent.mkdir()
@@ -98,7 +100,11 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
     assert derive(["--data", "trial"]) == 0
     table = tmp_path / "benchmarks" / "trial" / NAME / "aggregate" / "throughput-write-rand-4096.csv"
     assert table.read_text().splitlines() == [
-        "Operations in flight,1,16",
-        f"Without journal,{100 * 4096}.0,{16 * 100 * 4096}.0",
-        f"With journal,{100 * 4096}.0,{16 * 100 * 4096}.0",
+        "series,x,y,low,high,n",
+        *(
+            f"{label},{threads},{rate},{rate},{rate},1"
+            for label in ("Without journal", "With journal")
+            for threads in (1, 16)
+            for rate in [threads * 100 * 4096]
+        ),
     ]

@@ -43,8 +43,8 @@ RADOS_OPTIONS = (
 
 DEVICE_CLASS = Factor("device_class", "the class that data lie on", words=("fast", "capped"), required=True)
 CAP_OPTIONS = (
-    Option("cap_iops", WHOLE, "operations/s", "what the kernel lets each OSD of the capped class do on its disk"),
-    Option("most_replicas", WHOLE, "copies", "copies of each object, where a class has as many OSDs"),
+    Option("cap_iops", WHOLE, "operations/s", "what each capped OSD may do on its disk"),
+    Option("most_replicas", WHOLE, "copies", "copies of each object, if a class has as many OSDs"),
     Option("pg_num", WHOLE, "", "placement groups of each pool that is made"),
 )
 
