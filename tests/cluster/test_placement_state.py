@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from replay.procedures.placement import placement_files
 
 from replay.base.errors import RefusedError
 from replay.cluster.placement_state import await_calm, await_stable, throttles, unsettled
+from replay.procedures.placement import placement_files
 
 
 class Cluster:

@@ -10,8 +10,10 @@ import yaml
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, config_directory
 from replay.config.experiments import experiment_names, load_experiment, load_experiment_document
+from replay.design.expansion import expand
 from replay.design.needs import FLAG, NUMBER, REQUIRED, TEXT, WHOLE, Option
 from replay.design.procedures import check_experiment, needs_of, protocol_class, protocol_names
+from replay.raw.evidence import read_json
 from replay.tools import find_adapter
 
 
@@ -19,6 +21,16 @@ from replay.tools import find_adapter
 def test_every_experiment_that_ships_says_only_what_its_protocol_knows(name):
     document = load_experiment_document(name)
     check_experiment(document.data, document.where)
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_the_cells_of_a_shipped_experiment_are_those_that_were_measured(name):
+    recorded = [read_json(path) for path in (ROOT / "benchmarks" / "reference" / name / "raw").glob("design-*.json")]
+    assert recorded
+    # All of an experiment may have been skipped on that machine.
+    if measured := {cell for one in recorded for cell in one["cells"]}:
+        design = expand(load_experiment(name), "talk")
+        assert {cell.cell_id for one in design.sets for cell in one.cells} <= measured
 
 
 @pytest.mark.parametrize("name", protocol_names())
@@ -59,17 +71,57 @@ def refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "said", "line", "hint"),
     [
-        (lambda raw: raw["options"].update(io_thread=4), "options.io_thread: single_tool has no such option", "io_thread: 4", "did you mean 'io_threads'?"),
-        (lambda raw: raw["scales"]["quick"].update(options={"one_passs": True}), "scales.quick.options.one_passs", "one_passs: true", "did you mean 'one_pass'?"),
-        (lambda raw: raw["options"].update(io_threads=True), "options.io_threads: expected a whole number above 0, found True", "io_threads: true", ""),
-        (lambda raw: raw["options"].update(one_pass="yes"), "options.one_pass: expected true or false, found 'yes'", "one_pass: 'yes'", ""),
-        (lambda raw: raw["factors"].update(io_thread=[1, 2]), "factors.io_thread: single_tool does nothing with this factor", "io_thread:", "did you mean 'io_threads'?"),
-        (lambda raw: raw["factors"].update(io_threads=[1, 0]), "factors.io_threads: expected a whole number above 0, found 0", "io_threads:", ""),
-        (lambda raw: raw["factors"].update(io_type=["wriet"]), "factors.io_type: 'wriet' is none of read, write", "io_type:", "did you mean 'write'?"),
-        (lambda raw: raw["variants"][0].update(levels={"one_pass": 1}), "variants.0.levels.one_pass: single_tool does nothing", "one_pass: 1", ""),
+        (
+            lambda raw: raw["options"].update(io_thread=4),
+            "options.io_thread: single_tool has no such option",
+            "io_thread: 4",
+            "did you mean 'io_threads'?",
+        ),
+        (
+            lambda raw: raw["scales"]["quick"].update(options={"one_passs": True}),
+            "scales.quick.options.one_passs",
+            "one_passs: true",
+            "did you mean 'one_pass'?",
+        ),
+        (
+            lambda raw: raw["options"].update(io_threads=True),
+            "options.io_threads: expected a whole number above 0, found True",
+            "io_threads: true",
+            "",
+        ),
+        (
+            lambda raw: raw["options"].update(one_pass="yes"),
+            "options.one_pass: expected true or false, found 'yes'",
+            "one_pass: 'yes'",
+            "",
+        ),
+        (
+            lambda raw: raw["factors"].update(io_thread=[1, 2]),
+            "factors.io_thread: single_tool does nothing with this factor",
+            "io_thread:",
+            "did you mean 'io_threads'?",
+        ),
+        (
+            lambda raw: raw["factors"].update(io_threads=[1, 0]),
+            "factors.io_threads: expected a whole number above 0, found 0",
+            "io_threads:",
+            "",
+        ),
+        (
+            lambda raw: raw["factors"].update(io_type=["wriet"]),
+            "factors.io_type: 'wriet' is none of read, write",
+            "io_type:",
+            "did you mean 'write'?",
+        ),
+        (
+            lambda raw: raw["variants"][0].update(levels={"one_pass": 1}),
+            "variants.0.levels.one_pass: single_tool does nothing",
+            "one_pass: 1",
+            "",
+        ),
         (lambda raw: raw["factors"].pop("io_pattern"), "needs the factor `io_pattern`", "factors:", ""),
     ],
-)  # fmt: skip
+)
 def test_what_the_protocol_does_not_know_is_refused_with_its_line(refused, change, said, line, hint):
     error, is_named, where = refused("rbd-journaling", change)
     assert said in error.what

@@ -36,8 +36,8 @@ def load_experiment_document(name: str) -> Document:
     ):
         if configuration[key].replace("-", "_") not in known:
             raise ConfigurationError(
-                f"{key}: there is no {configuration[key]!r}; there are {', '.join(known)}",
+                f"{key}: there is no {configuration[key]!r}",
                 where=document.where(key),
-                next_step=did_you_mean(configuration[key], known),
+                next_step=suggestion(configuration[key], known),
             )
     return document

@@ -48,7 +48,16 @@ def _describe(name: str) -> str:
     said[-1] += "."
     if needs.mirroring in _KINDS:
         said.append(f"It has {_KINDS[needs.mirroring]}.")
-    lines = [f"### {name}", "", first, "", *said, "", "| level or option | of what | default | meaning |", "|---|---|---|---|"]
+    lines = [
+        f"### {name}",
+        "",
+        first,
+        "",
+        *said,
+        "",
+        "| level or option | of what | default | meaning |",
+        "|---|---|---|---|",
+    ]
     lines += [_factor(one) for one in needs.factors] + [_option(one) for one in needs.options]
     return "\n".join([*lines, ""])
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
-from replay.base.did_you_mean import suggestion
 
 REQUIRED: Any = object()
 """The default of an option that every experiment has to give."""
@@ -115,7 +115,7 @@ def _check_options(configuration: Mapping[str, Any], needs: Needs, where: Callab
                 raise ConfigurationError(
                     f"{key}: {configuration['protocol']} has no such option; it has {', '.join(known) or 'none'}",
                     where=where(*path, name),
-                    next_step=suggestion(name, known),
+                    next_step=did_you_mean(name, known),
                 )
             if not needs.option(name).takes(value):
                 raise ConfigurationError(
@@ -143,7 +143,7 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, where: Callab
                 f"{'.'.join(map(str, path))}: {configuration['protocol']} does nothing with this factor; "
                 f"it knows {', '.join(known)}",
                 where=where(*path),
-                next_step=suggestion(name, known),
+                next_step=did_you_mean(name, known),
             )
     for one in needs.factors:
         variants = configuration["variants"]
@@ -160,7 +160,7 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, where: Callab
                 raise ConfigurationError(
                     f"{'.'.join(map(str, path))}: {level!r} is none of {', '.join(map(str, one.words))}",
                     where=where(*path),
-                    next_step=suggestion(str(level), [str(word) for word in one.words]),
+                    next_step=did_you_mean(str(level), [str(word) for word in one.words]),
                 )
 
 
