@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import signal
@@ -11,24 +12,35 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.errors import ConfigurationError
+from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
+from replay.cluster.mirroring import ReplayCounters
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.owned.images import BlockImage
 from replay.preflight.plan import design_for
+from replay.procedures import mirror_replay
+from replay.procedures.drivers.steps import StepLog
 from replay.procedures.mirror_lag import MirrorLag
 from replay.procedures.mirror_replay import MirrorReplay
 from replay.procedures.targets import images
+from replay.raw.record import Measured
+from replay.tools.running.process import ToolRun
+from support.bench import bench_of
+from support.fio_report import report
 
 SCALES = ("smoke", "quick", "talk")
 
 
-def bench(**of_site):
-    second = SimpleNamespace(cluster=Cluster("c"), pool="replay", mirror_daemon_admin_socket="/nowhere.asok")
+def bench():
     site = SimpleNamespace(
-        **{"name": "s", "second_site": second, "pools": SimpleNamespace(data=SimpleNamespace(namespace=""))} | of_site
+        name="s",
+        secondary=Cluster("c"),
+        second_site=SimpleNamespace(cluster=Cluster("c"), pool="replay", mirror_daemon_admin_socket="/nowhere.asok"),
+        pools=SimpleNamespace(data=SimpleNamespace(name="replay", namespace="")),
     )
-    return SimpleNamespace(site=site, session=SimpleNamespace(cluster=Cluster("c")), primary_cluster=Cluster("c"))
+    sampler = SimpleNamespace(read=dict, load=lambda *_: {})
+    return bench_of(site, SimpleNamespace(cluster=Cluster("c")), sampler=sampler)
 
 
 def protocol_of(kind, name, **changes):
@@ -133,6 +145,91 @@ def test_images_are_removed_although_the_daemon_does_not_answer(stopping):
     with pytest.raises(Exception, match="admin socket is not named"):
         stopping.close_block()
     assert stopping.removed == [image]
+
+
+# A cell without a cluster ------------------------------------------------------------------------------------------
+
+
+class Rbd:
+    """The `rbd` program, as the log of steps runs it."""
+
+    def __init__(self, said=b"Snapshot ID: 7\n", status=0):
+        self.said, self.status, self.argvs = said, status, []
+
+    def __call__(self, argv, **_):
+        self.argvs.append(argv)
+        return ToolRun(self.said, b"", self.status, "a", "b", 0.1)
+
+
+@pytest.fixture
+def replaying(monkeypatch):
+    """Return a function that runs a cell of a mode; the daemon has replayed all at its second reading."""
+
+    def run(mode, rbd):
+        made = protocol_of(MirrorReplay, "mirror-replay")
+        cell = next(
+            c for one in made.design.sets for c in one.cells if (c.variant.name, c.levels["images"]) == (mode, 2)
+        )
+        daemon = made.watches[0].cells.daemon = Daemon()
+        made.target.images[mode] = [BlockImage("pool", "", name, cell.variant.image, "") for name in ("one", "two")]
+        size, made.did = cell.variant.image.size_bytes, []
+
+        def fio(bench, text, those, options, **how):
+            assert how["component"] == "prepare" and [one.name for one in those] == ["one", "two"]
+            made.did.append(dict(daemon.states))
+            said = report(["image-1", "image-2"], operations=size // 65536, io_size_bytes=65536, seconds=4.0)
+            files = {"stdout": ("stdout", b""), "stderr": ("stderr", b""), "output": ("result.json", said.encode())}
+            return Measured(["fio"], files, 0, "a", "b", 4.0, {})
+
+        class Sampler:
+            def __init__(self, daemon, names, table, now):
+                self.names, self.table, self.now, self.readings = names, table, now, 0
+
+            def read(self):
+                self.readings += 1
+                whole = self.readings > 1
+                for entity in self.names:
+                    self.table.add(self.now(), entity, "replay_bytes", size if whole else 0)
+                    self.table.add(self.now(), entity, "snapshots", int(whole))
+                done = ReplayCounters(entries=9, entry_bytes=size, snapshots=1) if whole else ReplayCounters()
+                return dict.fromkeys(self.names, done)
+
+            def cost(self):
+                return {"readings": self.readings, "cost_seconds": 0.0}
+
+        monkeypatch.setattr(mirror_replay, "run_fio", fio)
+        monkeypatch.setattr(mirror_replay, "MirrorSampler", Sampler)
+        monkeypatch.setattr(mirror_replay, "QUIET_SECONDS", 0.0)
+        monkeypatch.setattr(mirror_replay, "copied_snapshots", lambda cluster, spec: {7})
+        monkeypatch.setattr(
+            mirror_replay, "StepLog", lambda values, slot, **more: StepLog(values, slot, run=rbd, **more)
+        )
+        return made, cell, made.run(cell, 1)
+
+    return run
+
+
+@pytest.mark.parametrize("mode", ["journal", "snapshot"])
+def test_replay_is_stopped_for_the_writes_and_started_for_what_is_measured(replaying, mode):
+    rbd = Rbd()
+    made, cell, measured = replaying(mode, rbd)
+    steps = [json.loads(line) for line in measured.results["steps"][1].splitlines()]
+    snapshots = ["snapshot"] * 2 if mode == "snapshot" else []
+    assert [step["step"] for step in steps] == ["stop", "stop", "write", *snapshots, "start", "start", "end"]
+    assert [step.get("image") for step in steps if step["step"] == "snapshot"] == (
+        ["image-1", "image-2"] if snapshots else []
+    )
+    assert made.did == [{"one": "Stopped", "two": "Stopped"}], "nobody replays while fio writes"
+    assert made.watches[0].cells.daemon.states == {"one": "Replaying", "two": "Replaying"}
+    assert [argv[-1] for argv in rbd.argvs] == (["pool/one", "pool/two"] if snapshots else [])
+    assert [wait.outcome for wait in measured.waits] == ["copied"] * len(snapshots)
+    assert made.driver.stopped == []
+    assert made.bench.client_bytes_written == 2 * cell.variant.image.size_bytes
+
+
+def test_a_snapshot_that_fails_ends_the_block_and_replay_goes_on(replaying, monkeypatch):
+    with pytest.raises(ReplayError, match="image-1: no mirror snapshot was taken: it is not there"):
+        replaying("snapshot", Rbd(b"it is not there", 2))
 
 
 # Real clusters ---------------------------------------------------------------------------------------------------

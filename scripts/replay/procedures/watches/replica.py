@@ -9,6 +9,7 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.measure.procedure import Look, Procedure, Watch
 from replay.procedures.drivers.fio_run import ENTITY
+from replay.procedures.drivers.steps import StepLog
 from replay.procedures.watches.catch_up import REPLAYING, await_state, journal_level, wait_until_level
 from replay.procedures.watches.mirror import MirrorCells
 from replay.raw.record import Measured, Wait
@@ -103,12 +104,15 @@ class Replica(Watch):
         return Wait("replay_level", time.monotonic() - started, outcome)
 
 
-def ordered_snapshot(log, rbd: list[str], image: str, **more: str) -> int:
-    """Take a mirror snapshot as a step of a log, and return its id. Raises ReplayError when none was taken."""
-    run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", image], **more)
+def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:
+    """Take a mirror snapshot as a step of a log, with what else that says; return its id.
+
+    Raises ReplayError when none was taken.
+    """
+    run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", spec], **step)
     words = run.stdout.decode(errors="replace").split()
     if run.exit_status != 0 or not words or not words[-1].isdigit():
-        raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=more.get("image"))
+        raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=step.get("image"))
     return int(words[-1])
 
 
