@@ -3,7 +3,7 @@
 #   snakemake measure --config site=sandbox data=local scale=quick [experiment=NAME] [blocks=N]
 #   snakemake derive  --config data=local
 #
-# `npm run measure` calls the first, and `npm run derive` the program behind the second. Everything that a measurement depends on stands in its path: the
+# `replay measure` calls the first, and `replay derive` the program behind the second. Everything that a measurement depends on stands in its path: the
 # plan's digest names the cells of a block, so that no edited script, comment, timestamp or unrelated key measures again.
 
 import sys

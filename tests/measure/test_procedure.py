@@ -9,6 +9,7 @@ import pytest
 from replay.config.experiments import load_experiment
 from replay.design.design import Skip
 from replay.design.expansion import expand
+from replay.design.media import Write
 from replay.design.needs import NUMBER, WHOLE, Needs, Option
 from replay.measure import procedure as lifecycle
 from replay.measure.procedure import Driver, Procedure, Target, Watch
@@ -32,8 +33,9 @@ class Pool(Noted, Target):
         self.note("prepare")
         return [Wait("made", 1.0, "made")]
 
-    def charge(self, cell, written_bytes):
-        self.note(f"charge {written_bytes:.0f}")
+    def write_of(self, cell, size_bytes):
+        self.note(f"charge {size_bytes:.0f}")
+        return Write(size_bytes)
 
     def settle(self, cell, measured):
         self.note("settle")

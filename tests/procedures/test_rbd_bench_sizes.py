@@ -34,7 +34,10 @@ def sized(tmp_path, monkeypatch):
         )
         pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
         session = SimpleNamespace(cluster=Cluster("c"))
-        made = SingleTool(bench_of(SimpleNamespace(second_site=None, pools=pools), session), design)
+        charged = []
+        bench = bench_of(SimpleNamespace(second_site=None, pools=pools), session)
+        monkeypatch.setattr(bench, "charge", lambda what, write: charged.append(write.bytes))
+        made = SingleTool(bench, design)
         image = SimpleNamespace(pool="replay", namespace="", name="image", image=cell.variant.image)
         made.target.images[cell.variant.image_name] = [image]
         made.totals = []
@@ -55,6 +58,7 @@ def sized(tmp_path, monkeypatch):
         monkeypatch.setattr(one_tool, "run_observed", run)
         monkeypatch.setattr(pilots, "record", lambda *a: None)
         made.driver.pilot(tmp_path, cell)
+        assert charged == made.totals, "each pilot is charged with what it was told to write"
         return made, cell, made.driver.io_total_bytes[cell.cell_id]
 
     return of

@@ -37,5 +37,10 @@ def _add_arguments(parser: Parser) -> None:
 
 
 COMMAND = Command(
-    "derive", "make a data set's tables from its raw output", _add_arguments, "replay.derive.__main__:run", _DESCRIPTION
+    "derive",
+    "make a data set's tables from its raw output",
+    _add_arguments,
+    "replay.derive.__main__:run",
+    _DESCRIPTION,
+    kept="every file that was written is whole; the same command derives the rest",
 )

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         progress.plan(parts_of(designs, data_set, todo))
         status = _snakemake(site, data_set, options, progress)
     if status == INTERRUPTED:
-        print(f"stopped; every finished set is kept. To go on: {replay_command('measure', *_words(options))}")
+        print(f"next: {replay_command('measure', *_words(options))} goes on from there")
     _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)

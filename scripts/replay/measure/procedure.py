@@ -16,7 +16,9 @@ from typing import Any, ClassVar, Self
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.site import Site
+from replay.design import sizing
 from replay.design.design import Cell, CellSet, Design, Skip, Variant
+from replay.design.media import Write
 from replay.design.needs import REQUIRED, Needs
 from replay.design.procedures import check_experiment
 from replay.measure.bench import Bench
@@ -62,9 +64,9 @@ class Target(Part):
         """Bring the cluster into the state in which the cell is measured; return the waits for the record."""
         return []
 
-    def charge(self, cell: Cell, written_bytes: float) -> None:
-        """Add what a cell's client wrote to the ceilings' account."""
-        self.bench.account(written_bytes)
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return what a cell's clients write, with where it goes, for the ceilings' account."""
+        return Write(size_bytes)
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove what the cell left; return the waits for the record."""
@@ -89,6 +91,15 @@ class Driver(Part):
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Add logs to the results, when nothing watches any more."""
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what clients will write in a cell, as far as that is known before. Of a time alone nobody knows."""
+        if not writes(cell):
+            return []
+        rate = float(sizing.ASSUMED_BYTES_PER_SECOND)
+        if (limit := self.bench.site.ceilings.rate_bytes_per_second) is not None:
+            rate = min(rate, limit * int(cell.levels.get("clients", 1)))
+        return [self.procedure.target.write_of(cell, rate * self.design.sizing.target_seconds)]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return what is to be charged for a cell that wrote; 0 where `run` has charged it."""
@@ -145,6 +156,8 @@ class Procedure:
     pilot_share: ClassVar[float] = 0.0
     #: Reasons of invalidity after which the output is read all the same, because it alone says why.
     read_after: ClassVar[tuple[str, ...]] = ()
+    #: Whether `expected_writes` is exact, so that what a cell wrote before is no better.
+    writes_are_known: ClassVar[bool] = False
 
     def __init__(self, bench: Bench, design: Design) -> None:
         self.bench, self.design = bench, design
@@ -187,6 +200,13 @@ class Procedure:
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return the tool's options for a cell."""
         return dict(self.design.options)
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what clients will write in a cell, as far as that is known before: the site's ceiling is asked first.
+
+        Of a tool that runs for a time nobody knows; what a cell wrote before is then taken in place of this.
+        """
+        return self.driver.expected_writes(cell)
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
         """Set `measured.invalid` where the output is good and yet cannot stand; add facts that it tells."""
@@ -256,7 +276,7 @@ class Procedure:
         if result is not None:
             self.verdict(cell, measured, result)
             if written := self.driver.written_bytes(cell, result):
-                self.target.charge(cell, written)
+                self.bench.account(self.target.write_of(cell, written))
             if result.complete:
                 measured.headline = self.headline(result.metrics)
         for watch in self.watches:
@@ -323,6 +343,22 @@ def throughput(metrics: Mapping[str, float]) -> str:
 
 
 def writes(cell: Cell) -> bool:
-    """Tell whether a cell's client writes: `write`, `randwrite`, `rw`, `randrw`, `readwrite`."""
-    word = str(cell.levels.get("io_type", cell.levels.get("mode", "")))
-    return "write" in word or "rw" in word
+    """Tell whether a cell's clients write."""
+    return sizing.writes(cell.levels)
+
+
+def is_journaled(cell: Cell) -> bool:
+    """Tell whether what a cell writes goes through its image's journal as well."""
+    return "journaling" in cell.variant.image.features
+
+
+def expected_bytes(procedure: Procedure, one: CellSet) -> tuple[dict[str, float], float]:
+    """Return what each cell of a set will write to media, by its id, and what all of them add to what is stored."""
+    spending = procedure.bench.spending
+    expected, added = {}, 0.0
+    for cell in one.cells:
+        ahead = procedure.expected_writes(cell)
+        before = None if procedure.writes_are_known else spending.most_written(cell.cell_id)
+        expected[cell.cell_id] = sum(map(spending.media_bytes, ahead)) if before is None else before
+        added += sum(spending.media_bytes(write) for write in ahead if write.adds)
+    return expected, added

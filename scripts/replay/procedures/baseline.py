@@ -11,6 +11,7 @@ from typing import Any
 
 from replay.cluster.site import Site
 from replay.design.design import Cell
+from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.measure.procedure import Driver, Look, Procedure, throughput
 from replay.procedures.drivers.fio_process import FioProcess
@@ -42,8 +43,12 @@ class ByResource(Driver):
             measured.facts["file_size_bytes"] = self.procedure.option("file_size_bytes")
         return measured
 
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what the tool may write."""
+        return self.drivers[cell.levels["resource"]].expected_writes(cell)
+
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what was written. One copy reaches the disk where ceilings count several: the safe side to err on."""
+        """Return what was written."""
         return self.drivers[cell.levels["resource"]].written_bytes(cell, result)
 
 

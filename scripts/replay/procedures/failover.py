@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 from replay.base.clock import utc_now
 from replay.base.errors import ReplayError
 from replay.design.design import Cell
+from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.measure.procedure import Driver, Look, Procedure, Target
+from replay.measure.procedure import Driver, Look, Procedure, Target, is_journaled
 from replay.owned.images import BlockImage, create_image
 from replay.owned.open_site import OpenSite
+from replay.procedures.drivers.trial.client import BLOCK_BYTES
 from replay.procedures.drivers.trial.pair import MirroredPair
 from replay.procedures.drivers.trial.trial import Trial, TrialPlan, client_argv, client_spec
 from replay.procedures.watches.mirror import MirrorCells
@@ -63,12 +66,16 @@ class FreshPair(Target):
             self.pairs.pop()
 
     def _fill(self, cell: Cell, made: BlockImage) -> None:
-        self.bench.account(made.image.size_bytes)
+        size = made.image.size_bytes
+        self.bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+        patience = max(
+            FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
+        )
         options = dict(cell.variant.client_options)
         spec = client_spec(self.bench.primary_cluster, made, options, seed=self.content_seed)
-        filling = Background(client_argv("fill", spec), slot=self.bench.slot, ready_within_seconds=FILL_SECONDS_AT_MOST)
+        filling = Background(client_argv("fill", spec), slot=self.bench.slot, ready_within_seconds=patience)
         try:
-            if filling.end(FILL_SECONDS_AT_MOST) != 0:
+            if filling.end(patience) != 0:
                 raise ReplayError(f"the image could not be filled: {filling.complaint()}", where=made.spec)
         finally:
             filling.kill()
@@ -135,6 +142,13 @@ class Failover(Procedure):
     target = FreshPair()
     driver = FailoverTrial()
     overhead_seconds = 3.0
+    writes_are_known = True
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the fill of the trial's image, and its writes at the rate that is asked for, for as long as can be."""
+        seconds = self.option("write_seconds") + self.option("write_spread_seconds")
+        written = BLOCK_BYTES * self.option("writes_per_second", cell) * seconds
+        return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
         """Void a trial without a snapshot where snapshots are mirrored."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.design.design import Cell
+from replay.design.media import Write
 from replay.design.needs import Factor, Needs
 from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
@@ -38,6 +39,7 @@ class MirrorLag(Procedure):
     driver = LoggedWriter()
     watches = (SnapshotsTaken(), Replica())
     overhead_seconds = 5.5
+    writes_are_known = True
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return fio's options: at the cell's rate, each operation logged by itself, without a ramp."""
@@ -46,6 +48,12 @@ class MirrorLag(Procedure):
             "ramp_seconds": 0,
             "fio_options": {"rate_iops": cell.levels["writes_per_second"]},
         }
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the fill of the cell's image, and its writes at the rate that is asked for."""
+        size, rate = int(cell.levels["io_size_bytes"]), float(cell.levels["writes_per_second"])
+        written = self.target.write_of(cell, size * rate * self.design.sizing.target_seconds)
+        return [Write(cell.variant.image.size_bytes, adds=True), written]
 
     def interval_of(self, cell: Cell) -> float | None:
         """Return how often mirror snapshots are taken in a cell."""

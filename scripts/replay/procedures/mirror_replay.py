@@ -8,6 +8,7 @@ from replay.base.clock import utc_now
 from replay.cluster.mirroring import ReplayCounters, copied_snapshots, wait_until_copied
 from replay.cluster.site import Site
 from replay.design.design import Cell
+from replay.design.media import Write
 from replay.design.needs import Factor, Needs
 from replay.measure.procedure import Driver, Look, Procedure
 from replay.owned.images import BlockImage
@@ -74,6 +75,10 @@ class CatchUp(Driver):
         self._catch_up(measured, mode, images, written, snapshots, log)
         return measured
 
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return each of the cell's images, once."""
+        return [self._once(cell)]
+
     def rest(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Start what is still stopped after a void cell, and wait until the daemon rests."""
         waited = self._start_stopped()
@@ -98,6 +103,9 @@ class CatchUp(Driver):
         return mirror.cells.require_daemon()
 
     # Steps of a cell ----------------------------------------------------------------------------------------------
+
+    def _once(self, cell: Cell) -> Write:
+        return self.procedure.target.write_of(cell, cell.variant.image.size_bytes * int(cell.levels["images"]))
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
@@ -132,7 +140,7 @@ class CatchUp(Driver):
             component="prepare",
         )
         log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
-        self.bench.account(size * len(images), journaled="journaling" in cell.variant.image.features)
+        self.bench.account(self._once(cell))
         return measured
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
@@ -244,6 +252,7 @@ class MirrorReplay(Procedure):
     target = Images(count="images")
     driver = CatchUp()
     watches = (Replay(),)
+    writes_are_known = True
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the rate of catching up, and how long it took."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet, Skip
+from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.measure.caches import Caches
 from replay.measure.procedure import Procedure, throughput, writes
@@ -74,12 +75,10 @@ class ReplicaPools(ObjectPools):
             if removed.objects or removed.purged:
                 waits.append(_wait("objects_removed", started, removed.outcome, objects=removed.objects))
             started = time.monotonic()
-            written = [fill for fill in self._fills(_size(cell)) if self.objects.fill(fill)]
+            written = [fill for fill in self._fills(_size(cell)) if self._fill(fill)]
             if written:
                 objects, size = sum(fill.objects for fill in written), sum(fill.bytes for fill in written)
                 waits.append(_wait("objects_written", started, "written", objects=objects, bytes=size))
-        for fill in written:
-            self._account(fill.pool, fill.bytes)
         return waits
 
     def close(self) -> None:
@@ -92,9 +91,18 @@ class ReplicaPools(ObjectPools):
                 self.bench.say(f"objects go with their pools: {error.what}")
         remove_leftover_pools(self.bench)
 
-    def charge(self, cell: Cell, written_bytes: float) -> None:
-        """Charge what was written to the cell's pool."""
-        self._account(self.pool_of(cell), written_bytes)
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return new objects in the cell's pool, with its own number of copies."""
+        return self._write(_replicas(cell), size_bytes)
+
+    def unfilled(self, cell: Cell) -> list[Write]:
+        """Return the objects that a cell will read and that are not there yet."""
+        pool, names = self.pool_of(cell), self.run_names(cell)
+        return [
+            self._write(_replicas(cell), fill.bytes)
+            for fill in self._fills(_size(cell))
+            if fill.pool == pool and fill.run_name in names and not self.objects.holds(fill)
+        ]
 
     def pool_of(self, cell: Cell) -> str:
         """Return the pool with the cell's number of copies."""
@@ -124,12 +132,16 @@ class ReplicaPools(ObjectPools):
             for instance in range(1, instances + 1)
         ]
 
-    def _account(self, pool: str, written_bytes: float) -> None:
-        """Charge bytes to the ceilings' account, which takes every pool for one of as many copies as the data pool."""
-        data = self.bench.site.pools.data.name
-        usual = self.bench.session.command({"prefix": "osd pool get", "pool": data, "var": "size"})["size"]
-        copies = next(one.spec.replicas for one in self.pools.values() if one.name == pool)
-        self.bench.account(written_bytes * copies / int(usual))
+    def _fill(self, fill: Fill) -> bool:
+        """Write a fill's objects unless they are there; tell whether they had to be written."""
+        if self.objects.holds(fill):
+            return False
+        copies = next(one.spec.replicas for one in self.pools.values() if one.name == fill.pool)
+        self.bench.charge(f"filling {fill.pool}", self._write(copies, fill.bytes))
+        return self.objects.fill(fill)
+
+    def _write(self, copies: int, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self.pools[copies].name, copies=copies, adds=True)
 
 
 class Instances(RadosRounds):

@@ -24,6 +24,8 @@ from replay.raw.record import Measured
 from replay.tools.fio import rw_of
 
 READ_SHARE_OF_MIX = 50
+#: In the account, in place of a cell's id.
+PEAK = "peak"
 
 
 class PacedClients(FioClients):
@@ -59,12 +61,16 @@ class PacedClients(FioClients):
         pilots = Pilots(raw, cell)
         number = pilots.done + 1
         seed = pilots.seed("peak", number) & 0x7FFFFFFF
-        self.finding_peak = True
-        try:
-            measured = self.procedure.watched(cell, seed, component="pilot")
-            result = self.procedure.judge(cell, measured)
-        finally:
-            self.finding_peak = False
+        spending, self.finding_peak = self.bench.spending, True
+        expected = sum(map(spending.media_bytes, self.expected_writes(cell)))
+        with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
+            reservation.begin(PEAK)
+            try:
+                measured = self.procedure.watched(cell, seed, component="pilot")
+                result = self.procedure.judge(cell, measured)
+            finally:
+                self.finding_peak = False
+            reservation.end(void=measured.invalid is not None)
         if measured.invalid or result is None:
             reason, detail = measured.invalid or ("unparsable", "fio said nothing")
             raise ReplayError(

@@ -15,6 +15,7 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.placement_state import QUIET_SECONDS, await_calm, await_stable, throttles
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
+from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.measure.procedure import Look, Procedure, writes
 from replay.owned.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
@@ -78,9 +79,9 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
+                self.bench.charge(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
-                self.bench.account(fill.bytes)
 
     def close(self) -> None:
         """Set back every setting, then remove the pool with all that is in it; each also where the other fails."""
@@ -116,6 +117,13 @@ class PlacedPool(ObjectPools):
                 next_step="run measure again: the block makes a new pool",
             )
         return waits
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return new objects in the one pool."""
+        return self._write(size_bytes)
+
+    def _write(self, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self.pool.name, copies=self.procedure.option("replicas"), adds=True)
 
     def pool_of(self, cell: Cell) -> str:
         """Return the one pool."""

@@ -19,6 +19,7 @@ class SingleTool(Procedure):
     watches = (Mirror(),)
     overhead_seconds = 0.7
     pilot_share = 0.6
+    writes_are_known = True
 
 
 PROTOCOL = SingleTool

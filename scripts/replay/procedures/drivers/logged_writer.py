@@ -75,7 +75,7 @@ class LoggedWriter(Driver):
             log_lines=latencies.count(b"\n"),
         )
         self.written = written_bytes(measured).get(ENTITY.format(1), 0)
-        self.procedure.target.charge(cell, self.written * (1 + ramp / runtime))
+        self.bench.account(self.procedure.target.write_of(cell, self.written * (1 + ramp / runtime)))
         return measured
 
     def ended(self, cell: Cell, measured: Measured) -> None:

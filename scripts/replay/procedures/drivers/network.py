@@ -14,6 +14,7 @@ from replay.base.errors import ReplayError
 from replay.cluster.capabilities import LOCAL_HOSTS
 from replay.cluster.site import Site
 from replay.design.design import Cell
+from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.measure.procedure import Driver, Look
 from replay.procedures.drivers.tool_run import hidden, run_observed
@@ -77,6 +78,10 @@ class TwoEnds(Driver):
         if set(site.client_hosts) <= LOCAL_HOSTS:
             return {"client_hosts": "it names no other host, so that there is no network to measure"}
         return {}
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return nothing: a network keeps nothing."""
+        return []
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
         """Run the client against a server of its own, which is gone when this returns. The seed is not used.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.design.design import Cell, CellSet
+from replay.design.media import Write
 from replay.design.sizing import MOST_ROUNDS, PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 from replay.measure.procedure import Driver, Look, writes
 from replay.procedures.drivers.pilots import Pilots
@@ -74,6 +75,12 @@ class OneTool(Driver):
             while_running=look,
         )
 
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what the tool is told to transfer."""
+        if not writes(cell):
+            return []
+        return [self.procedure.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
+
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return what a cell that writes transferred."""
         return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
@@ -100,6 +107,9 @@ class OneTool(Driver):
         threads, done, most = int(self.procedure.option("io_threads", cell)), pilots.done, self._most_bytes(cell)
         total = min(2 * int(pilots.last()["io_total_bytes"]) if done else first_bytes(size, threads, sizing), most)
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
+            if writes(cell):
+                what = f"pilot {number} of {cell.point} {cell.variant.name}"
+                self.bench.charge(what, self.procedure.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
             measured = self.procedure.watched(cell, seed, io_total_bytes=total, component="pilot")
             last = self._round(cell, measured, total)
@@ -128,8 +138,6 @@ class OneTool(Driver):
             if error.reason != "too_short":
                 raise
             return PilotRound(total, 0.0)
-        if written := self.written_bytes(cell, result):
-            self.procedure.target.charge(cell, written)
         return PilotRound(total, result.metrics["duration_seconds"])
 
     def _most_bytes(self, cell: Cell) -> float:

@@ -7,6 +7,8 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
+from replay.design.media import Write
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
 from replay.measure.procedure import Driver, Look, writes
 from replay.procedures.drivers.rados_rounds import Rounds, run_rounds
 from replay.raw.record import Measured, Wait
@@ -73,9 +75,21 @@ class RadosRounds(Driver):
         """Return what a cell that writes wrote."""
         return result.metrics.get("bytes", 0.0) if writes(cell) else 0.0
 
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what a write may write at the most; of a read, the objects that it will find and are not there yet."""
+        target = self.procedure.target
+        if not writes(cell):
+            return target.unfilled(cell)
+        instances = len(target.run_names(cell))
+        most = self._most_objects(cell, instances) * instances * int(cell.levels["object_size_bytes"])
+        seconds = math.ceil(self.design.sizing.target_seconds)
+        return [target.write_of(cell, min(most, ASSUMED_BYTES_PER_SECOND * seconds))]
+
     def _options(self, cell: Cell, instances: int) -> dict[str, Any]:
-        """Return the tool's options, with what a write may write at the most, shared by its instances."""
-        size = int(cell.levels["object_size_bytes"])
-        most = min(self.procedure.option("write_most_objects"), self.procedure.option("write_most_bytes") // size)
         options = {**self.procedure.target.options, "client_options": dict(cell.variant.client_options)}
-        return {**options, "max_objects": max(1, most // instances)}
+        return {**options, "max_objects": self._most_objects(cell, instances)}
+
+    def _most_objects(self, cell: Cell, instances: int) -> int:
+        """Return how many objects each instance of a cell may write at the most."""
+        option, size = self.procedure.option, int(cell.levels["object_size_bytes"])
+        return max(1, min(option("write_most_objects"), option("write_most_bytes") // size) // instances)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet, Image
-from replay.measure.procedure import Target
+from replay.design.media import Write
+from replay.measure.procedure import Target, is_journaled
 from replay.owned.image_sets import create_images
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.raw.record import Measured, Wait
@@ -37,9 +38,10 @@ class Images(Target):
         owner = next(one for one in self.design.variants if one.image_name == image_name)
         return create_image(self.bench, suffix, image, **self.procedure.place_of(owner))
 
-    def charge(self, cell: Cell, written_bytes: float) -> None:
-        """Charge what was written, and say whether it went through a journal."""
-        self.bench.account(written_bytes, journaled="journaling" in cell.variant.image.features)
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return a write to the cell's images, which may go through a journal."""
+        made = self.images.get(cell.variant.image_name)
+        return Write(size_bytes, pool=made[0].pool if made else None, journaled=is_journaled(cell))
 
     def close(self) -> None:
         """Remove this block's images."""

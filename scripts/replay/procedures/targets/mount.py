@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.design.design import Cell, CellSet, Variant
+from replay.design.media import Write
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.owned.kernel_client import map_image, mount
 from replay.owned.kernel_leftovers import remove_leftover_mounts
@@ -39,7 +40,9 @@ class Mount(Images):
                     device = map_image(self.bench, made, str(self.procedure.option("map_options")))
                     self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
                     path = self.mounts[variant.name] / FILE_NAME
-                    self.bench.account(write_file(path, int(self.procedure.option("file_size_bytes"))))
+                    size = int(self.procedure.option("file_size_bytes"))
+                    self.bench.charge(f"filling a file on {made.name}", Write(size, adds=True))
+                    write_file(path, size)
 
     def close(self) -> None:
         """Remove the file, unmount, unmap, and remove the images, in that order."""
@@ -69,12 +72,11 @@ def is_of_kernel(variant: Variant) -> bool:
     return variant.levels.get("client") == KERNEL
 
 
-def write_file(path: Path, size_bytes: int) -> int:
-    """Write a file of so many bytes to the disk, and return its size: overwriting it later allocates nothing."""
+def write_file(path: Path, size_bytes: int) -> None:
+    """Write a file of so many bytes to the disk: overwriting it later allocates nothing."""
     with path.open("wb") as file:
         left = size_bytes
         while left > 0:
             left -= file.write(b"\x01" * min(left, _CHUNK_BYTES))
         file.flush()
         os.fsync(file.fileno())
-    return size_bytes

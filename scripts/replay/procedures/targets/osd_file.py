@@ -9,6 +9,7 @@ from pathlib import Path
 from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
+from replay.design.media import Write
 from replay.measure.procedure import Target
 from replay.owned.owned_files import create_file, remove_leftover_files
 from replay.tools import fio, render
@@ -61,8 +62,13 @@ class OsdFile(Target):
         assert self.path is not None, "open makes it"
         return self.path
 
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return a write to the file, which has no copies."""
+        return Write(size_bytes, copies=1)
+
     def fill(self, path: Path, size: int) -> None:
         """Write every byte of the file once: reads of a hole, or of what was never written, touch no disk."""
+        self.bench.charge("filling the file of a baseline", Write(size, copies=1, adds=True))
         options = {**self.design.options, "file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}
@@ -75,4 +81,3 @@ class OsdFile(Target):
                 where=path.parent,
                 next_step="see whether that file system takes direct I/O (a tmpfs of older kernels does not)",
             )
-        self.bench.account(size)

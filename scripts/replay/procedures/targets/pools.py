@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from replay.design.design import Cell
+from replay.design.media import Write
 from replay.measure.procedure import Target
 from replay.procedures.targets.rados_objects import BenchObjects
 from replay.raw.record import Measured, Wait
@@ -28,6 +29,14 @@ class ObjectPools(Target):
     def pool_of(self, cell: Cell) -> str:
         """Return the pool that a cell uses."""
         raise NotImplementedError
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return new objects in the cell's pool."""
+        return Write(size_bytes, pool=self.pool_of(cell), adds=True)
+
+    def unfilled(self, cell: Cell) -> list[Write]:
+        """Return what has to be written before a cell reads, of its own objects."""
+        return []
 
     def run_names(self, cell: Cell) -> list[str]:
         """Return the run name of each instance of a cell: what keeps their objects apart, and lets reads find them."""
