@@ -11,18 +11,20 @@ from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, working_directory
 from replay.cluster.site import Site, missing
-from replay.config.experiments import load_experiment
+from replay.config.experiments import load_experiment_document
 from replay.design.design import CellSet, Design, canonical_json, plan_digest
 from replay.design.estimate import Estimate, reckon
 from replay.design.expansion import expand
-from replay.design.procedures import lacking
+from replay.design.procedures import check_experiment, lacking
 from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.raw.evidence import is_measured, read_json
 
 
 def design_for(site: Site, name: str, scale: str) -> Design:
     """Return an experiment's design on a site: what the site lacks is skipped with the missing word."""
-    configuration = load_experiment(name)
+    document = load_experiment_document(name)
+    configuration = document.data
+    check_experiment(configuration, document.where)
     words = {word for one in configuration["variants"] for word in one.get("requires", ())}
     words |= set(configuration.get("requires", ()))
     return expand(
