@@ -11,7 +11,7 @@ from replay.base.errors import EvidenceError
 from replay.base.tables import number_text, write_if_changed
 from replay.derive.__main__ import main
 from replay.derive.experiment import derive_experiment
-from replay.derive.watch import Watcher
+from replay.workflow.watch import Watcher
 from support.rawtree import RawTree
 
 PATIENCE_SECONDS = 90

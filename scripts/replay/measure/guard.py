@@ -89,9 +89,7 @@ class Guard:
         if not plain and not journaled:
             return 0.0
         replicas = self._pool_replicas()
-        return media_bytes(plain, replicas=replicas) + media_bytes(
-            journaled, replicas=replicas, journaled=True
-        )
+        return media_bytes(plain, replicas=replicas) + media_bytes(journaled, replicas=replicas, journaled=True)
 
     def _pool_replicas(self) -> int:
         if self._replicas is None:
