@@ -33,7 +33,7 @@ of_experiment = replay_settings.experiment_pattern
 wildcard_constraints:
     data=r"[a-z0-9][a-z0-9-]*",
     experiment=r"[a-z][a-z0-9-]*",
-    block=r"\d{2,}",
+    block=r"\d\d+",
     plan=r"[0-9a-f]{12}",
 
 
