@@ -30,6 +30,7 @@ ORDER = (
     "preflight",
     "measure",
     "procedures",
+    "cli",
 )
 #: What knows a cluster. Deriving and judging happen on machines that have never seen one.
 OF_A_CLUSTER = ("cluster", "sandbox", "owned", "preflight", "measure", "procedures")
