@@ -18,6 +18,9 @@ from replay.design.procedures import lacking
 from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.raw.evidence import is_measured, read_json
 
+#: Keys of an experiment that say what is shown of it, and nothing of how it is measured.
+_WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")
+
 
 def design_for(site: Site, name: str, scale: str) -> Design:
     """Return an experiment's design on a site: what the site lacks is skipped with the missing word."""
@@ -25,9 +28,13 @@ def design_for(site: Site, name: str, scale: str) -> Design:
 
 
 def sources_digest(site: Site, name: str) -> str:
-    """Return the digest of what a design is expanded from: an experiment's configuration, and what a site allows."""
+    """Return the digest of what decides how an experiment is measured: its configuration, and what a site allows.
+
+    What only words or draws it, such as its title, may change at any time.
+    """
     sources = _sources(site, name)
-    return digest_of({**sources, "missing": sorted(sources["missing"])})
+    measuring = {key: value for key, value in sources["configuration"].items() if key not in _WORDS}
+    return digest_of({**sources, "configuration": measuring, "missing": sorted(sources["missing"])})
 
 
 def _sources(site: Site, name: str) -> Mapping[str, Any]:
