@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
-import { onInterrupt, ROOT, statusOfSignal, Task } from "./npm/processes.mjs";
+import { onInterrupt, ROOT, statusOfSignal } from "./npm/processes.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { runSetup } from "./npm/tasks.mjs";
 import { readReport } from "./npm/test-report.mjs";

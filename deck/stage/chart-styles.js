@@ -61,7 +61,10 @@ export const CHART_OPTIONS = {
   // A marker at the edge of the plot is drawn whole.
   clip: 14,
   plugins: {
-    csv: { theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } } },
+    csv: {
+      bands: "auto",
+      theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
+    },
     csvLabels: { font: { size: 21, weight: 700 } },
     tooltip: { titleFont: { size: 20 }, bodyFont: { size: 20 } },
   },

@@ -34,8 +34,8 @@ def test_the_fullest_osd_stops_a_run() -> None:
 
 def test_a_set_that_would_fill_an_osd_beyond_the_ceiling_is_not_begun() -> None:
     osd_df, capacity = _load("ceph-osd-df"), 31457280 * 1024
-    assert check(Ceilings(fullest_osd_fraction=0.5), osd_df=osd_df, bytes_of_next_set=0.1 * capacity) == []
-    (stop,) = check(Ceilings(fullest_osd_fraction=0.5), osd_df=osd_df, bytes_of_next_set=0.2 * capacity)
+    assert check(Ceilings(fullest_osd_fraction=0.5), osd_df=osd_df, bytes_added_by_next_set=0.1 * capacity) == []
+    (stop,) = check(Ceilings(fullest_osd_fraction=0.5), osd_df=osd_df, bytes_added_by_next_set=0.2 * capacity)
     assert stop.reason == "fullest_osd"
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import SERVER, MonitorSession
+from support.patience import patient, wait_until
+from support.processes import descendants, is_running
 
 pytestmark = pytest.mark.sandbox
 
@@ -23,26 +25,17 @@ def session(administrator: Cluster) -> Iterator[MonitorSession]:
         yield one
 
 
-def _is_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        except FileNotFoundError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
+def _await_end(pid: int) -> None:
+    wait_until(lambda: not is_running(pid), "the end of the session's server")
 
 
-def test_a_status_costs_milliseconds(session: MonitorSession) -> None:
+def test_a_status_starts_no_program(session: MonitorSession) -> None:
     session.status()
-    started = time.perf_counter()
+    server, running = session.pid, descendants(os.getpid())
     for _ in range(20):
         assert session.status()["health"]["status"].startswith("HEALTH_")
     assert session.transport == "rados"
-    assert (time.perf_counter() - started) / 20 < 0.1
+    assert (session.pid, descendants(os.getpid())) == (server, running)
 
 
 def test_an_error_carries_cephs_own_number_and_words(session: MonitorSession) -> None:
@@ -70,11 +63,9 @@ def test_a_server_that_does_not_answer_is_ended_in_time_and_replaced(session: Mo
     assert session.pid is not None
     stuck = session.pid
     os.kill(stuck, signal.SIGSTOP)
-    started = time.monotonic()
-    with pytest.raises(CephCommandError, match="no answer within"):
+    with pytest.raises(CephCommandError, match="no answer within 1 s"):
         session.command({"prefix": "status"}, timeout_seconds=1)
-    assert time.monotonic() - started < 5
-    assert _is_gone(stuck)
+    _await_end(stuck)
     assert session.status()["health"]
 
 
@@ -84,7 +75,7 @@ def test_threads_share_one_session(session: MonitorSession) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(patient(30))
     assert answers == [session.fsid()] * 8
 
 
@@ -105,7 +96,7 @@ def test_a_wrong_key_is_an_error_and_not_a_wait(administrator: Cluster, tmp_path
         started = time.monotonic()
         with pytest.raises(CephCommandError, match="cannot connect"):
             session.status()
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < patient(20)
 
 
 def test_the_server_dies_with_its_parent_even_when_that_is_killed(administrator: Cluster) -> None:
@@ -120,4 +111,4 @@ def test_the_server_dies_with_its_parent_even_when_that_is_killed(administrator:
         pid = int(parent.stdout.readline())
         assert str(SERVER) in Path(f"/proc/{pid}/cmdline").read_text()
         parent.kill()
-    assert _is_gone(pid)
+    _await_end(pid)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from replay.base.errors import RefusedError
@@ -15,6 +13,7 @@ from replay.measure.guard import Guard
 from replay.owned.experiment_pools import PoolSpec, create_pool, remove_leftover_pools
 from replay.preflight.checks import check_cluster
 from replay.preflight.findings import Findings
+from support.patience import wait_until
 
 
 class Session:
@@ -69,15 +68,12 @@ def live(sandbox_directory, tmp_path, monkeypatch):
 def test_a_pool_of_more_copies_than_there_are_osds_is_seen_named_and_refused(live):
     create_pool(live, "too-many-copies", PoolSpec(replicas=4, pg_num=4), application="rados")
     guard = Guard(live, stuck_seconds=2)
-    deadline = time.monotonic() + 30
 
     def all_stuck():
         unclean = next((one.groups for one in stuck_groups(live.session, 2) if one.way == "unclean"), ())
         return len(unclean) == 4 and "4 active+undersized" in guard.health().sentence()
 
-    while not all_stuck():
-        assert time.monotonic() < deadline, "no placement group was stuck"
-        time.sleep(0.5)
+    wait_until(all_stuck, "placement groups that are stuck")
     with pytest.raises(RefusedError, match="undersized") as raised:
         guard.before_block()
     assert "4 placement groups unclean for more than 2 s" in raised.value.what
@@ -86,8 +82,5 @@ def test_a_pool_of_more_copies_than_there_are_osds_is_seen_named_and_refused(liv
     check_cluster(live.session, findings)
     assert any(item.level == "refused" and "active+undersized" in item.text for item in findings.items)
     remove_leftover_pools(live)
-    deadline = time.monotonic() + 30
-    while not guard.health().fit:
-        assert time.monotonic() < deadline, "it did not become clean"
-        time.sleep(0.5)
+    wait_until(lambda: guard.health().fit, "a clean cluster")
     guard.before_block()

@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,10 +11,11 @@ from replay.base.tables import number_text, write_if_changed
 from replay.derive.__main__ import main
 from replay.derive.experiment import derive_experiment
 from replay.workflow.watch import Watcher
+from support.patience import patient, wait_until
 from support.rawtree import RawTree
 
-PATIENCE_SECONDS = 90
-"""The watching process takes only CPU time that nobody else wants; a busy machine may have little."""
+#: The watching process takes only CPU time that nobody else wants; a busy machine may have little.
+SECONDS = 90
 
 
 @pytest.fixture
@@ -26,13 +26,6 @@ def benchmarks(tmp_path, monkeypatch):
 
 def attempts_in(manifest):
     return json.loads(manifest.read_text())["experiments"]["rbd-journaling"]["attempts"]
-
-
-def wait_for(condition):
-    started = time.monotonic()
-    while not condition():
-        assert time.monotonic() - started < PATIENCE_SECONDS, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def test_the_command_says_what_it_did_and_deriving_again_changes_nothing(benchmarks, capsys):
@@ -57,7 +50,7 @@ def test_an_altered_file_ends_with_status_3_and_names_the_file_without_a_traceba
     path = tree.raw / "block-01/read-seq-4096/attempt-1/control.stdout"
     path.write_text("")
     command = [sys.executable, "-m", "replay.derive", "--data", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient(SECONDS))
     assert done.returncode == 3
     assert str(path) in done.stderr
     assert "Traceback" not in done.stderr
@@ -114,17 +107,17 @@ def test_watching_follows_a_measurement_at_the_lowest_priority_until(benchmarks,
     command = [sys.executable, "-m", "replay.derive", "--data", "demo", "--watch"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         try:
-            wait_for(manifest.exists)
+            wait_until(manifest.exists, "a manifest", seconds=SECONDS)
             assert os.sched_getscheduler(process.pid) == os.SCHED_IDLE
             assert os.getpriority(os.PRIO_PROCESS, process.pid) == 19
             tree.attempt(1, "write-seq-4096")
-            wait_for(lambda: attempts_in(manifest) == 1)
+            wait_until(lambda: attempts_in(manifest) == 1, "the first attempt", seconds=SECONDS)
             if ending == "SIGTERM":
                 process.send_signal(signal.SIGTERM)
             else:
                 tree.attempt(1, "write-seq-65536")
                 process.stdin.close()
-            assert process.wait(timeout=PATIENCE_SECONDS) == 0
+            assert process.wait(timeout=patient(SECONDS)) == 0
         finally:
             process.kill()
     assert attempts_in(manifest) == (1 if ending == "SIGTERM" else 2)

@@ -12,6 +12,7 @@ from replay.base.errors import EvidenceError, ReplayError
 from replay.derive.experiment import derive_experiment
 from replay.raw.read import list_raw, verify_all
 from replay.workflow.dataset import derive_data_set
+from support.patience import patient
 from support.rawtree import RawTree
 
 
@@ -157,5 +158,5 @@ def test_listing_waits_for_a_writer_that_is_sealing(tree):
         time.sleep(0.2)
         moments["released"] = time.monotonic()
         fcntl.flock(file, fcntl.LOCK_UN)
-    reader.join(timeout=5)
+    reader.join(timeout=patient(5))
     assert moments["listed"] >= moments["released"]

@@ -11,7 +11,9 @@ import time
 
 import pytest
 
+from replay.owned.account import Account
 from replay.raw.evidence import SUMS
+from support.patience import patient, wait_until
 from support.processes import descendants
 
 pytestmark = pytest.mark.sandbox
@@ -89,12 +91,30 @@ def test_adding_a_size_measures_only_the_new_sets(measured):
     assert verified(measured)
 
 
+def test_a_run_ends_at_its_ceiling_and_goes_on_when_it_is_raised(bench):
+    """There is room for the images' fills, and for no pilot."""
+    site = bench.folder / "config" / "sites" / "sandbox.yaml"
+    text = site.read_text()
+    copies = bench.cluster("left").json("ceph", "osd", "pool", "get", "replay", "size")["size"]
+    fills = copies * 2 * bench.design["image"]["size_bytes"]
+    site.write_text(text.replace("ceilings:\n", f"ceilings:\n  bytes_written_to_media_per_run: {fills + 4096}\n"))
+    done = bench.measure("tiny")
+    assert done.returncode != 0
+    assert "ceiling bytes_written_to_media_per_run" in done.stdout, done.stdout + done.stderr
+    assert valid_points(bench) == []
+    (path,) = (bench.folder / "state" / "accounts").glob("*.sandbox.trial.jsonl")
+    assert fills <= Account(path).total() <= fills + 4096
+    site.write_text(text)
+    finish(bench, bench.files())
+    assert Account(path).total() > 2 * fills, "the images were filled again, and all of it is one account"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_stops_everything_and_keeps_finished_sets(bench, number):
     process = bench.start("tiny")
     wait_for(lambda: len(valid_points(bench)) == 1, process)
     process.send_signal(number)
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=patient(60)) == 130
     assert tools(bench) == []
     assert bench.images() == {"left": [], "right": []}
     kept = {name: content for name, content in bench.files().items() if "attempt-1/" in name}
@@ -114,17 +134,17 @@ def test_after_a_kill_of_any_process_the_next_run_goes_on(bench, seed):
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
-    process.wait(timeout=90)
+    process.wait(timeout=patient(90))
     kept = bench.files()
     finish(bench, kept)
 
 
-def wait_for(condition, process, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not condition():
+def wait_for(condition, process):
+    def met():
         assert process.poll() is None, "the run ended before the test could stop it"
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+        return condition()
+
+    wait_until(met, "what the test waits for", seconds=90)
 
 
 def finish(bench, kept):

@@ -20,6 +20,7 @@ from replay.procedures.baseline import Baseline
 from replay.raw.record import Measured
 from support.bench import bench_of
 from support.samples import sample
+from support.smoke import measure_as_shipped
 
 FIO, IPERF3 = "fio-file-randwrite-4k.json", "iperf3-loopback.json"
 LOAD = {"cpu_idle_fraction": 0.5, "disk_busy_fraction": 0.5, "load_1min": 1.0}
@@ -114,7 +115,7 @@ def test_a_fill_writes_every_byte_by_direct_io(make):
     path.touch()
     protocol._fill(path, 8 << 20)
     assert path.stat().st_blocks * 512 >= path.stat().st_size == 8 << 20
-    assert protocol.bench.client_bytes_written == 8 << 20
+    assert protocol.bench.spending.total() == 8 << 20
 
 
 def test_a_fill_that_fails_is_an_error_that_says_why(make):
@@ -130,7 +131,7 @@ def test_a_write_is_charged_to_the_account_and_its_path_is_hidden(make):
     found = protocol.run(cell(protocol, "media-4096-16", "random-write"), 7)
     assert found.invalid is None and found.headline.endswith("MiB/s")
     assert str(protocol.file).encode() not in found.results["output"][1]
-    assert protocol.bench.client_bytes_written > 4096 * 1000
+    assert protocol.bench.spending.total() > 4096 * 1000
     template, values, _ = protocol.asked[0]
     assert "--filename={file}" in template and values["runtime_seconds"] == "2000ms"
 
@@ -140,7 +141,7 @@ def test_a_read_or_the_network_writes_nothing(make):
     protocol.says = [measured(sample(IPERF3)[0].replace('"blksize":\t131072', '"blksize":\t65536'))]
     found = protocol.run(cell(protocol, "network-65536-1", "network"), 7)
     assert (found.invalid, found.facts["network"]) == (None, "loopback")
-    assert protocol.bench.client_bytes_written == 0
+    assert protocol.bench.spending.total() == 0
 
 
 @pytest.mark.parametrize("status", [0, 1])
@@ -210,9 +211,7 @@ def beside_osds(campaign):
 
 @pytest.mark.sandbox
 def test_a_block_measures_disk_and_network_and_leaves_nothing_behind(campaign):
-    campaign.configure("baseline")
-    done = campaign.measure("baseline")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "baseline")
     good = [one for one in campaign.sidecars("baseline") if one["valid"]]
     assert sorted(one["variant"] for one in good) == [
         "network", "random-read", "random-write", "sequential-read", "sequential-write",
@@ -229,7 +228,7 @@ def test_what_a_killed_block_leaves_is_removed_by_clean(campaign):
     running = campaign.start("baseline")
     try:
         campaign.wait_for(lambda: beside_osds(campaign) and campaign.processes("fio"), "fio")
-        for pid in campaign.processes("replay.measure.command"):
+        for pid in campaign.measuring():
             os.kill(pid, signal.SIGKILL)
     finally:
         running.kill()

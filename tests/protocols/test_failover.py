@@ -22,6 +22,8 @@ from replay.procedures.trial.contents import inspect
 from replay.procedures.trial.pair import MirroredPair
 from replay.procedures.trial.steps import StepLog
 from replay.tools.running.process import ToolRun
+from support.patience import patient
+from support.smoke import measure_as_shipped
 
 SEED = 7
 BLOCKS = 32
@@ -166,17 +168,18 @@ def test_a_design_that_is_no_trial_is_refused_before_anything_is_made(changes, s
     ("journal", "snapshot"), [("planned", "forced"), ("forced", "planned")], ids=["as-it-ships", "the-other-way"]
 )
 def test_planned_trials_lose_nothing_forced_ones_say_what_and_both_leave_nothing(campaign, journal, snapshot):
-    only = {"journal": {"kind": [journal]}, "snapshot": {"kind": [snapshot]}}
-    campaign.configure("failover", only=only)
-    done = campaign.measure("failover")
-    assert done.returncode == 0, done.stdout + done.stderr
+    if (journal, snapshot) == ("planned", "forced"):
+        measure_as_shipped(campaign, "failover")
+    else:
+        campaign.configure("failover", only={"journal": {"kind": [journal]}, "snapshot": {"kind": [snapshot]}})
+        done = campaign.measure("failover")
+        assert done.returncode == 0, done.stdout + done.stderr
     good = [one for one in campaign.sidecars("failover") if one["valid"]]
     assert sorted((one["variant"], one["levels"]["kind"]) for one in good) == [
         ("journal", journal), ("snapshot", snapshot),
     ]  # fmt: skip
     assert campaign.images() == {"left": [], "right": []}
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
-    assert campaign.run("derive", "--data", "trial").returncode == 0
     rows = (campaign.raw("failover").parent / "tidy.csv").read_text().splitlines()
     table = [dict(zip(rows[0].split(","), row.split(","), strict=True)) for row in rows[1:]]
     for row in (row for row in table if row["used"] == "1"):
@@ -197,7 +200,7 @@ def test_ctrl_c_in_the_middle_of_a_trial_leaves_nothing_on_either_cluster(campai
     run = campaign.start("failover")
     campaign.wait_for(lambda: campaign.processes("trial/client.py", " write {"), "the writer")
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
     assert campaign.images() == {"left": [], "right": []}
 
@@ -209,7 +212,7 @@ def test_clean_removes_what_a_killed_trial_left_on_both_clusters(campaign):
     # It reads the images when the one on the second cluster has been promoted.
     campaign.wait_for(lambda: campaign.processes("rbd", "export"), "the verification", seconds=150)
     os.kill(campaign.runner("failover"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     campaign.wait_for(lambda: not campaign.processes("trial/client.py"), "the end of the clients", seconds=10)
     left = campaign.images()
     assert left["left"] and left["left"] == left["right"]

@@ -22,6 +22,7 @@ from replay.procedures.offered_rate import OfferedRate, peak_key
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients
 from support.bench import bench_of
+from support.smoke import measure_as_shipped
 
 SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
 
@@ -203,16 +204,13 @@ def test_a_depth_among_the_levels_is_refused(tmp_path):
 
 
 def tidy(campaign, name):
-    assert campaign.run("derive", "--data", "trial").returncode == 0
     with (campaign.raw(name).parent / "tidy.csv").open() as file:
         return {row["variant"]: row for row in csv.DictReader(file) if row["used"] == "1"}
 
 
 @pytest.mark.sandbox
 def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
-    campaign.configure("fio-profile", factors={"io_depth": [16], "io_size_bytes": [4096]})
-    done = campaign.measure("fio-profile")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "fio-profile")
     for sidecar in campaign.sidecars("fio-profile"):
         sample = sidecar["samples"]["daemons"]
         assert sidecar["valid"]
@@ -231,9 +229,7 @@ def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
 
 @pytest.mark.sandbox
 def test_a_rate_that_is_offered_is_met_below_the_peak(campaign):
-    campaign.configure("fio-offered-rate", factors={"offered_share": [0.5]}, variants=["random-read", "mixed"])
-    done = campaign.measure("fio-offered-rate")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "fio-offered-rate")
     rows = tidy(campaign, "fio-offered-rate")
     for row in rows.values():
         assert float(row["offered_operations_per_second"]) == pytest.approx(

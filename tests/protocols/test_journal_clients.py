@@ -20,6 +20,7 @@ from replay.owned.images import BlockImage
 from replay.procedures import journal_clients
 from replay.procedures.journal_clients import JournalClients
 from support.bench import bench_of
+from support.patience import patient
 
 POOLS_THERE = [{"pool_name": "replay", "size": 2, "pg_num": 64}, {"pool_name": "other", "size": 3, "pg_num": 8}]
 
@@ -181,7 +182,7 @@ def test_journals_lie_in_a_pool_of_their_own_that_the_block_takes_away_again(cam
         for name in campaign.images()["left"]
         if "journal" in name and "without" not in name
     }
-    said, _ = run.communicate(timeout=300)
+    said, _ = run.communicate(timeout=patient(300))
     assert run.returncode == 0, said
     assert {name.split("-", 2)[2]: where for name, where in journals.items()} == {
         "with-journal-1": "replay", "with-journal-2": "replay", "journal-pool-1": pool, "journal-pool-2": pool,
@@ -204,7 +205,7 @@ def test_a_runner_that_is_killed_leaves_a_pool_and_images_that_the_next_run_remo
     [controller, *_] = campaign.processes("--client=sock:")
     words = Path(f"/proc/{controller}/cmdline").read_text().split("\0")
     os.kill(campaign.runner("journal-clients"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     # A runner that is killed cannot remove its own temporary files.
     shutil.rmtree(
         Path(next(word for word in words if word.startswith("--client=sock:"))[len("--client=sock:") :]).parent

@@ -19,6 +19,8 @@ from replay.preflight.plan import design_for
 from replay.procedures import mirror_replay
 from replay.procedures.mirror_lag import MirrorLag
 from replay.procedures.mirror_replay import MirrorReplay
+from support.patience import patient
+from support.smoke import measure_as_shipped
 
 SCALES = ("smoke", "quick", "talk")
 
@@ -153,12 +155,9 @@ def assert_nothing_names_this_machine(campaign, name):
 
 @pytest.mark.sandbox
 def test_a_daemon_that_was_stopped_catches_up_and_the_rate_follows_from_the_evidence(campaign):
-    campaign.configure("mirror-replay", factors={"images": [1, 2]})
-    done = campaign.measure("mirror-replay")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "mirror-replay", factors={"images": [1, 2]})
     assert campaign.images() == {"left": [], "right": []}
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
-    assert campaign.run("derive", "--data", "trial").returncode == 0
     rows = {(row["variant"], row["images"]): row for row in table(campaign, "mirror-replay")}
     assert set(rows) == {(mode, count) for mode in ("journal", "snapshot") for count in ("1", "2")}
     for (mode, count), row in rows.items():
@@ -181,7 +180,7 @@ def test_the_copy_of_an_image_that_a_killed_run_had_stopped_goes_with_the_next_c
     words = {word for pid in campaign.processes("fio", "jobs.fio") for word in words_of(pid)}
     paths = [Path(word.removeprefix("--output=")) for word in words if word.endswith((".fio", ".json"))]
     os.kill(campaign.runner("mirror-replay"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     # A runner that is killed cannot remove its own temporary files.
     assert len(paths) == 2
     for path in paths:
@@ -198,18 +197,15 @@ def test_ctrl_c_while_replay_is_stopped_leaves_nothing_on_either_cluster(campaig
     run = campaign.start("mirror-replay")
     campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
     assert campaign.images() == {"left": [], "right": []}
 
 
 @pytest.mark.sandbox
 def test_the_lag_of_both_modes_is_seen_while_the_writer_writes(campaign):
-    campaign.configure("mirror-lag")
-    done = campaign.measure("mirror-lag")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "mirror-lag")
     assert campaign.images() == {"left": [], "right": []}
-    assert campaign.run("derive", "--data", "trial").returncode == 0
     rows = {row["variant"]: row for row in table(campaign, "mirror-lag")}
     assert set(rows) == {"journal", "snapshot"}
     for row in rows.values():

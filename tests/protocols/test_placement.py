@@ -22,8 +22,10 @@ from replay.procedures.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placeme
 from replay.raw.record import Wait
 from replay.tools.placement_entities import ROLES
 from support.bench import bench_of
+from support.patience import patient
 from support.placement_output import placement_files
 from support.rados_output import rados_json
+from support.smoke import measure_as_shipped
 
 GROUPS = [[0, 2], [1, 2], [2, 0], [0, 1]]
 USUAL = {"bytes": 524288000, "messages": 256}
@@ -133,7 +135,7 @@ def test_a_pool_is_filled_with_what_reads_find(make):
     protocol = make()
     [fill] = protocol.fills
     assert (fill.objects, fill.object_size_bytes, protocol.filled) == (2048, 65536, 2049)
-    assert protocol.bench.client_bytes_written == 2048 * 65536
+    assert protocol.bench.spending.total() == 2 * 2048 * 65536, "two copies"
 
 
 def test_where_nothing_is_read_nothing_is_filled(make):
@@ -198,11 +200,11 @@ def test_a_cell_keeps_the_tools_output_and_where_the_data_lay(make):
 def test_a_write_removes_what_it_wrote_and_is_charged(make):
     protocol = make()
     one = cell(protocol, "equal-1", "write")
-    before = protocol.bench.client_bytes_written
+    before = protocol.bench.spending.total()
     measured = protocol.run(one, 1)
     [wait] = protocol.restore(one, measured)
     assert (wait.reason, wait.details) == ("objects_removed", {"objects": 17})
-    assert protocol.bench.client_bytes_written - before == 4000 * 65536
+    assert protocol.bench.spending.total() - before == 2 * 4000 * 65536, "two copies"
     assert measured.argv[measured.argv.index("--max-objects") + 1] == "32768", "bounded by bytes"
 
 
@@ -300,9 +302,7 @@ def untouched(campaign):
 
 @pytest.mark.sandbox
 def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaign, untouched):
-    campaign.configure("placement", factors={"weights": ["unequal"], "primary_affinity": [1, 0]})
-    done = campaign.measure("placement")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "placement", factors={"weights": ["unequal"], "primary_affinity": [1, 0]})
     good = [one for one in campaign.sidecars("placement") if one["valid"]]
     assert len(good) == 6
     assert all("placement_stable" in {wait["for"] for wait in one["waits"]} for one in good)
@@ -322,9 +322,7 @@ def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaig
 
 @pytest.mark.sandbox
 def test_the_throttle_is_set_for_the_block_and_gone_after_it(campaign, untouched):
-    campaign.configure("osd-throttle")
-    done = campaign.measure("osd-throttle")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "osd-throttle")
     waits = [wait for one in campaign.sidecars("osd-throttle") for wait in one["waits"]]
     assert sorted(wait["changed"] for wait in waits if "changed" in wait) == [[], [f"{SIZE_CAP} osd"]]
 
@@ -337,7 +335,7 @@ def test_settings_of_a_run_that_was_killed_are_set_back(campaign, untouched, cle
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "--max-objects", "8192") or
                       campaign.processes("rados", "bench", "rand"), "the benchmark")  # fmt: skip
     os.kill(campaign.runner("placement"), signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=patient(60))
     changed = settings_of(campaign)
     assert changed["osds"]["osd.2"][1] == 0, "the kill came before anything was set, and this test proves nothing"
     if cleaner == "clean":
@@ -355,7 +353,7 @@ def test_ctrl_c_sets_everything_back(campaign, untouched):
     run = campaign.start("placement")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "60"), "the benchmark")
     run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=200)
+    said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
 
 

@@ -29,11 +29,15 @@ def sized(tmp_path, monkeypatch):
             if (cell.levels["io_pattern"], cell.levels["io_size_bytes"], cell.levels["io_type"], cell.variant.name)
             == (pattern, 4096, "write", "without-journal")
         )
+        charged = []
         bench = SimpleNamespace(
-            site=SimpleNamespace(second_site=None), say=lambda line: None, secondary=None, account=lambda *a, **k: None
+            site=SimpleNamespace(second_site=None),
+            say=lambda line: None,
+            secondary=None,
+            charge=lambda what, write: charged.append(write.bytes),
         )
         made = SingleTool(bench, design)
-        made.images[cell.variant.image_name] = None
+        made.images[cell.variant.image_name] = SimpleNamespace(pool="replay")
         made.totals = []
 
         def run(cell, total, seed, component, while_running=None):
@@ -52,6 +56,7 @@ def sized(tmp_path, monkeypatch):
         monkeypatch.setattr(made.mirror, "watch", lambda image, is_write: watch)
         monkeypatch.setattr(single_tool, "record", lambda *a: None)
         made._pilot(tmp_path, cell)
+        assert charged == made.totals, "each pilot is charged with what it was told to write"
         return made, cell, made.io_total_bytes[cell.cell_id]
 
     return of

@@ -17,6 +17,7 @@ from replay.procedures.snapshot_interval import SnapshotInterval
 from replay.raw.record import Measured
 from replay.raw.samples import SampleTable
 from support.fio_report import latency_log, report, steps_log
+from support.smoke import measure_as_shipped
 
 
 def protocol_of(scale="talk", **changes):
@@ -61,9 +62,7 @@ def test_a_log_without_windows_is_refused():
 
 @pytest.mark.sandbox
 def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(campaign):
-    campaign.configure("snapshot-interval")
-    done = campaign.measure("snapshot-interval")
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure_as_shipped(campaign, "snapshot-interval")
     assert campaign.images() == {"left": [], "right": []}
     sidecars = {one["variant"]: one for one in campaign.sidecars("snapshot-interval") if one["valid"]}
     assert set(sidecars) == {"none", "every-3-seconds"}
@@ -72,7 +71,6 @@ def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(
     waits = {wait["for"]: wait["outcome"] for wait in often["waits"]}
     assert (waits["snapshot_copied"], waits["snapshots_trimmed"]) == ("copied", "trimmed")
     assert "snapshots_taken" not in sidecars["none"]["facts"]
-    assert campaign.run("derive", "--data", "trial").returncode == 0
     folder = campaign.raw("snapshot-interval").parent
     with (folder / "tidy.csv").open(newline="") as file:
         rows = {row["variant"]: row for row in csv.DictReader(file) if row["used"] == "1"}

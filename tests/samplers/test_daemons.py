@@ -18,6 +18,7 @@ from replay.cluster.site import load_site
 from replay.measure.bench import open_bench
 from replay.samplers.daemons import COUNTERS, DaemonSampler, counters_in
 from replay.samplers.processes import LocalProcess, read_process
+from support.patience import patient
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "perf-dump"
 #: `perf dump` of the three OSDs of a sandbox (16.2.15) around 64 random writes of 4 KiB by rbd bench.
@@ -197,7 +198,7 @@ def test_on_a_sandbox_every_daemon_of_both_clusters_is_seen(sandbox_directory, t
         before = made.read()
         cluster = bench.primary_cluster
         bench_argv = ["rados", *cluster.arguments(), "bench", "1", "write", "-p", "replay", "-b", "65536"]
-        subprocess.run(bench_argv, check=True, capture_output=True, timeout=60)
+        subprocess.run(bench_argv, check=True, capture_output=True, timeout=patient(60))
         sample = made.between(before, made.read())
     assert list(sample["primary"]) == ["osd.0", "osd.1", "osd.2", "mgr", "mon"]
     assert list(sample["secondary"]) == ["osd.0", "mgr", "mon", "rbd-mirror"]

@@ -1,5 +1,5 @@
 import { defaults } from "chart.js";
-import { yScaleType } from "./axes.js";
+import { withOwnScales, yScaleType } from "./axes.js";
 import { choiceOf } from "./entries.js";
 import { CsvError } from "./error.js";
 import { clearError, showError, showNotes } from "./error-view.js";
@@ -7,9 +7,10 @@ import { ChartFiles } from "./files.js";
 import { fillChart } from "./fill.js";
 import { limitScale } from "./limits.js";
 import { notesOf } from "./notes.js";
+import { ownDatasets, ownScales } from "./own.js";
 import { isLogarithmic } from "./range.js";
 import { Room } from "./room.js";
-import { interpret } from "./source.js";
+import { interpret, readingOf } from "./source.js";
 import { themeAt } from "./style.js";
 
 /**
@@ -25,12 +26,14 @@ export class CsvController {
   #canvas;
   #files = new ChartFiles(() => this.settings);
   #datasets = [];
+  #own;
   #loaded = false;
   #hidden = new Set();
 
   constructor(chart) {
     this.#chart = chart;
     this.#canvas = chart.canvas;
+    this.#own = { ...ownDatasets(chart.config.data?.datasets), scales: ownScales(chart) };
     this.model = null;
     this.error = null;
     this.entries = [];
@@ -44,7 +47,8 @@ export class CsvController {
   /** The plugin's options for this chart: its own over `Chart.defaults.plugins.csv`. Plain objects, not resolved. */
   get settings() {
     const own = this.#chart?.config.options?.plugins?.csv;
-    return { ...defaults.plugins.csv, ...(typeof own === "object" ? own : {}) };
+    const settings = { ...defaults.plugins.csv, ...(typeof own === "object" ? own : {}) };
+    return withOwnScales(settings, this.#own?.scales ?? {});
   }
 
   /** Whether this chart takes its data from CSV at all. */
@@ -156,7 +160,8 @@ export class CsvController {
   limit(scale) {
     if (!this.#chart || !this.model) return;
     const { model, settings, entries, runs } = this;
-    limitScale(scale, { model, settings, entries, runs, hidden: this.#hidden });
+    const isShared = this.#own.drawn.length > 0;
+    limitScale(scale, { model, settings, entries, runs, hidden: this.#hidden, isShared });
   }
 
   /** Ends all work for the chart; what still arrives is ignored. */
@@ -201,7 +206,7 @@ export class CsvController {
 
   #readText() {
     try {
-      this.#show(interpret(this.text));
+      this.#show(interpret(this.text, readingOf(this.settings)).model);
     } catch (error) {
       this.#fail(error);
       return true;
@@ -235,7 +240,8 @@ export class CsvController {
   /** Model, options and present style → the chart's data and scales; the caller updates the chart. */
   #apply() {
     const { model, settings, theme, room } = this;
-    const given = { model, settings, theme, room, second: this.#beside, existing: this.#datasets };
+    const second = this.#beside;
+    const given = { model, settings, theme, room, second, own: this.#own, existing: this.#datasets };
     this.entries = fillChart(this.#chart, given);
     this.#datasets = this.#chart.data.datasets;
     this.#choose();

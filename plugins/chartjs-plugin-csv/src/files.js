@@ -3,7 +3,7 @@ import { CsvError } from "./error.js";
 import { FurtherFile } from "./further-file.js";
 import { loadText } from "./load.js";
 import { readRuns } from "./runs.js";
-import { loadModel } from "./source.js";
+import { loadModel, readingOf } from "./source.js";
 
 /** The files of one chart: its own, the runs behind its points, a second data set. Reads them, and draws nothing. */
 export class ChartFiles {
@@ -31,7 +31,7 @@ export class ChartFiles {
     this.#request = request;
     let read = null;
     try {
-      read = await loadModel(url, { bands: this.#settings().bands, ...this.#fetching(request) });
+      read = await loadModel(url, this.#loading(request));
     } catch (error) {
       if (this.#request === request) throw error;
     }
@@ -74,6 +74,11 @@ export class ChartFiles {
     return { signal, maxBytes, ...(fetch ? { fetch } : {}) };
   }
 
+  #loading(request) {
+    const settings = this.#settings();
+    return { bands: settings.bands, reading: readingOf(settings), ...this.#fetching(request) };
+  }
+
   async #readRuns(url, request) {
     const text = await loadText(url, this.#fetching(request));
     try {
@@ -84,7 +89,7 @@ export class ChartFiles {
   }
 
   async #readSecond(url, request) {
-    const { model } = await loadModel(url, { bands: this.#settings().bands, ...this.#fetching(request) });
+    const { model } = await loadModel(url, this.#loading(request));
     return model;
   }
 }

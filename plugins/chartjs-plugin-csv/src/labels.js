@@ -1,4 +1,5 @@
 import { layouts } from "chart.js";
+import { hasAxes } from "./axes.js";
 import { drawLeader, drawSwatch, lastPoint } from "./labels-draw.js";
 import { heightOf, placeLabels, planNames } from "./labels-layout.js";
 import { csvOf } from "./plugin.js";
@@ -90,6 +91,8 @@ class LabelBox {
 
   /** Datasets with a name that the chart is about, drawn already or not: showing one must not move the others. */
   get named() {
+    // The parts of a pie are no series: Chart.js' legend names them, and the corners of a radar.
+    if (!hasAxes(this.chart.config.type)) return [];
     const csv = csvOf(this.chart);
     return this.chart.data.datasets
       .map((dataset, index) => ({ index, name: dataset.label }))

@@ -3,6 +3,8 @@ import { choiceOf } from "./entries.js";
 import { isLogarithmic, setLimits, unite, xRange, yRange } from "./range.js";
 import { runsOf } from "./runs.js";
 
+/** Scales whose ends are known here; a time axis, say, finds its own. */
+const KINDS = ["linear", "logarithmic", "log2"];
 /** How much of the time axis may be missing at its beginning before that is left out. */
 const NEAR_ZERO = 0.1;
 
@@ -11,26 +13,29 @@ const NEAR_ZERO = 0.1;
  * no axis moves when they are. What the page itself hid does not.
  * @param {import("chart.js").Scale} scale
  * @param {{model: import("./table.js").Model, settings: object, entries: import("./entries.js").Entry[],
- *          runs: Map<string, object[]>|null, hidden: Set<string>}} drawn   hidden: labels of series not shown yet
+ *          runs: Map<string, object[]>|null, hidden: Set<string>, isShared: boolean}} drawn
+ *   hidden: labels of series not shown yet; isShared: the page draws data of its own in the same axes
  */
-export function limitScale(scale, { model, settings, entries, runs, hidden }) {
-  if (scale.type === "category") return;
+export function limitScale(scale, { model, settings, entries, runs, hidden, isShared }) {
+  if (!["x", "y"].includes(scale.axis) || !KINDS.includes(scale.type)) return;
   const { chart } = scale;
   const { axes, range } = settings;
-  // Axes of the page's own are only made longer.
-  const own = axes === false ? { low: scale.min, high: scale.max } : null;
+  // Axes of the page's own, or with data of its own, are only made longer.
+  const own = axes === false || isShared ? { low: scale.min, high: scale.max } : null;
   const { about } = choiceOf(settings);
+  const isOn = (i) => chart.getDatasetMeta(i)[`${scale.axis}AxisID`] === scale.id;
   const counted = entries.filter(
-    ({ name, label }, i) => about(name) && (hidden.has(label) || chart.isDatasetVisible(i)),
+    ({ name, label }, i) => isOn(i) && about(name) && (hidden.has(label) || chart.isDatasetVisible(i)),
   );
+  if (counted.length === 0 && entries.some((_, i) => !isOn(i))) return;
   const lists = counted.map(({ points }) => points);
   const positive = isLogarithmic(scale.type);
   if (scale.axis === "x") {
-    if (own) return;
+    if (axes === false) return;
     const header = model.kind === "wide" ? [model.xs.map((x) => ({ x }))] : [];
     const isTime = xUnitOf(model, settings) === "seconds" && scale.type === "linear";
     const found = xRange([...header, ...lists], { positive });
-    setLimits(scale, isTime ? fromZero(found) : found);
+    setLimits(scale, unite(isTime ? fromZero(found) : found, own));
     return;
   }
   const wanted = range && Number.isFinite(range.low) && Number.isFinite(range.high) ? range : null;

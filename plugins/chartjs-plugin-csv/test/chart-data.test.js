@@ -74,7 +74,10 @@ test("sizes make a log2 axis, other numbers a linear one, labels and bars catego
   assert.equal(xScaleType(wide, "line", { xScale: "linear" }), "linear");
   assert.equal(xScaleType(wide, "bar", { xScale: "auto" }), "category");
   assert.equal(xScaleType(long, "line", { xScale: "auto" }), "linear");
-  assert.equal(xScaleType(readModel("OSD,a,b\ns,1,2\n"), "line", { xScale: "log2" }), "category");
+  assert.equal(
+    xScaleType(readModel("OSD,a,b\ns,1,2\n", { orientation: "rows" }), "line", { xScale: "log2" }),
+    "category",
+  );
 });
 
 test("a size axis that holds 0 is linear: 0 has no logarithm", () => {
@@ -232,8 +235,8 @@ test("a second data set looks like the first, thinner and hollow, at its own x v
 });
 
 test("categories of two data sets are united by value", () => {
-  const own = readModel("OSD,b,d\ns,1,2\n");
-  const other = readModel("OSD,a,b\ns,3,4\n");
+  const own = readModel("OSD,b,d\ns,1,2\n", { orientation: "rows" });
+  const other = readModel("OSD,a,b\ns,3,4\n", { orientation: "rows" });
   const options = { entries: entriesOf(own, { model: other, label: "mine" }), otherXs: other.xs };
   const words = dataFor(own, "bar", look, options);
   assert.deepEqual(words.labels, ["b", "d", "a"]);

@@ -68,13 +68,17 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True)
 class Command:
-    """A command of Replay. `run` is `module:function`, imported only when the command runs; it takes the options."""
+    """A command of Replay. `run` is `module:function`, imported only when the command runs; it takes the options.
+
+    `kept` says after an interruption what became of the work.
+    """
 
     name: str
     summary: str
     add_arguments: Callable[[Parser], None]
     run: str
     description: str = ""
+    kept: str = "nothing was changed"
 
     def parser(self) -> Parser:
         """Return the command's own parser, as `python -m replay.NAME` has it."""
@@ -90,7 +94,7 @@ class Command:
     def call(self, options: argparse.Namespace) -> int:
         """Run it; return its exit status. Errors that a person reads are printed, never a traceback for them."""
         try:
-            status = guarded(lambda: _function(self.run)(options))
+            status = guarded(lambda: _function(self.run)(options), self.kept)
             sys.stdout.flush()
         except BrokenPipeError:
             # What is still buffered has nowhere to go; Python would complain about it at exit.
@@ -103,15 +107,15 @@ class Command:
         return self.call(self.parser().parse_args(arguments))
 
 
-def guarded(run: Callable[[], int]) -> int:
-    """Call a program; return its exit status, or that of the error that it prints."""
+def guarded(run: Callable[[], int], kept: str) -> int:
+    """Call a program; return its exit status, or that of the error that it prints. `kept`: see Command."""
     try:
         return run()
     except ReplayError as error:
         print(error, file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        print(f"interrupted; {kept}", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -33,6 +33,12 @@ def replay_command(*words: str) -> str:
     return shlex.join([called_as(), *words])
 
 
+def from_elsewhere(*words: str) -> str:
+    """Return the command line as it works in any folder: a checkout's script by its whole path."""
+    called = called_as()
+    return shlex.join([str(Path(called).absolute()) if "/" in called else called, *words])
+
+
 def deck_command(script: str, *words: str) -> str | None:
     """Return the command line of an npm script of the deck; None where there is no checkout, and so no deck."""
     return None if ROOT is None else shlex.join(["npm", "run", script, *(["--", *words] if words else [])])

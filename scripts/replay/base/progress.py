@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -108,6 +109,8 @@ class Progress:
         self.events = os.environ.get(EVENTS) == "1"
         self.screen = Screen(self.stream)
         self.account = Account()
+        # The screen asks for its view in a thread of its own. Nothing is printed while this is held.
+        self._counting = threading.RLock()
         self.title = ""
         self.now = ""
         self.last = ""
@@ -127,13 +130,15 @@ class Progress:
 
     def plan(self, parts: Mapping[str, Part]) -> None:
         """Say what the whole work consists of, by the titles with which its parts `start`."""
-        self.account = Account(dict(parts))
+        with self._counting:
+            self.account = Account(dict(parts))
 
     def start(self, title: str, steps: int, of_all: int | None = None) -> None:
         """Begin a part: so many of its steps are to be done, of so many in all."""
         of_all = steps if of_all is None else of_all
         self.title, self.now = title, ""
-        self.account.resize(title, steps)
+        with self._counting:
+            self.account.resize(title, steps)
         if not self._emit("start", title=title, steps=steps, of_all=of_all):
             self._say(self._announced(title, steps, of_all))
 
@@ -147,7 +152,8 @@ class Progress:
 
     def end(self, value: str) -> None:
         """Say what came of the step."""
-        self.account.step_done(self.title)
+        with self._counting:
+            self.account.step_done(self.title)
         self.last = f"{self.now}: {value}"
         self.now = ""
         if self._emit("end", value=value) or self.screen.following:
@@ -159,7 +165,8 @@ class Progress:
 
     def repeat(self, steps: int) -> None:
         """Say that so many steps of this part are done once more."""
-        self.account.resize(self.title, self.account.parts[self.title].steps + steps)
+        with self._counting:
+            self.account.resize(self.title, self.account.parts[self.title].steps + steps)
         self._emit("repeat", steps=steps)
 
     def note(self, text: str) -> None:
@@ -206,10 +213,12 @@ class Progress:
             self.log.flush()
 
     def _view(self) -> View:
+        with self._counting:
+            done, total, time_text = self.account.done, self.account.total, self._time()
         return View(
-            done=self.account.done,
-            total=self.account.total,
-            counted=f"{self.account.done} of {self.account.total} {self.unit} · {self._time()}",
+            done=done,
+            total=total,
+            counted=f"{done} of {total} {self.unit} · {time_text}",
             now=": ".join(text for text in (self.title, self.now) if text),
             since=elapsed_text(self.clock() - self._started),
             last=self.last,

@@ -51,13 +51,14 @@ def print_columns(console: Console, rows: Iterable[Sequence[str | Text]], widths
 
 
 @contextlib.contextmanager
-def waiting(what: str, stream: TextIO | None = None) -> Iterator[None]:
+def waiting(what: str, *, spinner: bool = True) -> Iterator[None]:
     """Say what a command waits for: a spinner on a terminal, elsewhere one line once two seconds have passed.
 
-    It goes to standard error (or `stream`), so that it never mixes with a command's answer.
+    It goes to standard error, so that it never mixes with a command's answer. What prints meanwhile does without the
+    spinner.
     """
-    stream = stream or sys.stderr
-    if is_terminal(stream):
+    stream = sys.stderr
+    if spinner and is_terminal(stream):
         with console_of(stream).status(f"{what} …"):
             yield
         return

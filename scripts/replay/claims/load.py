@@ -17,6 +17,8 @@ from replay.config.experiments import experiment_names, load_experiment
 
 def load_book() -> Book:
     """Return all claims and sources. Raises ConfigurationError naming file, line and what is wrong."""
+    if not claims_path().exists():
+        raise ConfigurationError("this project makes no claims", where=claims_path(), next_step="write them there")
     document = load_validated_document(claims_path(), program_file("schemas", "claims.schema.json"))
     known = {name: load_experiment(name) for name in experiment_names()}
     sources = dict(document.data["sources"])

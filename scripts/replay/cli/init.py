@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import replay_command
+from replay.base.invocation import from_elsewhere
 from replay.base.paths import program_file
 
 
@@ -17,14 +18,14 @@ def run(options: argparse.Namespace) -> int:
     for path in write_project(folder):
         print(f"wrote {folder / path}")
     site = folder / "config" / "sites" / "example.yaml"
-    move = [] if folder.resolve() == Path.cwd() else [f"cd {options.directory}"]
+    move = [] if folder.resolve() == Path.cwd() else [shlex.join(["cd", options.directory])]
     steps = [
         *move,
-        f"{replay_command('sandbox', 'up')}        starts two small clusters of your own; then",
-        f"{replay_command('measure', '--site', 'sandbox')}",
+        f"{from_elsewhere('sandbox', 'up')}    (two small clusters of your own)",
+        from_elsewhere("measure", "--site", "sandbox"),
     ]
     print("\nnext: " + "\n      ".join(steps))
-    print(f"\nFor a cluster of your own, copy {site}, edit it, then: {replay_command('preflight', '--site', 'NAME')}")
+    print(f"\nFor a cluster of your own, copy {site}, edit it, then: {from_elsewhere('preflight', '--site', 'NAME')}")
     return 0
 
 

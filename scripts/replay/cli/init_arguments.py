@@ -16,4 +16,5 @@ COMMAND = Command(
     "replay.cli.init:run",
     "Make a project: a site for the sandbox, a site to edit for a cluster of your own, and an experiment.\n"
     "A file that is there already is never overwritten.",
+    kept="remove the folder's config/ before the next try",
 )

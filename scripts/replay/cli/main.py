@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from replay.base.command_line import Parser, guarded
+from replay.base.command_line import Parser
 from replay.base.invocation import called_as, remember_call, replay_command
 from replay.base.version import version
 from replay.cli.commands import COMMANDS, NOTHING
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         argcomplete.autocomplete(parser)
     options = parser.parse_args(words)
     if options.completion:
-        return guarded(lambda: _print_completion(options.completion))
+        return _print_completion(options.completion)
     if options.setup_level:
         print(COMMANDS[options.command].level(options) if options.command else NOTHING)
         return 0

@@ -48,4 +48,5 @@ COMMAND = Command(
     _add_arguments,
     "replay.workflow.command:run",
     _DESCRIPTION,
+    kept="every file that was written is whole; the same command derives the rest",
 )

@@ -20,4 +20,11 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say cells, hours and bytes; measure nothing")
 
 
-COMMAND = Command("measure", "measure a cluster", _add_arguments, "replay.measure.command:run", _DESCRIPTION)
+COMMAND = Command(
+    "measure",
+    "measure a cluster",
+    _add_arguments,
+    "replay.measure.command:run",
+    _DESCRIPTION,
+    kept="every finished set is kept; the same command goes on from there",
+)

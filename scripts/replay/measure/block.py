@@ -51,7 +51,7 @@ def _run(options: argparse.Namespace, progress: Progress) -> int:
         progress.line(str(error))
         return error.exit_status
     except KeyboardInterrupt:
-        progress.line("stopped; every finished set is kept, and the next `measure` goes on from here")
+        progress.line("stopped; every finished set is kept")
         return 130
     return 0
 

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             if status == INTERRUPTED:
                 break
     if status == INTERRUPTED:
-        print(f"stopped; every finished set is kept. To go on: {replay_command('measure', *_words(options))}")
+        print(f"next: {replay_command('measure', *_words(options))} goes on from there")
     _say_costs([path for path in sealed.values() if path.exists() and path not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)

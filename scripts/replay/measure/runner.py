@@ -26,7 +26,7 @@ from replay.design.procedures import protocol_for
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
-from replay.measure.procedure import Protocol
+from replay.measure.procedure import Protocol, expected_bytes
 from replay.owned.images import remove_owned_leftovers
 from replay.raw import evidence
 from replay.raw.evidence import Attempt, attempts_of
@@ -123,18 +123,23 @@ class BlockRunner:
         for _ in range(MOST_ATTEMPTS):
             numbers = [number for number, _ in attempts_of(self.raw, self.block, one.point)]
             number = max(numbers, default=0) + 1
-            self.guard.before_set()
-            attempt = Attempt(self.raw, self.block, one.point, number)
-            started = utc_now()
+            what = f"{self.design.name}, block {self.block}, set {one.point}"
+            expected, added = expected_bytes(self.protocol, one)
+            self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
             cells = order_of_cells(one, self.seed, number)
             problems: list[dict[str, Any]] = []
-            for position, cell in enumerate(cells):
-                measured = self._measure_cell(attempt, index, position, cell)
-                if measured.invalid:
-                    reason, detail = measured.invalid
-                    problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
-                    self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
-                    self.protocol.after_invalid(self.raw, cell, measured)
+            with self.bench.spending.reserve(f"{what}, attempt {number}", expected) as reservation:
+                attempt = Attempt(self.raw, self.block, one.point, number)
+                started = utc_now()
+                for position, cell in enumerate(cells):
+                    reservation.begin(cell.cell_id)
+                    measured = self._measure_cell(attempt, index, position, cell)
+                    reservation.end(void=measured.invalid is not None)
+                    if measured.invalid:
+                        reason, detail = measured.invalid
+                        problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
+                        self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
+                        self.protocol.after_invalid(self.raw, cell, measured)
             with self.bench.costs.measure("record"):
                 attempt.seal(
                     {

@@ -16,4 +16,5 @@ COMMAND = Command(
     _add_arguments,
     "replay.owned.clean:run",
     "Remove from a site what Replay made there, as its ledger names it. Nothing else is touched.",
+    kept="what is left stands in the ledger; the same command goes on from there",
 )

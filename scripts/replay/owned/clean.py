@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 from replay.base.errors import RefusedError, ReplayError
 from replay.base.paths import state_directory
+from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site
@@ -28,20 +29,8 @@ def clean(
     Raises CephCommandError when the primary cluster cannot be reached, RefusedError while a measurement runs on it.
     """
     with ExitStack() as stack:
-        work: list[tuple[Remover, list[Entry]]] = []
-        for cluster, mirror in _clusters(site):
-            session = stack.enter_context(MonitorSession(cluster))
-            try:
-                ledger = Ledger(session.fsid())
-            except CephCommandError:
-                if cluster is site.primary:
-                    raise
-                say("the second cluster does not answer: what Replay owns there cannot be seen now")
-                continue
-            if cluster is site.primary:
-                _hold(ledger.fsid, stack)
-            remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
-            work.append((remover, _entries(ledger, site, say)))
+        with waiting("asking the cluster what is there", spinner=False):
+            work = list(_work(site, stack, say, patience_seconds))
         total = sum(len(entries) for _, entries in work)
         if total == 0:
             say(f"nothing to remove: the ledger names nothing for site {site.name}")
@@ -71,6 +60,25 @@ def run(options: argparse.Namespace) -> int:
     if outcomes:
         print(f"{len(outcomes) - len(left)} of {len(outcomes)} gone" + (f", {len(left)} left" if left else ""))
     return 1 if left else 0
+
+
+def _work(
+    site: Site, stack: ExitStack, say: Callable[[str], None], patience_seconds: float
+) -> Iterator[tuple[Remover, list[Entry]]]:
+    """Yield for each cluster of the site its remover and what is to go; `stack` closes what was opened."""
+    for cluster, mirror in _clusters(site):
+        session = stack.enter_context(MonitorSession(cluster))
+        try:
+            ledger = Ledger(session.fsid())
+        except CephCommandError:
+            if cluster is site.primary:
+                raise
+            say("the second cluster does not answer: what Replay owns there cannot be seen now")
+            continue
+        if cluster is site.primary:
+            _hold(ledger.fsid, stack)
+        remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
+        yield remover, _entries(ledger, site, say)
 
 
 def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from textwrap import indent
 from typing import Any, TextIO
 
 from rich.text import Text
@@ -16,7 +18,7 @@ from rich.text import Text
 from replay.base.paths import config_directory
 from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
-from replay.cluster.cluster import CephCommandError
+from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site, missing
 from replay.config.documents import load_document
@@ -29,6 +31,10 @@ from replay.preflight.mirroring import check_mirroring
 from replay.preflight.plan import design_for, estimate
 from replay.preflight.prometheus import check_prometheus
 
+_HEADING = (
+    "An administrator pastes these into a shell on this machine. They make what is missing, and change nothing that is",
+    "there. Where ceph does not find the administrator's key by itself, add --keyring FILE. Then run preflight again.",
+)
 _MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
 _STYLES = {"ok": "green", "WARN": "yellow", "SKIP": "yellow", "REFUSED": "bold red"}
 _HEADING_WIDTH, _MARK_WIDTH = 11, 8
@@ -64,36 +70,29 @@ def preflight(
     experiments: Iterable[Mapping[str, Any]],
     *,
     estimates: Mapping[str, Mapping[str, float]] | Callable[[int], Mapping[str, Mapping[str, float]]] | None = None,
+    data_set: str | None = None,
     now: datetime | None = None,
 ) -> Report:
     """Look at a site and return what was found; nothing on it is changed.
 
     `experiments` are parsed files of config/experiments. `estimates` gives, by experiment, what a plan says: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. Trouble with a
-    cluster is a finding, never an exception.
+    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. `data_set`, by
+    default of the site's name, says which run is looked at. Trouble with a cluster is a finding, never an exception.
     """
     experiments = list(experiments)
     findings = Findings()
+    answers = False
     if preflight_checks.check_files(site, findings):
         with closing(MonitorSession(site.primary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
-            _check_primary(site, session, experiments, findings)
-    else:
-        commands = admin_commands.everything(site)
-        findings.add("files", "note", "nothing could be looked at; a new site needs the following", commands=commands)
-    if site.secondary is not None and "second_site" in site.allows and "second_site" not in findings.lacking():
-        with closing(
-            MonitorSession(site.secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)
-        ) as session:
-            _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
+            answers = _check_primary(site, session, experiments, findings)
+    if answers and site.secondary is not None and "second_site" in site.allows:
+        _check_secondary(site, site.secondary, findings)
     check_client_hosts(site, findings)
     check_prometheus(site, findings)
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
-    limit, written = site.ceilings.bytes_written_to_media_per_run, _total(rows).get("bytes_to_media", 0.0)
-    if limit is not None and written > limit:
-        text = f"all of it writes about {written / 2**30:.0f} GiB to media; a run stops at {limit / 2**30:.0f} GiB"
-        findings.add("ceilings", "note", f"{text}, and the next goes on")
+    preflight_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
 
 
@@ -148,7 +147,7 @@ def _after_findings(report: Report) -> list[str]:
     if total := _total(report.experiments):
         lines += ["", f"All of it: {_estimate_text(total)}"]
     if commands := report.findings.commands():
-        lines += ["", "An administrator runs, as client.admin of the cluster:", *(f"  {each}" for each in commands)]
+        lines += ["", *_HEADING, *(indent(each, "  ") for each in commands)]
     lines += ["", "Measuring would be REFUSED as things stand." if report.findings.refused else "Measuring may start."]
     return lines
 
@@ -166,6 +165,7 @@ def run(options: argparse.Namespace) -> int:
             site,
             load_experiments(),
             estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
+            data_set=options.data,
         )
     if options.json:
         print(json.dumps(report.public(), indent=2, ensure_ascii=False))
@@ -191,17 +191,26 @@ def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dic
 
 def _check_primary(
     site: Site, session: MonitorSession, experiments: list[Mapping[str, Any]], findings: Findings
-) -> None:
+) -> bool:
+    """Look at the cluster to be measured; tell whether it answers. Where it does not, nobody knows what it needs."""
     status = preflight_checks.check_cluster(session, findings)
-    if status is None:
-        commands = admin_commands.everything(site)
-        findings.add("cluster", "note", "a new site needs the following", commands=commands)
-    else:
+    if status is not None:
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
         _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
         _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
     tools = sorted({str(each.get("tool", "")) for each in experiments})
     preflight_checks.check_tools(session, tools, findings)
+    return status is not None
+
+
+def _check_secondary(site: Site, secondary: Cluster, findings: Findings) -> None:
+    """Look at the second cluster; what a new one needs is said where the first one answers, or is new as well."""
+    if "second_site" not in findings.lacking():
+        with closing(MonitorSession(secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
+            _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
+    elif secondary.keyring is not None and not os.path.lexists(secondary.keyring):
+        commands = admin_commands.second_site(site)
+        findings.add("mirroring", "note", "a new second cluster needs the following", commands=commands)
 
 
 def _guarded(topic: str, check: Any, findings: Findings) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.capabilities import LOCAL_HOSTS
 from replay.design.design import Cell, CellSet, Design
+from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.measure.procedure import Protocol
 from replay.owned.owned_files import create_file, remove_leftover_files
@@ -81,14 +83,19 @@ class Baseline(Protocol):
         with self.bench.costs.measure("prepare"):
             remove_leftover_files(self.bench)
 
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what any tool may write to one file; the network takes nothing."""
+        if _resource(cell) != MEDIA:
+            return []
+        return [replace(write, copies=1) for write in super().expected_writes(cell)]
+
     def run(self, cell: Cell, seed: int) -> Measured:
         """Run the cell's tool. iperf3 takes no seed: it has nothing random."""
         measured = self._run_media(cell, seed) if _resource(cell) == MEDIA else self._run_network(cell)
         result = self._judge(cell, measured)
         if result is not None:
             if _resource(cell) == MEDIA and rw_of(cell.levels).endswith("write"):
-                # One copy reaches the disk where the site's ceiling counts several: the account errs on its safe side.
-                self.bench.account(result.metrics["bytes"])
+                self.bench.account(Write(result.metrics["bytes"], copies=1))
             measured.headline = f"{result.metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
         return measured
 
@@ -123,6 +130,7 @@ class Baseline(Protocol):
     def _fill(self, path: Path, size: int) -> None:
         """Write every byte of the file once: reads of a hole, or of what was never written, touch no disk."""
         fio = adapter("fio")
+        self.bench.charge("filling the file of a baseline", Write(size, copies=1, adds=True))
         options = {**self.design.options, "file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}
@@ -134,7 +142,6 @@ class Baseline(Protocol):
                 where=path.parent,
                 next_step="see whether that file system takes direct I/O (a tmpfs of older kernels does not)",
             )
-        self.bench.account(size)
 
     def _judge(self, cell: Cell, measured: Measured) -> Result | None:
         """Set `measured.invalid` where the output cannot stand; return the result where it can."""

@@ -11,6 +11,8 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
+from replay.design.media import Write
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
 from replay.measure.procedure import Protocol, parse_and_judge
 from replay.procedures.parts.device_classes import DeviceClasses, check_options, lacking
 from replay.procedures.parts.rados_objects import BenchObjects
@@ -55,10 +57,14 @@ class DeviceClassObjects(Protocol):
         """Lift the caps, then remove the pools with all that is in them, then set the classes back."""
         self.classes.close()
 
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what a write may write at the most."""
+        seconds = math.ceil(self.design.sizing.target_seconds)
+        return [self._write(cell, min(self._most(cell)[1], ASSUMED_BYTES_PER_SECOND * seconds))]
+
     def run(self, cell: Cell, seed: int) -> Measured:
         """Run the tool, which takes no seed; see that the cap held while it ran."""
-        size, options = int(cell.levels["object_size_bytes"]), self.design.options
-        most = max(1, min(options["write_most_objects"], options["write_most_bytes"] // size))
+        most, _ = self._most(cell)
         of_client = {"client_options": dict(cell.variant.client_options)}
         template = self.adapter.argv_template(cell.levels, {**self.options, **of_client, "max_objects": most})
         seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
@@ -98,6 +104,15 @@ class DeviceClassObjects(Protocol):
         gone = Wait("objects_removed", seconds, removed.outcome, {"objects": removed.objects})
         return [gone, self.classes.await_quiet()]
 
+    def _most(self, cell: Cell) -> tuple[int, int]:
+        """Return how many objects a cell may write, and their bytes."""
+        size, options = int(cell.levels["object_size_bytes"]), self.design.options
+        objects = max(1, min(options["write_most_objects"], options["write_most_bytes"] // size))
+        return objects, objects * size
+
+    def _write(self, cell: Cell, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self._pool(cell), adds=True)
+
     def _pool(self, cell: Cell) -> str:
         return self.classes.pools[str(cell.levels["device_class"])].name
 
@@ -110,7 +125,7 @@ class DeviceClassObjects(Protocol):
             return
         if result.complete:
             measured.headline = f"{result.metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
-            self.bench.account(result.metrics["bytes"])
+            self.bench.account(self._write(cell, result.metrics["bytes"]))
 
     def _check(self) -> None:
         """Refuse what this protocol cannot do, before anything is created."""

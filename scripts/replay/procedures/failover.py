@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +12,12 @@ from typing import Any
 from replay.base.clock import utc_now
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.design.design import Cell, CellSet
+from replay.design.media import Write
 from replay.measure.bench import Bench
-from replay.measure.procedure import Protocol
+from replay.measure.procedure import Protocol, is_journaled
 from replay.owned.images import BlockImage, create_image
 from replay.procedures.parts.mirror_cells import MirrorCells
+from replay.procedures.trial.client import BLOCK_BYTES
 from replay.procedures.trial.pair import MirroredPair
 from replay.procedures.trial.procedure import Trial, TrialPlan, client_argv, client_spec
 from replay.raw.record import Measured, Wait
@@ -32,6 +35,7 @@ class Failover(Protocol):
     """Runs one trial per cell: `levels["kind"]` is planned (demote, promote) or forced (promote after a loss)."""
 
     program = "rbd"
+    writes_are_known = True
     overhead_seconds = 3.0
 
     def __init__(self, bench, design) -> None:
@@ -50,6 +54,13 @@ class Failover(Protocol):
         while self.pairs:
             self.pairs[-1].remove()
             self.pairs.pop()
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the fill of the trial's image, and its writes at the rate that is asked for, for as long as can be."""
+        options = self.design.options
+        seconds = options["write_seconds"] + options["write_spread_seconds"]
+        written = BLOCK_BYTES * options["writes_per_second"] * seconds
+        return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Create, fill and mirror an image, and wait until the second cluster has it."""
@@ -125,12 +136,16 @@ class Failover(Protocol):
             raise ConfigurationError(f"failover needs mirrored variants: {', '.join(plain)}", where=where)
 
     def _fill(self, cell: Cell, made: BlockImage) -> None:
-        self.bench.account(made.image.size_bytes)
+        size = made.image.size_bytes
+        self.bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+        patience = max(
+            FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
+        )
         options = dict(cell.variant.client_options)
         spec = client_spec(self.bench.primary_cluster, made, options, seed=self.content_seed)
-        filling = Background(client_argv("fill", spec), slot=self.bench.slot, ready_within_seconds=FILL_SECONDS_AT_MOST)
+        filling = Background(client_argv("fill", spec), slot=self.bench.slot, ready_within_seconds=patience)
         try:
-            if filling.end(FILL_SECONDS_AT_MOST) != 0:
+            if filling.end(patience) != 0:
                 raise ReplayError(f"the image could not be filled: {filling.complaint()}", where=made.spec)
         finally:
             filling.kill()

@@ -14,6 +14,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.client_conf import write_client_conf
 from replay.design.design import Cell, CellSet, Variant
+from replay.design.media import Write
 from replay.measure.procedure import Protocol, parse_and_judge
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.owned.kernel_client import MKFS_OPTIONS, map_image, mount
@@ -55,7 +56,9 @@ class KernelClient(Protocol):
                 if variant.levels["client"] == KERNEL:
                     device = map_image(self.bench, made, str(self.design.options.get("map_options", "")))
                     self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
-                    self.bench.account(write_file(self._file(variant), int(self.design.options["file_size_bytes"])))
+                    size = int(self.design.options["file_size_bytes"])
+                    self.bench.charge(f"filling a file on {made.name}", Write(size, adds=True))
+                    write_file(self._file(variant), size)
 
     def close_block(self) -> None:
         """Remove the file, unmount, unmap, and remove the images, in that order."""
@@ -95,7 +98,7 @@ class KernelClient(Protocol):
         result = self._judge(cell, measured)
         if result is not None:
             if "write" in str(cell.levels["io_type"]):
-                self.bench.account(result.metrics["bytes"] * (1 + ramp / runtime))
+                self.bench.account(Write(result.metrics["bytes"] * (1 + ramp / runtime)))
             measured.headline = f"{result.metrics['operations_per_second']:,.0f} operations/s"
         return measured
 
@@ -146,15 +149,14 @@ class KernelClient(Protocol):
             raise ConfigurationError(f"options.file_size_bytes is {size!r}: at most half of an image", where=where)
 
 
-def write_file(path: Path, size_bytes: int) -> int:
-    """Write a file of so many bytes to the disk, and return its size: overwriting it later allocates nothing."""
+def write_file(path: Path, size_bytes: int) -> None:
+    """Write a file of so many bytes to the disk: overwriting it later allocates nothing."""
     with path.open("wb") as file:
         left = size_bytes
         while left > 0:
             left -= file.write(b"\x01" * min(left, _CHUNK_BYTES))
         file.flush()
         os.fsync(file.fileno())
-    return size_bytes
 
 
 def _hide(content: bytes, hidden: dict[str, str]) -> bytes:

@@ -10,8 +10,9 @@ from pathlib import Path
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Design
+from replay.design.media import Write
 from replay.measure.bench import Bench
-from replay.measure.procedure import Protocol, parse_and_judge
+from replay.measure.procedure import Protocol, is_journaled, parse_and_judge
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.procedures.parts.catch_up import REPLAYING, await_state, journal_level, wait_until_level
 from replay.procedures.parts.fio_run import ENTITY, written_bytes
@@ -37,6 +38,7 @@ class MirrorLag(Protocol):
     """Writes to one mirrored image at `levels["writes_per_second"]` and follows its replica until that is level."""
 
     program = "fio"
+    writes_are_known = True
     overhead_seconds = 5.5
 
     def __init__(self, bench: Bench, design: Design) -> None:
@@ -62,6 +64,12 @@ class MirrorLag(Protocol):
         """Remove what an interrupted cell left."""
         images, self.images = self.images, []
         remove_images(self.bench, images)
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the fill of the cell's image, and its writes at the rate that is asked for."""
+        size, rate = int(cell.levels["io_size_bytes"]), float(cell.levels["writes_per_second"])
+        written = size * rate * self.design.sizing.target_seconds
+        return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Create, fill and mirror an image, and wait until the second cluster has it."""
@@ -101,7 +109,7 @@ class MirrorLag(Protocol):
             )
             snapshots.finish()
             written = written_bytes(measured).get(IMAGE, 0)
-            self.bench.account(written, journaled="journaling" in made.image.features)
+            self.bench.account(Write(written, journaled=is_journaled(cell)))
             with self.bench.costs.measure("wait"):
                 wait = (
                     self._await_journal(sampler, written)

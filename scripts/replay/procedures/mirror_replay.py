@@ -10,8 +10,9 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.mirroring import ReplayCounters, copied_snapshots, wait_until_copied
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Design
+from replay.design.media import Write
 from replay.measure.bench import Bench
-from replay.measure.procedure import Protocol
+from replay.measure.procedure import Protocol, is_journaled
 from replay.owned.image_sets import create_images
 from replay.owned.images import BlockImage, remove_images
 from replay.procedures.parts.catch_up import (
@@ -49,6 +50,7 @@ class MirrorReplay(Protocol):
     """Each cell overwrites `levels["images"]` images, each wholly and once, while the daemon does not replay them."""
 
     program = "fio"
+    writes_are_known = True
 
     def __init__(self, bench: Bench, design: Design) -> None:
         super().__init__(bench, design)
@@ -77,6 +79,10 @@ class MirrorReplay(Protocol):
             self._start_stopped()
         finally:
             remove_images(self.bench, images)
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return each of the cell's images, once."""
+        return [self._once(cell)]
 
     def run(self, cell: Cell, seed: int) -> Measured:
         """Stop, write, take a snapshot where snapshots are mirrored, start, and watch until all is replayed."""
@@ -113,6 +119,10 @@ class MirrorReplay(Protocol):
 
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
+    def _once(self, cell: Cell) -> Write:
+        size = cell.variant.image.size_bytes * int(cell.levels["images"])
+        return Write(size, journaled=is_journaled(cell))
+
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
         return StepLog({**client_values(self.bench), **specs}, self.bench.slot, also_hidden=tuple(specs))
@@ -146,7 +156,7 @@ class MirrorReplay(Protocol):
             component="prepare",
         )
         log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
-        self.bench.account(size * len(images), journaled="journaling" in cell.variant.image.features)
+        self.bench.account(self._once(cell))
         return measured
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:

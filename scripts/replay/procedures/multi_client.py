@@ -12,7 +12,8 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.design.design import Cell, CellSet, Image
-from replay.measure.procedure import Protocol, parse_and_judge
+from replay.design.media import Write
+from replay.measure.procedure import Protocol, is_journaled, parse_and_judge
 from replay.owned.image_sets import create_images
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.procedures.parts.tool_run import client_values, run_observed
@@ -152,7 +153,7 @@ class MultiClient(Protocol):
         metrics = result.metrics
         written = metrics.get("write_bytes", metrics["bytes"])
         share = 1 + ramp_seconds / metrics["duration_seconds"]
-        self.bench.account(written * share, journaled="journaling" in cell.variant.image.features)
+        self.bench.account(Write(written * share, journaled=is_journaled(cell)))
 
 
 def clients_in(output: bytes) -> set[str]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.design.design import Cell, CellSet, Skip
+from replay.design.media import Write
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
 from replay.measure.caches import Caches
 from replay.measure.procedure import Protocol, parse_and_judge
 from replay.owned.experiment_pools import (
@@ -78,6 +80,19 @@ class ObjectBench(Protocol):
                 self.bench.say(f"objects go with their pools: {error.what}")
         remove_leftover_pools(self.bench)
 
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what a write may write at the most; of a read, the objects that it will find and are not there yet."""
+        if _is_write(cell):
+            most = self._options_of(cell)["max_objects"] * _instances(cell) * _size(cell)
+            seconds = math.ceil(self.design.sizing.target_seconds)
+            return [self._write(_replicas(cell), min(most, ASSUMED_BYTES_PER_SECOND * seconds))]
+        own = {_fill_key(self._pool(cell), instance, _instances(cell)) for instance in range(1, _instances(cell) + 1)}
+        return [
+            self._write(_replicas(cell), fill.bytes)
+            for fill in self._fills(_size(cell))
+            if (fill.pool, fill.run_name) in own and not self.objects.holds(fill)
+        ]
+
     def prepare(self, cell: Cell) -> list[Wait]:
         """Before the first read of a size: remove other sizes' objects, and write this size's into every pool."""
         if _is_write(cell):
@@ -89,12 +104,10 @@ class ObjectBench(Protocol):
             if removed.objects or removed.purged:
                 waits.append(_wait("objects_removed", started, removed.outcome, objects=removed.objects))
             started = time.monotonic()
-            written = [fill for fill in self._fills(_size(cell)) if self.objects.fill(fill)]
+            written = [fill for fill in self._fills(_size(cell)) if self._fill(fill)]
             if written:
                 objects, size = sum(fill.objects for fill in written), sum(fill.bytes for fill in written)
                 waits.append(_wait("objects_written", started, "written", objects=objects, bytes=size))
-        for fill in written:
-            self._account(fill.pool, fill.bytes)
         return waits
 
     def run(self, cell: Cell, seed: int) -> Measured:
@@ -215,14 +228,18 @@ class ObjectBench(Protocol):
         if result.complete:
             measured.headline = f"{result.metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
             if _is_write(cell):
-                self._account(self._pool(cell), result.metrics["bytes"])
+                self.bench.account(self._write(_replicas(cell), result.metrics["bytes"]))
 
-    def _account(self, pool: str, written_bytes: float) -> None:
-        """Charge bytes to the ceilings' account, which takes every pool for one of as many copies as the data pool."""
-        data = self.bench.site.pools.data.name
-        usual = self.bench.session.command({"prefix": "osd pool get", "pool": data, "var": "size"})["size"]
-        copies = next(one.spec.replicas for one in self.pools.values() if one.name == pool)
-        self.bench.account(written_bytes * copies / int(usual))
+    def _fill(self, fill: Fill) -> bool:
+        """Write a fill's objects unless they are there; tell whether they had to be written."""
+        if self.objects.holds(fill):
+            return False
+        copies = next(one.spec.replicas for one in self.pools.values() if one.name == fill.pool)
+        self.bench.charge(f"filling {fill.pool}", self._write(copies, fill.bytes))
+        return self.objects.fill(fill)
+
+    def _write(self, copies: int, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self.pools[copies].name, copies=copies, adds=True)
 
 
 def _size(cell: Cell) -> int:
@@ -243,6 +260,10 @@ def _is_write(cell: Cell) -> bool:
 
 def _run_name(kind: str, instance: int, instances: int) -> str:
     return f"replay-{kind}-{instance}-of-{instances}"
+
+
+def _fill_key(pool: str, instance: int, instances: int) -> tuple[str, str]:
+    return pool, _run_name("read", instance, instances)
 
 
 def _run_names(cell: Cell) -> list[str]:

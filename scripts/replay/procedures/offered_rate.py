@@ -23,6 +23,8 @@ from replay.tools.fio import rw_of
 
 RATE_IO_DEPTH = 128
 READ_SHARE_OF_MIX = 50
+#: In the account, in place of a cell's id.
+PEAK = "peak"
 
 
 class OfferedRate(FioProfile):
@@ -65,10 +67,14 @@ class OfferedRate(FioProfile):
         number = 1 + len(notes)
         seed = int(digest_of([cell.cell_id, "peak", number], 8), 16) & 0x7FFFFFFF
         self._finding_peak = True
-        try:
-            measured = self.run(cell, seed)
-        finally:
-            self._finding_peak = False
+        expected = sum(map(self.bench.spending.media_bytes, self.expected_writes(cell)))
+        with self.bench.spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
+            reservation.begin(PEAK)
+            try:
+                measured = self.run(cell, seed)
+            finally:
+                self._finding_peak = False
+            reservation.end(void=measured.invalid is not None)
         outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
         if measured.invalid:
             raise ReplayError(

@@ -14,6 +14,8 @@ from typing import Any
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.placement_state import QUIET_SECONDS, await_calm, await_stable, throttles
 from replay.design.design import Cell, CellSet, Design
+from replay.design.media import Write
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
 from replay.measure.bench import Bench
 from replay.measure.procedure import Protocol, parse_and_judge
 from replay.owned.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
@@ -95,9 +97,9 @@ class Placement(Protocol):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
+                self.bench.charge(f"filling {fill.pool}", self._written(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
-                self.bench.account(fill.bytes)
 
     def close_block(self) -> None:
         """Set back every setting, then remove the pool with all that is in it; each also where the other fails."""
@@ -111,6 +113,13 @@ class Placement(Protocol):
                 # What follows would meet the moving back of data, and be refused.
                 if moving := await_calm(self.bench.session):
                     self.bench.say(f"the cluster is not calm yet: {moving}")
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what a write may write at the most."""
+        if mode_of(cell.levels) != "write":
+            return []
+        seconds = math.ceil(self.design.sizing.target_seconds)
+        return [self._written(min(self._most_objects(cell) * _size(cell), ASSUMED_BYTES_PER_SECOND * seconds))]
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Set the cell's levels, and wait until data lie where these want them."""
@@ -128,9 +137,8 @@ class Placement(Protocol):
         with self.bench.costs.measure("prepare"):
             placement = read_placement_files(self.bench.session, self._pool())
         is_write = mode_of(cell.levels) == "write"
-        most = min(self.design.options["write_most_objects"], self.design.options["write_most_bytes"] // _size(cell))
         of_client = {"client_options": dict(cell.variant.client_options)}
-        options = {**self.options, **of_client, "max_objects": max(1, most)}
+        options = {**self.options, **of_client, "max_objects": self._most_objects(cell)}
         template = self.adapter.argv_template(cell.levels, options)
         seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
         with self.bench.costs.measure("tool"):
@@ -252,7 +260,14 @@ class Placement(Protocol):
             primaries = result.metrics["last_osd_primaries"]
             measured.headline = f"{result.metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {primaries:.0f} primaries"
             if mode_of(cell.levels) == "write":
-                self.bench.account(result.metrics["bytes"])
+                self.bench.account(self._written(result.metrics["bytes"]))
+
+    def _written(self, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self._pool(), copies=self.design.options["replicas"], adds=True)
+
+    def _most_objects(self, cell: Cell) -> int:
+        options = self.design.options
+        return max(1, min(options["write_most_objects"], options["write_most_bytes"] // _size(cell)))
 
 
 def _last(osds: Sequence[Osd]) -> Osd:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.design.design import Cell, CellSet, Variant, digest_of
+from replay.design.media import Write
 from replay.design.sizing import MOST_ROUNDS, PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
-from replay.measure.procedure import Protocol
+from replay.measure.procedure import Protocol, is_journaled
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.procedures.parts.mirror_cells import MirrorCells
 from replay.procedures.parts.tool_run import client_values, run_observed, tool_options
@@ -23,6 +24,7 @@ class SingleTool(Protocol):
 
     overhead_seconds = 0.7
     pilot_share = 0.6
+    writes_are_known = True
 
     def __init__(self, bench, design) -> None:
         super().__init__(bench, design)
@@ -59,6 +61,10 @@ class SingleTool(Protocol):
         images = list(self.images.values())
         self.images.clear()
         remove_images(self.bench, images)
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what the tool is told to transfer."""
+        return [self._write(cell, self._size(cell))] if self._is_write(cell) else []
 
     def run(self, cell: Cell, seed: int) -> Measured:
         """Run the tool on the cell's image; assert what mirroring must have done."""
@@ -97,8 +103,12 @@ class SingleTool(Protocol):
         """Return the bytes that a run transferred, after charging them to the account when they were written."""
         transferred = int(result.metrics.get("bytes", 0))
         if self._is_write(cell):
-            self.bench.account(transferred, journaled="journaling" in cell.variant.image.features)
+            self.bench.account(self._write(cell, transferred))
         return transferred
+
+    def _write(self, cell: Cell, size_bytes: float) -> Write:
+        pool = self.images[cell.variant.image_name].pool
+        return Write(size_bytes, pool=pool, journaled=is_journaled(cell))
 
     def _is_write(self, cell: Cell) -> bool:
         return "write" in str(cell.levels.get("io_type", "")) or cell.levels.get("io_type") == "rw"
@@ -162,7 +172,6 @@ class SingleTool(Protocol):
             if error.reason != "too_short":
                 raise
             return PilotRound(total, 0.0)
-        self._account(cell, result)
         return PilotRound(total, result.metrics["duration_seconds"])
 
     def _pilot(self, raw: Path, cell: Cell) -> None:
@@ -184,6 +193,8 @@ class SingleTool(Protocol):
             made = self.images[cell.variant.image_name]
             watch = self.mirror.watch(made, is_write=self._is_write(cell))
             seed = int(digest_of([cell.cell_id, "pilot", number], 8), 16)
+            if self._is_write(cell):
+                self.bench.charge(f"pilot {number} of {cell.point} {cell.variant.name}", self._write(cell, total))
             measured = self._run_tool(cell, total, seed, "pilot", watch.while_running)
             last = self._pilot_round(cell, measured, total)
             watch.transferred_bytes = total if self._is_write(cell) else 0

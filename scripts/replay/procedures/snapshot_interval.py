@@ -11,6 +11,7 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Design
+from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.measure.procedure import Protocol, parse_and_judge
 from replay.owned.images import BlockImage, create_image, remove_images
@@ -91,7 +92,7 @@ class SnapshotInterval(Protocol):
         measured.samples["trims"] = trims.cost()
         writer.keep(measured)
         written = written_bytes(measured).get(ENTITY.format(1), 0)
-        self.bench.account(written * (1 + ramp / self.design.sizing.target_seconds))
+        self.bench.account(Write(written * (1 + ramp / self.design.sizing.target_seconds)))
         if interval is not None:
             measured.facts |= {"snapshots_taken": snapshots.taken, LEVEL: interval}
         self._judge(cell, measured)

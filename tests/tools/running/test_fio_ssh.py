@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,8 @@ from replay.cluster.cluster import Cluster
 from replay.tools.running import fio_clients as fio_clients_module
 from replay.tools.running.fio_clients import fio_clients, is_listening
 from replay.tools.running.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
-from support.ssh_server import ssh_server
+from support.patience import patient, wait_until
+from support.ssh_server import folders_of_clients, ssh_server
 
 SAME = Versions("fio-3.33", "16.2.15")
 NULL_JOB = "[global]\nioengine=null\nsize=1M\nrw=write\nbs=4k\n\n[client-{}]\n"
@@ -121,7 +121,7 @@ class Host:
         return lines
 
     def end(self):
-        _, stderr = self.process.communicate(timeout=20)
+        _, stderr = self.process.communicate(timeout=patient(20))
         return self.process.returncode, stderr
 
 
@@ -138,11 +138,8 @@ def servers_in(folder):
     return processes(f"--server=sock:{folder}/")
 
 
-def gone(folder, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while (servers_in(folder) or folder.exists()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not servers_in(folder) and not folder.exists()
+def await_end(folder):
+    wait_until(lambda: not servers_in(folder) and not folder.exists(), f"the end of {folder}")
 
 
 @needs_tools
@@ -157,7 +154,7 @@ def test_a_host_writes_what_it_is_handed_for_its_user_alone_and_forgets_it_when_
     assert len(servers_in(tmp_path / "made")) == 2
     assert all(is_listening(tmp_path / "made" / f"{n}.sock") for n in (1, 2))
     assert host.end() == (0, "")
-    assert gone(tmp_path / "made")
+    await_end(tmp_path / "made")
 
 
 @needs_tools
@@ -166,7 +163,7 @@ def test_a_host_that_is_cut_off_while_it_is_handed_the_key_keeps_nothing(tmp_pat
     status, said = host.end()
     assert status == 1
     assert "cut off" in said
-    assert gone(tmp_path / "made")
+    await_end(tmp_path / "made")
 
 
 @needs_tools
@@ -197,21 +194,17 @@ def cluster(tmp_path):
     return Cluster(tmp_path / "ceph.conf", "client.replay", tmp_path / "keyring")
 
 
-def folders():
-    return set(Path("/dev/shm").glob("replay-fio-*"))
-
-
 @needs_tools
 def test_clients_of_two_hosts_and_of_this_one_start_together_and_all_report(ssh, cluster, tmp_path):
-    before = folders()
+    before = folders_of_clients()
     hosts = ("client-one", "localhost", "client-two")
     jobs = [NULL_JOB.format(n) for n in range(1, 6)]
     with fio_clients(cluster, {"rbd_cache": "false"}, jobs, hosts=hosts) as clients:
-        assert len(folders() - before) == 2
+        assert len(folders_of_clients() - before) == 2
         argv = ["fio", "--output-format=json"]
         for number in range(1, 6):
             argv += [f"--client={clients.values[f'server_{number}']}", clients.values[f"job_{number}"]]
-        done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(argv, capture_output=True, timeout=patient(60), check=False)
         assert done.returncode == 0, done.stderr
         text = clients.hide(done.stdout).decode()
     stats = json.loads(text[text.index("\n{") :])["client_stats"]
@@ -220,17 +213,17 @@ def test_clients_of_two_hosts_and_of_this_one_start_together_and_all_report(ssh,
     ]
     assert f"<{os.uname().nodename}>" not in text
     assert "replay-fio" not in text
-    assert folders() == before
+    assert folders_of_clients() == before
 
 
 @needs_tools
 def test_a_host_with_another_librbd_is_refused_and_left_clean(ssh, cluster, monkeypatch):
-    before = folders()
+    before = folders_of_clients()
     monkeypatch.setattr(fio_clients_module, "versions_here", lambda: Versions(SAME.fio, "1.0"))
     with pytest.raises(RefusedError, match="client host client-one"):  # noqa: SIM117
         with fio_clients(cluster, {}, [NULL_JOB.format(1)], hosts=("client-one",)):
             raise AssertionError("the clients were handed out")
-    assert folders() == before
+    assert folders_of_clients() == before
 
 
 def test_a_host_that_cannot_be_reached_is_named_with_what_to_try(ssh, cluster):
@@ -250,7 +243,7 @@ def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
         "made = RemoteServers('client-one', {1: pathlib.Path(sys.argv[1])}, conf=lambda key: '', keyring=b'')\n"
         "made.await_ready(is_listening)\n"
         "print(made.folder, flush=True)\n"
-        "time.sleep(60)\n"
+        "time.sleep(3600)\n"
     )
     runner = subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path / "here.sock")], stdout=subprocess.PIPE, text=True
@@ -259,8 +252,8 @@ def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
     assert folder.name.startswith("replay-fio-")
     assert servers_in(folder)
     runner.send_signal(signal.SIGKILL)
-    runner.communicate(timeout=20)
-    assert gone(folder)
+    runner.communicate(timeout=patient(20))
+    await_end(folder)
 
 
 @needs_tools
@@ -272,4 +265,4 @@ def test_a_connection_that_broke_is_told_with_the_folder_to_look_at(ssh, tmp_pat
     problem = made.end()
     assert problem is not None
     assert made.folder in problem
-    assert gone(Path(made.folder)), "the host cleans up by itself as soon as it notices"
+    await_end(Path(made.folder)), "the host cleans up by itself as soon as it notices"

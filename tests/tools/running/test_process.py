@@ -7,42 +7,35 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
-from pathlib import Path
 
 import pytest
 
 from replay.base.errors import RefusedError, ReplayError
 from replay.owned.slot import SlotLock
 from replay.tools.running.process import run_tool
+from support.patience import patient, wait_until
+from support.processes import is_running
 
 
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not alive(pid)
+def await_end(pid):
+    wait_until(lambda: not is_running(pid), f"the end of process {pid}")
 
 
 def test_what_a_tool_printed_is_kept_verbatim():
-    run = run_tool(["sh", "-c", "printf 'a\\n\\377'; printf warn >&2; exit 3"], timeout_seconds=10)
+    run = run_tool(["sh", "-c", "printf 'a\\n\\377'; printf warn >&2; exit 3"], timeout_seconds=patient(10))
     assert (run.stdout, run.stderr, run.exit_status) == (b"a\n\xff", b"warn", 3)
 
 
 def test_a_tool_that_hangs_and_ignores_sigterm_is_killed_at_its_bound_with_its_children(tmp_path):
     pids = tmp_path / "pids"
-    script = f"trap '' TERM; echo $$ > {pids}; sleep 60 & echo $! >> {pids}; sleep 60"
-    run = run_tool(["bash", "-c", script], timeout_seconds=0.7)
+    script = f"trap '' TERM; echo $$ > {pids}; sleep 3600 & echo $! >> {pids}; sleep 3600"
+    bound = patient(0.3)
+    run = run_tool(["bash", "-c", script], timeout_seconds=bound)
     assert run.exit_status is None
-    assert 0.6 < run.seconds < 5
-    assert all(gone(int(pid)) for pid in pids.read_text().split())
+    assert run.seconds >= bound
+    tool, child = pids.read_text().split()
+    await_end(int(tool))
+    await_end(int(child))
 
 
 def test_a_missing_program_is_named_with_the_way_out():
@@ -50,10 +43,16 @@ def test_a_missing_program_is_named_with_the_way_out():
         run_tool(["no-such-tool"], timeout_seconds=1)
 
 
-def test_a_callback_runs_while_the_tool_does():
-    moments = []
-    run_tool(["sleep", "0.4"], timeout_seconds=5, while_running=moments.append)
-    assert len(moments) > 3
+def test_a_callback_runs_while_the_tool_does(tmp_path):
+    moments, enough = [], tmp_path / "enough"
+
+    def watch(moment):
+        moments.append(moment)
+        if len(moments) > 3:
+            enough.touch()
+
+    script = f"until [ -e {enough} ]; do sleep 0.02; done"
+    assert run_tool(["bash", "-c", script], timeout_seconds=patient(20), while_running=watch).exit_status == 0
     assert moments == sorted(moments)
 
 
@@ -73,12 +72,10 @@ def start_runner(tmp_path, pids):
         from replay.owned.slot import SlotLock
         from replay.tools.running.process import run_tool
         slot = SlotLock(Path({str(tmp_path / "slot")!r})); slot.acquire()
-        run_tool(["bash", "-c", "echo $$ > {pids}; exec sleep 60"], timeout_seconds=90, slot=slot)
+        run_tool(["bash", "-c", "echo $$ > {pids}; exec sleep 3600"], timeout_seconds=3600, slot=slot)
     """
     runner = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
-    deadline = time.monotonic() + 10
-    while not (pids.exists() and pids.read_text().strip()) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(lambda: pids.exists() and pids.read_text().strip(), "the tool")
     return runner, int(pids.read_text())
 
 
@@ -86,8 +83,8 @@ def test_a_killed_runner_takes_its_tool_with_it(tmp_path):
     runner, tool = start_runner(tmp_path, tmp_path / "pids")
     runner.send_signal(signal.SIGKILL)
     runner.wait()
-    assert gone(tool)
-    SlotLock(tmp_path / "slot").acquire(wait_seconds=2)
+    await_end(tool)
+    SlotLock(tmp_path / "slot").acquire(wait_seconds=patient(2))
 
 
 def test_a_tool_that_outlives_its_runner_keeps_the_next_from_overlapping(tmp_path):
@@ -101,4 +98,4 @@ def test_a_tool_that_outlives_its_runner_keeps_the_next_from_overlapping(tmp_pat
     finally:
         orphan.kill()
         orphan.wait()
-    SlotLock(tmp_path / "slot").acquire(wait_seconds=2)
+    SlotLock(tmp_path / "slot").acquire(wait_seconds=patient(2))

@@ -75,12 +75,16 @@ class BenchObjects:
             "run_name": run_name,
         }
 
+    def holds(self, wanted: Fill) -> bool:
+        """Tell whether the objects of a fill are there."""
+        return self.fills.get((wanted.pool, wanted.run_name)) == wanted
+
     def fill(self, wanted: Fill) -> bool:
         """Write the objects of a fill unless they are there; tell whether they had to be written.
 
         Raises ReplayError when fewer were written than wanted.
         """
-        if self.fills.get((wanted.pool, wanted.run_name)) == wanted:
+        if self.holds(wanted):
             return False
         seconds = math.ceil(
             PATIENCE_SECONDS + wanted.bytes / SLOWEST_BYTES_PER_SECOND + wanted.objects / SLOWEST_OBJECTS_PER_SECOND

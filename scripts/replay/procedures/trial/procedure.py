@@ -13,6 +13,7 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import SYSTEM_PYTHON
+from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.owned.images import BlockImage
 from replay.procedures.parts.tool_run import client_values
@@ -116,7 +117,8 @@ class Trial:
             "write", started, self.log.now() - started, argv=argv, exit_status=exit_status, said=said,
             acknowledged=acknowledged,
         )  # fmt: skip
-        self.bench.account(acknowledged * client.BLOCK_BYTES, journaled="journaling" in self.pair.made.image.features)
+        journaled = "journaling" in self.pair.made.image.features
+        self.bench.account(Write(acknowledged * client.BLOCK_BYTES, journaled=journaled))
         if writer.exit_status not in (None, 0):
             raise ReplayError(f"the writer failed: {writer.complaint()}")
 
