@@ -93,7 +93,7 @@ def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence
         else:
             progress.tell(line)
 
-    progress.doing("starting Snakemake")
+    progress.begin("starting Snakemake")
     with warm_jobs():
         status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)
     if status not in (0, INTERRUPTED):
