@@ -12,6 +12,7 @@ from replay.base.errors import ReplayError
 from replay.procedures.parts import network_run
 from replay.procedures.parts.network_run import Ends, ends_of, hide, on_host, run_network_test
 from replay.tools import adapter
+from support.programs import needs
 
 LEVELS = {"io_size_bytes": 65536, "io_depth": 2}
 
@@ -58,6 +59,7 @@ def test_a_program_runs_on_another_host_through_ssh_as_one_word():
     assert argv[-3:] == ["--", "a", "iperf3 'a b'"]
 
 
+@needs("iperf3")
 def test_a_real_test_on_loopback_leaves_no_server_and_no_address(bench, started):
     iperf3 = adapter("iperf3")
     template = iperf3.argv_template(LEVELS, {})
@@ -72,6 +74,7 @@ def test_a_real_test_on_loopback_leaves_no_server_and_no_address(bench, started)
     assert "1" in measured.argv and "{seconds}" not in measured.argv
 
 
+@needs("iperf3")
 def test_a_client_that_is_refused_is_void_and_the_server_is_ended(bench, started, monkeypatch):
     template = [word.replace("{port}", "1") for word in adapter("iperf3").argv_template(LEVELS, {})]
     measured = run_network_test(bench, ends_of(()), template, seconds=1)
@@ -80,6 +83,7 @@ def test_a_client_that_is_refused_is_void_and_the_server_is_ended(bench, started
     assert [server.exit_status is not None for server in started] == [True]
 
 
+@needs("iperf3")
 def test_a_port_that_is_taken_is_passed_over(bench, started, monkeypatch):
     with network_run.socket.socket() as taken:
         taken.bind((network_run.LOOPBACK, 0))

@@ -15,7 +15,7 @@ from support.campaign import Campaign
 def campaign(tmp_path, sandbox_directory):
     made = Campaign(tmp_path, sandbox_directory)
     yield made
-    for pid in made.processes("replay.measure.command"):
+    for pid in made.processes("-m replay measure"):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     assert made.images() == {"left": [], "right": []}, "a test left an image behind"

@@ -19,6 +19,7 @@ from replay.procedures import baseline
 from replay.procedures.baseline import Baseline
 from replay.raw.record import Measured
 from support.bench import bench_of
+from support.programs import needs
 from support.samples import sample
 from support.smoke import measure_as_shipped
 
@@ -109,6 +110,7 @@ def test_nothing_is_made_where_the_osds_would_run_out_of_room(make, monkeypatch)
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []
 
 
+@needs("fio")
 def test_a_fill_writes_every_byte_by_direct_io(make):
     protocol = make(fill=False)
     path = protocol.bench.primary_cluster.conf.parent / "file"
@@ -118,6 +120,7 @@ def test_a_fill_writes_every_byte_by_direct_io(make):
     assert protocol.bench.spending.total() == 8 << 20
 
 
+@needs("fio")
 def test_a_fill_that_fails_is_an_error_that_says_why(make):
     protocol = make(fill=False)
     with pytest.raises(ReplayError, match="fio could not fill a file"):
@@ -228,7 +231,7 @@ def test_what_a_killed_block_leaves_is_removed_by_clean(campaign):
     running = campaign.start("baseline")
     try:
         campaign.wait_for(lambda: beside_osds(campaign) and campaign.processes("fio"), "fio")
-        for pid in campaign.processes("replay.measure.command"):
+        for pid in campaign.processes("-m replay measure"):
             os.kill(pid, signal.SIGKILL)
     finally:
         running.kill()

@@ -57,12 +57,12 @@ class Campaign:
     def configuration_of(self, experiment: str) -> Path:
         return self.folder / "config" / "experiments" / f"{experiment}.yaml"
 
-    def command(self, module: str, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", f"replay.{module}", *arguments]
+    def command(self, name: str, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "replay", name, *arguments]
 
-    def run(self, module: str, *arguments: str, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:
+    def run(self, name: str, *arguments: str, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self.command(module, *arguments),
+            self.command(name, *arguments),
             env=self.environment,
             cwd=self.folder,
             capture_output=True,
