@@ -19,6 +19,7 @@ from replay.procedures import baseline
 from replay.procedures.baseline import Baseline
 from replay.raw.record import Measured
 from support.bench import bench_of
+from support.designs import cell
 from support.programs import needs
 from support.samples import sample
 from support.smoke import measure_as_shipped
@@ -60,12 +61,6 @@ def make(tmp_path, monkeypatch):
         return made
 
     return of
-
-
-def cell(protocol, point, variant):
-    return next(
-        one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
-    )
 
 
 def files(protocol):
