@@ -100,6 +100,7 @@ def test_a_look_tells_an_error_once_and_goes_on_when_it_is_mended(benchmarks):
     assert watcher.look()[0].cells == 18
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["standard input closes", "SIGTERM"])
 def test_watching_follows_a_measurement_at_the_lowest_priority_until(benchmarks, ending):
     tree = RawTree(benchmarks / "demo" / "rbd-journaling")
