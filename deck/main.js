@@ -1,15 +1,15 @@
 /** Opens the talk: on a stage the slides, to a reader who names none the first page, and the slides after it. */
 /* global __REPLAY_HOMEPAGE__, __REPLAY_REPOSITORY__ -- public addresses of the project, put in when the deck is bundled */
 
-import { loadChapters } from "./chapters.js";
-import { modeFrom } from "./mode.js";
-import { showDataSetProblem, showNotice } from "./notice.js";
+import { loadChapters } from "./text/chapters.js";
+import { modeFrom } from "./page/mode.js";
+import { showDataSetProblem, showNotice } from "./page/notice.js";
 import { announcer } from "./stage/announce.js";
 import { followNews } from "./stage/follow-news.js";
 import { Material } from "./stage/material.js";
 import { askForState } from "./stage/speaker-view.js";
 import { startDeck } from "./stage/start-deck.js";
-import { applyTheme, onThemeChange } from "./theme.js";
+import { applyTheme, onThemeChange } from "./page/theme.js";
 
 const page = document.documentElement;
 const root = document.querySelector(".reveal");

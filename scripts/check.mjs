@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Checks the talk without opening it: `npm run check`. */
 
-import { CUTS } from "../deck/mode.js";
+import { CUTS } from "../deck/page/mode.js";
 import { fixProblems } from "./deck/check/fix.js";
 import { checkTalk } from "./deck/check/index.js";
 import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";

@@ -4,7 +4,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { CUTS } from "../deck/mode.js";
+import { CUTS } from "../deck/page/mode.js";
 import { chromiumPath } from "./deck/chromium.js";
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
 import { optionsOf, requireOneOf } from "./npm/program.mjs";

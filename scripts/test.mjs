@@ -4,10 +4,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
-import { onInterrupt, ROOT, statusOfSignal, Task } from "./npm/processes.mjs";
+import { onInterrupt, ROOT, statusOfSignal } from "./npm/processes.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { runSetup } from "./npm/tasks.mjs";
 import { readReport } from "./npm/test-report.mjs";
+import { runToItsEnd } from "./npm/test-run.mjs";
 import { testSteps } from "./npm/test-steps.mjs";
 
 const HELP = `Runs the linters and all tests, and goes on after a failure; what failed is listed at the end.
@@ -16,7 +17,6 @@ Usage: npm test              everything, the sandbox included: half an hour, an 
        npm run test:quick    linters, unit tests and the fast Python tests: under two minutes
        npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`;
 
-const OVERALL_MS = 59 * 60_000;
 const GRACE_MS = 10_000;
 
 const options = optionsOf({
@@ -45,6 +45,9 @@ for (const level of options.quick ? ["present", "derive"] : ["test"]) {
   if (outcome === "present-only") console.error("The tests need those programs; those that do will fail.");
 }
 
+// Where every program was installed, a test that lacks one fails; else it is skipped, and says so.
+if (!options.quick) process.env.REPLAY_TEST_WHOLE = "1";
+
 const reports = path.join(ROOT, ".cache/test");
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
@@ -54,24 +57,19 @@ async function run(step, index) {
   console.log(`\n== ${step.name}`);
   const started = performance.now();
   const report = path.join(reports, `${index}.${step.report === "tap" ? "tap" : "xml"}`);
-  const [command, ...args] = step.argv(report);
-  const bound = Math.min(step.bound, OVERALL_MS - elapsed());
-  let timedOut = bound <= 0;
-  let status = null;
-  if (!timedOut) {
-    current = new Task(command, args, { stdio: ["ignore", "inherit", "inherit"] });
-    const timer = setTimeout(() => {
-      timedOut = true;
-      current.stop({ signal: "SIGINT", patience: GRACE_MS, group: true });
-    }, bound);
-    status = await current.done;
-    clearTimeout(timer);
-  }
+  const { status, endedAfter, left } = await runToItsEnd(step.argv(report), {
+    bound: step.bound,
+    log: path.join(reports, `${index}.left.log`),
+    onTask: (task) => {
+      current = task;
+    },
+  });
   const counts = step.report ? readReport(step.report, report) : null;
   const problems = [...(counts?.failures ?? [])];
-  if (timedOut) problems.push(`was ended after ${seconds(Math.max(bound, 0))}`);
+  if (endedAfter !== null) problems.push(`was ended after ${seconds(endedAfter)}`);
   else if (step.report && !counts) problems.push(`reported nothing (status ${status})`);
   else if (status !== 0 && !counts?.failed) problems.push(`status ${status}`);
+  problems.push(...left.map((line) => `left running, and ended now: ${line}`));
   return {
     name: step.name,
     took: performance.now() - started,

@@ -1,13 +1,15 @@
 /** What the panel says of each chart, gathered from slide, plugin and manifest. */
 
-import { provenance } from "../provenance.js";
-import { colorOf } from "../theme.js";
-import { chosenText } from "../verdict-text.js";
+import { companionUrl } from "chartjs-plugin-csv";
+
+import { provenance } from "../data/provenance.js";
+import { colorOf } from "../page/theme.js";
+import { chosenText } from "../text/verdict-text.js";
 import { chartLink } from "./chart-address.js";
 import { chartedAs, placeOf } from "./charted.js";
-import { attemptsBehind, commandsFor, runsAddress } from "./commands.js";
-import { pictureOf } from "./copying.js";
-import { fileName, headingOf } from "./names.js";
+import { attemptsBehind, commandsFor } from "./commands.js";
+import { pictureOf } from "./picture.js";
+import { fileName, headingOf } from "../text/canvases.js";
 import { sentenceOf } from "./sentence.js";
 
 /** @returns {import("./panel.js").About[]} of each chart of a slide, in its order */
@@ -20,7 +22,7 @@ export function aboutCharts(slide, slots, data, here = location.href) {
       origin: place.url ? provenance([place.url], place.manifest) : "Written on the slide.",
       link: chartLink(here, slide.id, position + 1),
       csv: fileOf(slot),
-      runs: place.entry?.runs ? runsAddress(slot.url) : null,
+      runs: place.entry?.runs ? companionUrl(slot.url, "runs") : null,
       attempts: attemptsBehind(place),
       commands: commandsFor(place),
       picture: pictureFor(slide, slot),

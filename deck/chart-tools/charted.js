@@ -1,9 +1,9 @@
 /** What is known of a chart as it is shown now: its words, units and series, from the slide and the manifest. */
 
-import { partsOf } from "../data-set.js";
-import { chartPlace } from "../provenance.js";
-import { marginOf } from "./marks.js";
-import { headingOf } from "./names.js";
+import { partsOf } from "../data/data-set.js";
+import { chartPlace } from "../data/provenance.js";
+import { marginOf } from "../data/margin.js";
+import { headingOf } from "../text/canvases.js";
 import { quantity } from "./views.js";
 
 /**

@@ -76,8 +76,3 @@ function blockPacks(blocks) {
   const names = [blocks[0], blocks.at(-1)].map((block) => `block-${String(block).padStart(2, "0")}-*.tar.gz`);
   return blocks.length === 0 ? "" : [...new Set(names)].join(" … ");
 }
-
-/** The file of every run behind a chart: `a/X.csv` → `a/X.runs.csv`. */
-export function runsAddress(url) {
-  return url.replace(/\.csv((?:[?#].*)?)$/i, ".runs.csv$1");
-}

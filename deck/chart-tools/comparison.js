@@ -3,10 +3,10 @@
  * markers, and named after it. Each label says both; what the second lacks is said there too.
  */
 
-import { isDataSetName, partsOf, withDataSet } from "../data-set.js";
-import { byDataSet } from "../labels.js";
-import { Manifests, availableFiles } from "../manifests.js";
-import { chartPlace, provenance } from "../provenance.js";
+import { isDataSetName, partsOf, withDataSet } from "../data/data-set.js";
+import { byDataSet } from "../text/labels.js";
+import { Manifests, availableFiles } from "../data/manifests.js";
+import { chartPlace, provenance } from "../data/provenance.js";
 
 export class Comparison {
   #data;

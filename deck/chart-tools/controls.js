@@ -3,8 +3,8 @@
  * They exist only where one explores; on a stage there is nothing to press.
  */
 
-import { labelOf } from "../labels.js";
-import { button, element } from "./elements.js";
+import { labelOf } from "../text/labels.js";
+import { button, element } from "../page/elements.js";
 
 const GROUP = "chart-controls";
 

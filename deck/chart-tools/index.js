@@ -8,13 +8,11 @@
 
 import { linkedChart } from "./chart-address.js";
 import { placeOf } from "./charted.js";
-import { canvasesOf } from "./names.js";
+import { canvasesOf } from "../text/canvases.js";
 import { ShownCharts } from "./shown.js";
 import { Tables } from "./tables.js";
 import { statesOf, toolsFor } from "./tools.js";
 import { writeWords } from "./words.js";
-
-export { makeSteps } from "./steps.js";
 
 /**
  * @param {object} given
@@ -55,7 +53,7 @@ export function ChartTools({
     if (!text) return;
     announce(text);
     // A stage shows the charts, and nothing else.
-    if (reader) attempt(import("./toast.js").then(({ showToast }) => showToast(text)));
+    if (reader) attempt(import("../page/toast.js").then(({ showToast }) => showToast(text)));
   }
 
   /** Of work that nobody waits for, a failure is told too. */
@@ -118,7 +116,7 @@ export function ChartTools({
     await comparison.load();
     shown.comparison = comparison;
     if (first && comparison.problem !== null) {
-      const { showNotice } = await import("../notice.js");
+      const { showNotice } = await import("../page/notice.js");
       showNotice(comparison.problem);
     }
     await Promise.all(shown.all().map((slot) => shown.showComparison(slot)));

@@ -4,8 +4,9 @@
  * them, in base units of the axes.
  */
 
-import { formatRatio } from "../format.js";
-import { seriesNames } from "./names.js";
+import { seriesNames } from "chartjs-plugin-csv";
+
+import { marginOf } from "../data/margin.js";
 import { RATIO, viewOf } from "./views.js";
 
 const MARGIN_COLOR = "var(--ink-muted)";
@@ -51,23 +52,6 @@ export function marksOf({ src, canvas, scale, state }, entryOf) {
 function noDifference(src, scale) {
   if (viewOf(src) !== RATIO || scale !== "linear") return [];
   return [{ axis: "y", value: 1, color: "var(--ink)", dash: [] }];
-}
-
-/**
- * What counts as no difference on a chart, as the claims about a series that it shows say it.
- * @param {object|null} entry   what the manifest says of the chart
- * @param {string[]|null} shown   its series; null for all
- * @returns {{low: number, high: number}|null}
- */
-export function marginOf(entry, shown) {
-  const { low, high, series } = entry?.margin ?? {};
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return null;
-  return shown === null || !series || series.some((name) => shown.includes(name)) ? { low, high } : null;
-}
-
-/** "0.900× to 1.10× counts as no difference"; in the label below the charts, as in a chart it would lie on the data. */
-export function marginWords({ low, high }) {
-  return `${formatRatio(low)} to ${formatRatio(high)} counts as no difference`;
 }
 
 function shaded(margin) {

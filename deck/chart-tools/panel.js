@@ -3,8 +3,8 @@
  * again, and copies to take away. A modal dialog: the focus stays in it, and Escape closes it.
  */
 
-import { copyPicture, copyText, save } from "./copying.js";
-import { button, element } from "./elements.js";
+import { copyPicture, copyText, save } from "../page/copying.js";
+import { button, element } from "../page/elements.js";
 
 /**
  * @typedef {{title: string, sentence: string, origin: string, link: string, csv: {url: string, name: string}|null,

@@ -3,8 +3,10 @@
  * chosen, also over copies of a slide; here is what a choice means on a slide.
  */
 
+import { seriesNames } from "chartjs-plugin-csv";
+
 import { placeOf } from "./charted.js";
-import { canvasesOf, seriesNames } from "./names.js";
+import { canvasesOf } from "../text/canvases.js";
 import { awaitedSeries } from "./steps.js";
 import { RATIO, otherSource, referenceOf, seriesInView, viewOf } from "./views.js";
 

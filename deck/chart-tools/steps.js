@@ -4,7 +4,7 @@
  * A series that no step names is there from the start.
  */
 
-import { stepsOf } from "./names.js";
+import { stepsOf } from "../text/canvases.js";
 
 const STEP = "chart-step";
 

@@ -3,9 +3,10 @@
  * share a table where they share an axis.
  */
 
-import { renewChildren } from "../in-place.js";
-import { element, keepKeys } from "./elements.js";
-import { tablesOf } from "./table-data.js";
+import { drawTable, tablesOf } from "chartjs-plugin-csv";
+
+import { renewChildren } from "../page/in-place.js";
+import { element, keepKeys } from "../page/elements.js";
 
 const VIEW = "chart-table-view";
 /** On a slide: what its table repeats anyway gives way to it. */
@@ -24,7 +25,7 @@ const SCROLLING = [
 
 /**
  * Shows or renews the tables of a slide's charts.
- * @param {{canvas: HTMLCanvasElement, chart: import("./table-data.js").Shown}[]} charts   those that have data
+ * @param {{canvas: HTMLCanvasElement, chart: import("chartjs-plugin-csv").ShownChart}[]} charts   those that have data
  * @param {{scrolls: boolean}} place   scrolls: who looks at it can scroll; else a table that is too wide leaves out the
  *   details of its cells
  */
@@ -37,7 +38,7 @@ export function showTables(charts, { scrolls }) {
     const draw = (details) =>
       renewChildren(
         view,
-        tables.map((table) => drawTable(table, page, { details })),
+        tables.map((table) => drawTable(table, { document: page, details })),
       );
     draw(true);
     setCovered(place, true);
@@ -102,40 +103,4 @@ function headings(charts) {
     .map(({ heading }) => heading)
     .filter(Boolean)
     .join(", ");
-}
-
-/** One table as an element, with or without the bounds and counts of its values. */
-export function drawTable({ caption, valuesCaption, groups, xLabel, rows }, page, { details = true } = {}) {
-  const make = (...given) => element(page, ...given);
-  const titled = groups.some(({ title }) => title !== "");
-  const corner = make("th", { scope: "col", rowspan: titled ? "2" : null }, xLabel);
-  const names = groups.flatMap(({ columns }) => columns.map((name) => make("th", { scope: "col" }, name)));
-  const head = make("thead", {});
-  if (titled) {
-    const spans = groups
-      .filter(({ columns }) => columns.length > 0)
-      .map(({ title, columns }) => make("th", { scope: "colgroup", colspan: String(columns.length) }, title));
-    head.append(make("tr", {}, corner, ...spans), make("tr", {}, ...names));
-  } else {
-    head.append(make("tr", {}, corner, ...names));
-  }
-  const body = make("tbody", {});
-  for (const { title, cells } of rows) {
-    body.append(
-      make("tr", {}, make("th", { scope: "row" }, title), ...cells.map((cell) => field(cell, page, details))),
-    );
-  }
-  return make(
-    "table",
-    { class: "chart-data" },
-    make("caption", {}, details ? caption : valuesCaption),
-    head,
-    body,
-  );
-}
-
-function field({ value, text, detail }, page, details) {
-  const cell = element(page, "td", { "data-figure": value }, text);
-  if (details && detail !== null) cell.append(" ", element(page, "span", { class: "detail" }, detail));
-  return cell;
 }

@@ -3,7 +3,7 @@
  * the file `X.csv` lie side by side; key R changes from one to the other. Pure functions.
  */
 
-import { fileName } from "./names.js";
+import { fileName } from "../text/canvases.js";
 
 export const RATIO = "ratio";
 export const ABSOLUTE = "absolute";

@@ -1,8 +1,8 @@
 /** The words of a slide follow what its charts show: the line of the measure, parts written for one view, the label. */
 
-import { labelOf, labelSlide } from "../labels.js";
+import { labelOf, labelSlide } from "../text/labels.js";
 import { placeOf } from "./charted.js";
-import { canvasesOf } from "./names.js";
+import { canvasesOf } from "../text/canvases.js";
 import { measureWords, viewOf } from "./views.js";
 
 const OTHER_VIEW = "other-view";

@@ -1,6 +1,6 @@
 /** Where the page leads to. Pure but for `writeAddresses`. */
 
-import { USUAL_CUT, addressWith } from "../mode.js";
+import { USUAL_CUT, addressWith } from "../page/mode.js";
 
 /** Whether the part of an address after `#` names a slide. */
 export function namesSlide(hash) {

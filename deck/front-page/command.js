@@ -1,6 +1,6 @@
 /** The one command that a reader copies: `<div data-command><pre><code>npm start</code></pre></div>`. */
 
-import { copyText } from "../chart-tools/copying.js";
+import { copyText } from "../page/copying.js";
 
 /** An address that can stand in a shell without quotes. */
 const PLAIN_ADDRESS = /^https?:\/\/[\w.~%+:@/-]+$/;

@@ -3,8 +3,8 @@
  * `<ul data-applies="rbd-journaling"></ul>` lists it. Pure but for `writeConditions`.
  */
 
-import { formatPercent } from "../format.js";
-import { renewChildren } from "../in-place.js";
+import { formatPercent } from "../data/format.js";
+import { renewChildren } from "../page/in-place.js";
 
 /** What ran short most often, as a condition; `share` is of the runs. */
 const LIMITS = {

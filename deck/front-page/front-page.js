@@ -5,7 +5,6 @@
 
 import "../../css/front-page.css";
 
-import { shareAxes } from "../shared-axis.js";
 import { namesSlide, writeAddresses } from "./addresses.js";
 import { chartHost } from "./chart-host.js";
 import { writeCommand } from "./command.js";
@@ -61,7 +60,6 @@ export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts
   const charts = await makeCharts(CHART_OPTIONS);
   const host = chartHost(page);
   const resized = () => host.tell("resize");
-  shareAxes(page);
   charts.init(host);
   offerFigures(page, { slots: charts.charts, data });
   host.tell("ready");
@@ -81,7 +79,7 @@ export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts
     }),
     async update(isChanged) {
       write();
-      await charts.refresh((slot) => (data.moved(slot) ? false : isChanged(slot)));
+      await charts.refresh((slot) => slot.moved || isChanged(slot));
     },
     restyle: () => charts.restyle(),
   };

@@ -3,7 +3,7 @@
  * chapters, by the same plugin, so that an author writes both alike.
  */
 
-import { loadChapters } from "../chapters.js";
+import { loadChapters } from "../text/chapters.js";
 import { filesTaken, fillPlaces } from "./taken.js";
 
 /**

@@ -1,11 +1,11 @@
 /** Tables on the page: those of an author, fit for a narrow screen, and those of the charts' figures, made on demand. */
 
+import { drawTable, tablesOf } from "chartjs-plugin-csv";
+
 import { chartedAs } from "../chart-tools/charted.js";
-import { element } from "../chart-tools/elements.js";
-import { tablesOf } from "../chart-tools/table-data.js";
-import { drawTable } from "../chart-tools/table-view.js";
-import { renewChildren } from "../in-place.js";
-import { chosenText } from "../verdict-text.js";
+import { element } from "../page/elements.js";
+import { renewChildren } from "../page/in-place.js";
+import { chosenText } from "../text/verdict-text.js";
 
 /**
  * Prepares a table for a screen on which its rows are laid out as blocks (css/front-page.css): each cell carries the heading of its
@@ -63,7 +63,7 @@ function figuresOf(slots, data, page) {
       page,
       "div",
       { class: "scrolled", tabindex: "0", role: "region", "aria-label": table.caption },
-      drawTable(table, page),
+      drawTable(table, { document: page }),
     ),
   );
   const files = known

@@ -3,8 +3,8 @@
  * anew each time it opens, as texts follow the data on show.
  */
 
-import { button, element } from "../chart-tools/elements.js";
-import { CUTS, USUAL_CUT, addressWith } from "../mode.js";
+import { button, element } from "../page/elements.js";
+import { CUTS, USUAL_CUT, addressWith } from "../page/mode.js";
 import { chaptersOf, minutes, outlineOf } from "./outline.js";
 
 const make = (...given) => element(document, ...given);

@@ -1,6 +1,6 @@
 /** What a speaker would say, beside the slide, for who reads it alone. */
 
-import { element } from "../chart-tools/elements.js";
+import { element } from "../page/elements.js";
 
 /**
  * @param {object} deck   reveal

@@ -1,7 +1,7 @@
 /** What the talk consists of, for its table of contents and its search: chapters, slides, minutes. */
 
-import { canvasesOf, headingOf } from "../chart-tools/names.js";
-import { chosenText } from "../verdict-text.js";
+import { canvasesOf, headingOf } from "../text/canvases.js";
+import { chosenText } from "../text/verdict-text.js";
 
 /** What comes before the first chapter that a slide names. */
 const OPENING = "Opening";

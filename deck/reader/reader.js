@@ -5,11 +5,11 @@
 
 import "../../css/reader.css";
 
-import { button, element } from "../chart-tools/elements.js";
-import { copyText } from "../chart-tools/copying.js";
-import { addressWith } from "../mode.js";
-import { showNotice } from "../notice.js";
-import { chooseTheme, themeNow } from "../theme.js";
+import { button, element } from "../page/elements.js";
+import { copyText } from "../page/copying.js";
+import { addressWith } from "../page/mode.js";
+import { showNotice } from "../page/notice.js";
+import { chooseTheme, themeNow } from "../page/theme.js";
 import { Contents } from "./contents.js";
 import { NotesPanel } from "./notes-panel.js";
 import { positionWords } from "./position.js";
@@ -67,7 +67,7 @@ export function showReader({ stage, mode, announce }) {
     const copied = await copyText(address);
     const text = copied ? "The address of this slide is copied." : `The address of this slide is ${address}`;
     announce(text);
-    const { showToast } = await import("../chart-tools/toast.js");
+    const { showToast } = await import("../page/toast.js");
     showToast(text);
   }
 

@@ -1,7 +1,8 @@
 /** Addresses of charts' files. Pure. */
 
-const CHART_FILE =
-  /\/benchmarks\/([^/]+)\/([^/]+)\/aggregate\/([^/]+?)(?:\.(min|max|n|low|high|runs))?\.csv$/;
+import { ownerOf } from "chartjs-plugin-csv";
+
+const CHART_FILE = /\/benchmarks\/([^/]+)\/([^/]+)\/aggregate\/([^/]+)\.csv$/;
 
 /**
  * What the address of a chart's file names.
@@ -12,9 +13,10 @@ const CHART_FILE =
  */
 export function chartFileIn(address, base) {
   const { href, pathname } = new URL(address, base);
-  const match = CHART_FILE.exec(pathname);
+  const { url, suffix } = ownerOf(pathname);
+  const match = CHART_FILE.exec(url);
   if (!match) return null;
-  const [, dataSet, experiment, chart, suffix = ""] = match;
+  const [, dataSet, experiment, chart] = match;
   const folder = href.slice(0, href.indexOf(pathname)) + pathname.slice(0, pathname.lastIndexOf("/"));
   return { dataSet, experiment, chart, suffix, key: `${experiment}/${chart}`, folder };
 }

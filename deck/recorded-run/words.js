@@ -1,6 +1,6 @@
 /** What a recorded run says of itself. Pure functions. */
 
-import { formatPeriod } from "../format.js";
+import { formatPeriod } from "../data/format.js";
 
 /** 6312 → "1 h 45 min"; 300 → "5 min"; 42 → "42 s". Rounded to what is said. */
 export function formatDuration(seconds) {

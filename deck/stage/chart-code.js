@@ -6,11 +6,11 @@
 import { merge } from "chart.js/helpers";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
-import { CeilingMarks } from "../ceilings.js";
-import { CHART_OPTIONS, SERIES_STYLES, optionsFor } from "../chart-styles.js";
+import { CeilingMarks } from "../data/ceilings.js";
+import { CHART_OPTIONS, SERIES_STYLES, optionsFor } from "./chart-styles.js";
 import { marksOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/summary.js";
-import { colorOf } from "../theme.js";
+import { colorOf } from "../page/theme.js";
 
 export { ChartTools } from "../chart-tools/index.js";
 
@@ -34,5 +34,6 @@ export function makeCharts({ data, compare, manifestOf, entryOf }, options = {})
     summaryFor: chartSummary({ data, compare }),
     // Panels below each other are compared by eye: their plots begin and end at the same place.
     alignIn: ".panels",
+    shareIn: ".panels.shared-y",
   });
 }

@@ -1,6 +1,8 @@
 /** Changed files reach the page in place: which of them changed is told by the present server. */
 
-import { chartFileOf, listen } from "../live.js";
+import { ownerOf } from "chartjs-plugin-csv";
+
+import { listen } from "../data/live.js";
 
 /**
  * @param {object} data   data on show
@@ -12,7 +14,7 @@ export function followNews(data, update) {
   async function follow(files) {
     if (files === null || files.some((file) => !file.endsWith(".csv"))) await data.load();
     else await data.loadList();
-    const changed = files && new Set(files.map(chartFileOf));
+    const changed = files && new Set(files.map((file) => ownerOf(file).url));
     await update(({ url }) => changed === null || changed.has(url));
   }
 

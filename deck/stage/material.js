@@ -3,14 +3,14 @@
  * them, the charts. One place decides how a chart looks and which figure a sentence says.
  */
 
-import { writeClaims } from "../claims-table.js";
-import { DataOnShow } from "../data-on-show.js";
-import { partsOf } from "../data-set.js";
-import { writeLabels } from "../labels.js";
-import { showNotice } from "../notice.js";
-import { chartEntry } from "../provenance.js";
-import { numbersFrom } from "../sources.js";
-import { chooseTexts } from "../verdict-text.js";
+import { writeClaims } from "../text/claims-table.js";
+import { DataOnShow } from "../data/data-on-show.js";
+import { partsOf } from "../data/data-set.js";
+import { writeLabels } from "../text/labels.js";
+import { showNotice } from "../page/notice.js";
+import { chartEntry } from "../data/provenance.js";
+import { numbersFrom } from "../text/sources.js";
+import { chooseTexts } from "../text/verdict-text.js";
 import { SafeMarkdown } from "./safe-markdown.js";
 
 /**

@@ -48,8 +48,13 @@ export function slideInSight(tops, middle) {
  */
 export function followPhone(deck, narrow, asked) {
   const page = document.documentElement;
+  const viewport = deck.getViewportElement();
   const wasNarrow = narrow.matches;
+  const heights = new ResizeObserver(() => kept && align());
   let waiting = false;
+  /** The slide that the address leads to, until the reader scrolls on; and how far the page was scrolled to get there. */
+  let kept = null;
+  let keptAt = 0;
   page.classList.toggle(CLASS, wasNarrow);
 
   const slides = () => [...deck.getSlidesElement().querySelectorAll(".scroll-page section")];
@@ -70,8 +75,9 @@ export function followPhone(deck, narrow, asked) {
 
   /** Before reveal hears of it: its own idea of the slide in sight would be another. */
   function onScroll(event) {
-    if (!isOn() || event.target !== deck.getViewportElement()) return;
+    if (!isOn() || event.target !== viewport) return;
     event.stopImmediatePropagation();
+    if (kept && Math.abs(viewport.scrollTop - keptAt) > 1) release();
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(look);
@@ -82,8 +88,30 @@ export function followPhone(deck, narrow, asked) {
     if (!isOn()) return;
     const name = /^#\/([^/?]+)/.exec(hash)?.[1];
     const slide = slides().find((one) => encodeURIComponent(one.id) === name || one.id === name);
-    slide?.scrollIntoView();
+    if (slide) keep(slide);
     look();
+  }
+
+  /**
+   * Keeps a slide at the top of the screen while tools, charts and fonts that come later make the slides above it
+   * higher. Browsers that would move the page themselves (not all do) are told to leave it until the reader scrolls.
+   */
+  function keep(slide) {
+    kept = slide;
+    viewport.style.overflowAnchor = "none";
+    for (const one of slides()) heights.observe(one);
+    align();
+  }
+
+  function align() {
+    kept.scrollIntoView({ behavior: "instant" });
+    keptAt = viewport.scrollTop;
+  }
+
+  function release() {
+    kept = null;
+    heights.disconnect();
+    viewport.style.overflowAnchor = "";
   }
 
   /**

@@ -2,11 +2,10 @@
 
 import Reveal from "reveal.js";
 
-import { makeReadable } from "../accessibility.js";
+import { makeReadable } from "./accessibility.js";
 import { makeSteps } from "../chart-tools/steps.js";
-import { applyCut, redirected } from "../cut.js";
-import { drawQrCodes, qrTarget } from "../qr.js";
-import { shareAxes } from "../shared-axis.js";
+import { applyCut, redirected } from "./cut.js";
+import { drawQrCodes, qrTarget } from "./qr.js";
 import { Bindings } from "./bindings.js";
 import { stageKeys } from "./keys.js";
 import { PHONE_CHARTS, followPhone, phoneQuery, wrapWideParts } from "./phone.js";
@@ -29,7 +28,7 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
   const { data, writeTexts, makeMarkdown } = material;
   const narrow = phoneQuery();
   const flowing = narrow.matches && !mode.receiver && !mode.print;
-  const coming = prepareCharts({ root, material, flowing });
+  const coming = prepareCharts({ material, flowing });
   const speaker = SpeakerView(mode);
   const opens = {};
   let deck = null;
@@ -88,7 +87,7 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
       await run?.update();
       writeTexts(root);
       nameSlide();
-      await charts.refresh((slot) => (data.moved(slot) ? false : isChanged(slot)));
+      await charts.refresh((slot) => slot.moved || isChanged(slot));
       await tools.update();
       // The speaker view copies the notes of a slide when the deck tells it something.
       deck.dispatchEvent({ type: "resumed" });
@@ -96,16 +95,15 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
   };
 }
 
-async function prepareCharts({ root, material, flowing }) {
+async function prepareCharts({ material, flowing }) {
   const [{ ChartTools }, charts] = await Promise.all([
     material.chartCode(),
     material.makeCharts(flowing ? PHONE_CHARTS : {}),
   ]);
-  shareAxes(root);
   return { charts, ChartTools };
 }
 
 async function recordedRun({ deck, charts, data, mode, announce }) {
-  const { startRecordedRun } = await import("../recorded-run.js");
+  const { startRecordedRun } = await import("../recorded-run/recorded-run.js");
   return startRecordedRun({ deck, charts, data, seconds: mode.run, announce });
 }

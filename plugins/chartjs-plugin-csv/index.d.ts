@@ -1,4 +1,18 @@
-import type { Chart, ChartDataset, FontSpec, Plugin, Scale, ScaleOptions } from "chart.js";
+import { Scale } from "chart.js";
+import type {
+  CartesianScaleOptions,
+  Chart,
+  ChartComponent,
+  ChartDataset,
+  ChartType,
+  FontSpec,
+  Plugin,
+  ScaleOptions,
+} from "chart.js";
+
+// A chart of any type: Chart.js' own is not assignable from one type of chart to another.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyChart = Chart<any, any, any>;
 
 export interface Point {
   x: number | string;
@@ -58,7 +72,20 @@ export interface Range {
   high: number;
 }
 
-export interface CsvOptions {
+/** How a file is written. What "auto" cannot tell is an error that names the option. */
+export interface ReadingOptions {
+  /** A series in each row or in each column; "prefer-rows" takes what could be either for rows. */
+  orientation?: "auto" | "prefer-rows" | "rows" | "columns";
+  /** "auto", or the one character between fields. */
+  delimiter?: string;
+  decimal?: "auto" | "." | ",";
+  /** What a line of comment begins with; false: there are none. */
+  comment?: string | false;
+  /** Fields that say "not measured", beside the empty one. */
+  missing?: string[];
+}
+
+export interface CsvOptions extends ReadingOptions {
   url?: string | null;
   text?: string | null;
   src?: string | null;
@@ -123,7 +150,7 @@ export interface PointMark extends MarkLook {
 export type Mark = LineMark | BandMark | PointMark;
 
 export interface MarkOptions {
-  items?: Mark[] | ((chart: Chart) => Mark[]);
+  items?: Mark[] | ((chart: AnyChart) => Mark[]);
   font?: { size?: number; weight?: number | string; family?: string };
   /** Of marks without a colour of their own. */
   color?: string;
@@ -142,6 +169,7 @@ export type CsvErrorKind =
   | "ragged"
   | "header"
   | "number"
+  | "ambiguous"
   | "options";
 
 export class CsvError extends Error {
@@ -184,20 +212,24 @@ export interface CsvController {
 export interface CsvEventDetail {
   src: string | null;
   model: Model | null;
-  chart: Chart | null;
+  chart: AnyChart | null;
   error?: Error;
 }
 
-export const ChartCsv: Plugin & { id: "csv"; defaults: CsvOptions };
+export const ChartCsv: Plugin<ChartType, CsvOptions> & { id: "csv"; defaults: CsvOptions };
 export default ChartCsv;
-export const EndLabels: Plugin & { id: "csvLabels"; defaults: LabelOptions };
-export const Marks: Plugin & { id: "csvMarks"; defaults: MarkOptions };
-export class Log2Scale extends Scale {}
+export const EndLabels: Plugin<ChartType, LabelOptions> & { id: "csvLabels"; defaults: LabelOptions };
+export const Marks: Plugin<ChartType, MarkOptions> & { id: "csvMarks"; defaults: MarkOptions };
+export class Log2Scale extends Scale {
+  static readonly id: "log2";
+  static readonly defaults: NonNullable<ChartComponent["defaults"]>;
+}
 export const PALETTE: SeriesStyle[];
 
-export function csvOf(chart: Chart): CsvController | undefined;
+/** Undefined where the plugin is off. */
+export function csvOf(chart: AnyChart): CsvController | undefined;
 export function parseCsv(text: string): string[][];
-export function readModel(text: string): Model;
+export function readModel(text: string, options?: ReadingOptions): Model;
 export function readRuns(text: string): Map<string, Run[]>;
 export function joinCompanions(
   model: Model,
@@ -206,13 +238,21 @@ export function joinCompanions(
 export function withSeries(model: Model, names: string[] | null): Model;
 export function seriesNames(attribute: string | null | undefined): string[] | null;
 export function companionUrl(url: string, suffix: string): string;
+/** The chart's own file that a companion belongs to; of any other file itself, with suffix "". */
+export function ownerOf(url: string): { url: string; suffix: string };
 export function loadText(
   url: string,
   options?: { signal?: AbortSignal; maxBytes?: number; fetch?: typeof fetch },
 ): Promise<string>;
 export function loadModel(
   url: string,
-  options?: { bands?: Bands; signal?: AbortSignal; maxBytes?: number; fetch?: typeof fetch },
+  options?: {
+    bands?: Bands;
+    reading?: ReadingOptions;
+    signal?: AbortSignal;
+    maxBytes?: number;
+    fetch?: typeof fetch;
+  },
 ): Promise<{ model: Model; text: string }>;
 export function formatSize(bytes: number): string;
 export function formatTick(value: number, unit?: Unit | null, format?: Format): string;
@@ -238,8 +278,35 @@ export function summarize(
     xTitle?: string | null;
     yTitle?: string | null;
     second?: string | null;
+    /** What else is to be said at the end. */
+    notes?: (string | null | false)[];
   },
 ): string;
+
+/** A chart as it is shown, for its table. */
+export interface ShownChart {
+  heading: string | null;
+  quantity: string | null;
+  model: Model;
+  shown: string[];
+  axes: Format & { xLabel: string | null; xUnit: Unit | null; yUnit: Unit | null };
+}
+
+export interface DataTable {
+  caption: string;
+  /** Of a table without the details of its cells. */
+  valuesCaption: string;
+  /** The columns of each chart. */
+  groups: { title: string; columns: string[] }[];
+  xLabel: string;
+  rows: { title: string; cells: { value: number | null; text: string; detail: string | null }[] }[];
+}
+
+export function tablesOf(charts: ShownChart[], options?: { maxRows?: number }): DataTable[];
+export function drawTable(
+  table: DataTable,
+  options?: { document?: Document; details?: boolean },
+): HTMLTableElement;
 export function toHtmlTable(
   model: Model,
   options?: Format & {
@@ -248,9 +315,16 @@ export function toHtmlTable(
     xUnit?: Unit | null;
     yUnit?: Unit | null;
     xTitle?: string | null;
+    details?: boolean;
     maxRows?: number;
   },
 ): HTMLTableElement;
+
+export type Log2ScaleOptions = CartesianScaleOptions & {
+  suggestedMin?: number;
+  suggestedMax?: number;
+  ticks: { values?: number[]; maxTicksLimit?: number };
+};
 
 declare module "chart.js" {
   interface PluginOptionsByType<TType extends ChartType> {
@@ -259,6 +333,6 @@ declare module "chart.js" {
     csvMarks?: MarkOptions | false;
   }
   interface CartesianScaleTypeRegistry {
-    log2: { options: CartesianScaleOptions };
+    log2: { options: Log2ScaleOptions };
   }
 }

@@ -1,7 +1,8 @@
-import type { Chart, ChartOptions } from "chart.js";
-import type { CsvOptions, Mark, Model, Range, SeriesStyle } from "./index.js";
+import type { ChartOptions, ChartType } from "chart.js";
+import type { AnyChart, CsvOptions, Mark, Model, Range, SeriesStyle } from "./index.js";
 
-export type ChartKind = "line" | "bar" | "scatter";
+/** line, bar and scatter; further types when the page registered them. */
+export type ChartKind = ChartType;
 
 export interface RevealChartCsvOptions {
   resolve?: (src: string) => string;
@@ -18,6 +19,7 @@ export interface RevealChartCsvOptions {
   summaryFor?: (slot: ChartSlot) => string | null | undefined;
   fetch?: typeof fetch;
   alignIn?: string;
+  shareIn?: string;
   prefetch?: number;
   limit?: number;
   height?: number;
@@ -43,7 +45,7 @@ export interface ChartSlot {
   readonly own: string | null;
   readonly src: string | null;
   readonly url: string | null;
-  readonly chart: Chart | null;
+  readonly chart: AnyChart | null;
   readonly model: Model | null;
   readonly shownModel: Model | null;
   readonly error: Error | null;
@@ -53,6 +55,8 @@ export interface ChartSlot {
   readonly scale: "log" | "linear" | null;
   readonly state: ChartChoice;
   readonly drawn: boolean;
+  /** Whether `resolve` says by now that the file is elsewhere. */
+  readonly moved: boolean;
   readonly ready: Promise<unknown>;
   reads(url: string): boolean;
   refresh(): Promise<boolean>;
@@ -71,7 +75,9 @@ export interface ChartSlot {
 export interface RevealChartCsvPlugin {
   id: "chart-csv";
   readonly charts: Map<HTMLCanvasElement, ChartSlot>;
-  init(deck: unknown): void;
+  // reveal.js 4 to 6 type their decks differently, or not at all.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  init(deck: any): void;
   destroy(): void;
   ready(): Promise<void>;
   refresh(predicate?: (slot: ChartSlot) => boolean): Promise<void>;

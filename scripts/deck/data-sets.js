@@ -6,7 +6,7 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 
-import { isDataSetName } from "../../deck/data-set.js";
+import { isDataSetName } from "../../deck/data/data-set.js";
 
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");

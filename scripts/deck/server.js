@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import http from "node:http";
 import path from "node:path";
 
-import { isDataSetName } from "../../deck/data-set.js";
+import { isDataSetName } from "../../deck/data/data-set.js";
 import { bundleSources, ensureBundle, removeOldBundles } from "./bundle.js";
 import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler.js";
 import { PROJECT, benchmarksRoot } from "./data-sets.js";

@@ -17,28 +17,43 @@ if (args.includes("--help") || args.includes("-h")) {
 }
 const fix = args.includes("--fix");
 
-let current = null;
+const running = new Set();
 let stopSignal = null;
 onInterrupt((signal) => {
   stopSignal = signal;
-  current?.signalAll(signal);
+  for (const task of running) task.signalAll(signal);
 });
+
+/** Runs a program; resolves to its exit status and all that it printed. */
+async function run([command, ...rest]) {
+  const task = new Task(command, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  running.add(task);
+  let said = "";
+  const read = [task.child.stdout, task.child.stderr].map(async (stream) => {
+    for await (const data of stream.setEncoding("utf8")) said += data;
+  });
+  const [status] = await Promise.all([task.done, ...read]);
+  running.delete(task);
+  return { status, said };
+}
 
 for (const level of ["present", "derive"]) {
   const outcome = await runSetup(level, (task) => {
-    current = task;
+    running.clear();
+    running.add(task);
   });
+  running.clear();
   if (outcome === "failed") process.exit(stopSignal ? statusOfSignal(stopSignal) : 1);
 }
 
+const chosen = LINTERS.filter((linter) => (fix ? linter.fix : linter.check));
+// Those that only look do so at the same time; those that mend work on the same files, and wait for each other.
+const looking = fix ? null : chosen.map((linter) => run(linter.check));
 const failed = [];
-for (const linter of LINTERS) {
-  const argv = fix ? linter.fix : linter.check;
-  if (!argv) continue;
-  console.log(`\n== ${linter.name}`);
-  const [command, ...rest] = argv;
-  current = new Task(command, rest);
-  if ((await current.done) !== 0) failed.push(linter.name);
+for (const [index, linter] of chosen.entries()) {
+  const { status, said } = await (looking?.[index] ?? run(linter.fix));
+  console.log(`\n== ${linter.name}\n${said.trimEnd()}`);
+  if (status !== 0) failed.push(linter.name);
   if (stopSignal) process.exit(statusOfSignal(stopSignal));
 }
 console.log(failed.length ? `\nfailed: ${failed.join(", ")}` : "\nall linters are content");

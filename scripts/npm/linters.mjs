@@ -8,7 +8,11 @@ import { ROOT } from "./processes.mjs";
 const venv = (name) => path.join(ROOT, ".venv/bin", name);
 const local = (name) => path.join(ROOT, "node_modules/.bin", name);
 
+// What has the same content as when it was found right is not looked at again.
+const cached = (name) => ["--cache", "--cache-strategy=content", `--cache-location=.cache/lint/${name}`];
+
 const shellScripts = () => [
+  "replay",
   "scripts/setup",
   ".ci/run",
   ...readdirSync(path.join(ROOT, "scripts/setup.d")).map((name) => `scripts/setup.d/${name}`),
@@ -22,8 +26,16 @@ export const LINTERS = [
     check: [venv("ruff"), "format", "--check", "."],
     fix: [venv("ruff"), "format", "."],
   },
-  { name: "eslint", check: [local("eslint"), "."], fix: [local("eslint"), "--fix", "."] },
-  { name: "prettier", check: [local("prettier"), "--check", "."], fix: [local("prettier"), "--write", "."] },
+  {
+    name: "eslint",
+    check: [local("eslint"), ...cached("eslint"), "."],
+    fix: [local("eslint"), "--fix", "."],
+  },
+  {
+    name: "prettier",
+    check: [local("prettier"), "--check", ...cached("prettier"), "."],
+    fix: [local("prettier"), "--write", "."],
+  },
   {
     name: "snakefmt",
     check: [venv("snakefmt"), "--check", "Snakefile"],

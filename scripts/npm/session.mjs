@@ -168,8 +168,8 @@ export class Session {
       [
         "",
         `The data are in ${shown(folder)}/: raw/ holds what the tools printed (packs that tar opens), then tidy.csv, aggregate/*.csv.`,
-        "More repetitions, sizes and variants: npm run measure -- --site sandbox --data local --scale talk",
-        "Your own cluster: copy config/sites/example.yaml, then npm run preflight -- --site NAME",
+        "More repetitions, sizes and variants: ./replay measure --site sandbox --data local --scale talk",
+        "Your own cluster: copy config/sites/example.yaml, then ./replay preflight --site NAME",
         this.options.once ? "" : "The deck stays open until Ctrl-C.",
       ]
         .join("\n")
@@ -221,7 +221,7 @@ export class Session {
       const timer = setTimeout(() => down.kill(), PATIENCE["sandbox down"]);
       const status = await down.done;
       clearTimeout(timer);
-      if (status !== 0) this.say("The sandbox did not stop in order: run scripts/sandbox down");
+      if (status !== 0) this.say("The sandbox did not stop in order: run ./replay sandbox down");
     }
     await (await this.server)?.close();
   }

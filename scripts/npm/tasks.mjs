@@ -5,32 +5,21 @@ import path from "node:path";
 import { ExpectedError, passThrough, ROOT, Task } from "./processes.mjs";
 
 const SETUP = path.join(ROOT, "scripts/setup");
-const PYTHON = path.join(ROOT, ".venv/bin/python");
 const PRESENT_ONLY = 3;
+// Aliases: `npm run measure -- …` is `./replay measure …`.
+const REPLAY_COMMANDS = ["preflight", "measure", "derive", "claims", "clean", "sandbox"];
 
 const nodeProgram = (name) => ({
-  level: () => "present",
+  level: "present",
   command: process.execPath,
   args: [`scripts/${name}.mjs`],
 });
-const pythonModule = (name, level) => ({ level, command: PYTHON, args: ["-m", `replay.${name}`] });
-
-const asksForHelp = (args) => args.some((arg) => arg === "--help" || arg === "-h");
-
-/** Names the site that `args` choose: `--site NAME` or `--site=NAME`, else the sandbox. */
-function siteOf(args) {
-  const at = args.findIndex((arg) => arg === "--site" || arg.startsWith("--site="));
-  if (at === -1) return "sandbox";
-  return args[at].includes("=") ? args[at].slice("--site=".length) : args[at + 1];
-}
-
-/** Names the set-up for a program that talks to a cluster: only the sandbox needs Ceph's daemons. */
-function clusterLevel(args) {
-  if (asksForHelp(args)) return "derive";
-  return siteOf(args) === "sandbox" ? "sandbox" : "client";
-}
-
-const sandboxLevel = (args) => (args[0] === "up" ? "sandbox" : "derive");
+// `./replay` knows what each of its commands needs, and sets it up.
+const replayCommand = (name) => ({
+  command: path.join(ROOT, "replay"),
+  args: [name],
+  options: { env: { ...process.env, REPLAY_CALLED_AS: "./replay" } },
+});
 
 // `start` and `test` run the set-up themselves: they say more about it.
 const TASKS = {
@@ -43,12 +32,7 @@ const TASKS = {
   freeze: nodeProgram("freeze"),
   pdf: nodeProgram("pdf"),
   perf: nodeProgram("perf"),
-  preflight: pythonModule("preflight", clusterLevel),
-  measure: pythonModule("measure", clusterLevel),
-  derive: pythonModule("derive", () => "derive"),
-  claims: pythonModule("claims", () => "derive"),
-  clean: pythonModule("owned.clean", clusterLevel),
-  sandbox: { level: sandboxLevel, command: path.join(ROOT, "scripts/sandbox"), args: [] },
+  ...Object.fromEntries(REPLAY_COMMANDS.map((name) => [name, replayCommand(name)])),
   lint: { command: process.execPath, args: ["scripts/npm/lint.mjs"] },
   format: { command: process.execPath, args: ["scripts/npm/lint.mjs", "--fix"] },
 };
@@ -58,11 +42,11 @@ export async function runTask(name, args) {
   const task = TASKS[name];
   if (!task) throw new ExpectedError(`no such task: ${name}; there are ${Object.keys(TASKS).join(", ")}`);
   if (task.level) {
-    const status = await passThrough(SETUP, ["--for", task.level(args)]);
+    const status = await passThrough(SETUP, ["--for", task.level]);
     // Who asks for one program by name may have what it needs: it says itself what is missing.
     if (status !== 0 && status !== PRESENT_ONLY) return status;
   }
-  return passThrough(task.command, [...task.args, ...args]);
+  return passThrough(task.command, [...task.args, ...args], task.options);
 }
 
 /** Runs scripts/setup for a level; resolves to `ready`, `present-only` or `failed`. `onTask` is handed the process. */

@@ -11,12 +11,13 @@ import time
 import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.raw.pack import in_pack_order
 from replay.raw.read import list_raw, verify
 from replay.raw.sums import locked
+from replay.workflow.dataset import derive_data_set
 from support.evidence import members_of, pack_again
+from support.patience import patient
 from support.rawtree import RawTree
 
 MEMBERS = [
@@ -292,5 +293,5 @@ def test_listing_waits_for_a_writer_that_is_sealing(tree):
         reader.start()
         time.sleep(0.2)
         moments["released"] = time.monotonic()
-    reader.join(timeout=60)
+    reader.join(timeout=patient(5))
     assert moments["listed"] >= moments["released"]

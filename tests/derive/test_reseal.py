@@ -11,17 +11,17 @@ import pytest
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import ROOT
 from replay.derive.__main__ import main
-from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
-from replay.derive.watch import Watcher
 from replay.raw.copies import ALTERED, read_stamp
 from replay.raw.pack import write_pack
 from replay.raw.sums import sums_text
+from replay.workflow.dataset import derive_data_set
+from replay.workflow.watch import Watcher
 from support.datasets import (
     POINT,
     STDOUT,
     SUMS,
-    append,
+    append_raw,
     claims_of,
     content_of,
     copied,
@@ -122,7 +122,7 @@ def part_of_the_shipped_data(data_set):
 def test_the_stamp_names_each_file_with_the_digest_it_had_and_the_one_it_has(copy):
     lost, had = STDOUT.replace(".stdout", ".stderr"), hashlib.sha256(content_of(copy, STDOUT)).hexdigest()
     remove(copy, lost)
-    append(copy)
+    append_raw(copy)
     reseal(copy)
     assert json.loads((copy / ALTERED).read_text()) == {
         "schema_version": 1,
@@ -145,7 +145,7 @@ def test_the_stamp_names_each_file_with_the_digest_it_had_and_the_one_it_has(cop
 
 def test_sha256sum_agrees_with_a_resealed_copy_and_no_other_line_has_changed(copy):
     before = (copy / SUMS).read_text().splitlines()
-    append(copy)
+    append_raw(copy)
     reseal(copy)
     after = (copy / SUMS).read_text().splitlines()
     assert [new[66:] for old, new in zip(before, after, strict=True) if old != new] == [pack_of(copy, STDOUT).name]
@@ -154,10 +154,10 @@ def test_sha256sum_agrees_with_a_resealed_copy_and_no_other_line_has_changed(cop
 
 
 def test_resealing_again_adds_to_the_stamp_and_counts_each_file_once(copy):
-    append(copy)
+    append_raw(copy)
     reseal(copy)
-    append(copy)
-    append(copy, STDOUT.replace("with-journal", "control"))
+    append_raw(copy)
+    append_raw(copy, STDOUT.replace("with-journal", "control"))
     reseal(copy)
     stamp = read_stamp(copy)
     first, *second = stamp.files
@@ -182,7 +182,7 @@ def test_a_removed_file_that_is_put_back_is_listed_again_and_the_copy_stays_stam
 
 
 def test_a_copy_of_an_altered_copy_is_altered_too(copy, capsys):
-    append(copy)
+    append_raw(copy)
     reseal(copy)
     copied(copy, copy.with_name("again"))
     assert main(["--data", "again"]) == 0
@@ -271,13 +271,13 @@ def test_a_copy_that_was_only_renamed_derives_as_ever(copy, capsys):
 
 
 def test_without_reseal_an_altered_or_missing_file_is_an_error_whose_next_step_names_reseal(copy, capsys):
-    for change in (append, remove):
+    for change in (append_raw, remove):
         change(copy)
         assert main(["--data", "what-if"]) == 3
         said = capsys.readouterr().err
         assert str(pack_of(copy, STDOUT)) in said
         assert STDOUT.partition("/raw/")[2] in said
-        assert "alter a copy of the data set, then: npm run derive -- --reseal COPY" in said
+        assert "alter a copy of the data set, then: ./replay derive --reseal COPY" in said
 
 
 def test_raw_output_without_its_sha256sums_is_an_error_that_names_it_and_the_rest_is_derived(copy, capsys):
@@ -289,7 +289,7 @@ def test_raw_output_without_its_sha256sums_is_an_error_that_names_it_and_the_res
     with pytest.raises(EvidenceError, match="SHA256SUMS"):
         reseal(copy)
     told = []
-    watcher = Watcher(copy, ("rbd-journaling",), told.append)
+    watcher = Watcher(copy, ("rbd-journaling",), told.append_raw)
     assert (watcher.look(), watcher.look(), len(told)) == ([], [], 1)
 
 
@@ -300,7 +300,7 @@ def test_raw_output_without_its_sha256sums_is_an_error_that_names_it_and_the_res
 def test_a_stamp_that_cannot_be_read_is_an_error_and_never_taken_for_unaltered(copy, capsys, text):
     (copy / ALTERED).write_text(text)
     for arguments in (["--data", "what-if"], ["--reseal", "what-if"]):
-        append(copy)
+        append_raw(copy)
         assert main(arguments) == 3
         assert str(copy / ALTERED) in capsys.readouterr().err
     with pytest.raises(ReplayError):

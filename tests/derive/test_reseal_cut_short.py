@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
 from replay.raw.copies import read_stamp
-from support.datasets import STDOUT, append, content_of, manifest_of, put_back, remove
+from replay.workflow.dataset import derive_data_set
+from support.datasets import STDOUT, append_raw, content_of, manifest_of, put_back, remove
 
 
 def reseal_killed(data_set, writes):
@@ -35,8 +35,8 @@ def reseal_killed(data_set, writes):
 @pytest.mark.parametrize(("writes", "derived"), [(0, []), (1, []), (2, []), (3, ["other"]), (4, ["other"])])
 def test_killed_in_the_middle_a_copy_is_unsealed_or_stamped(copy, writes, derived):
     shutil.copytree(copy / "rbd-journaling", copy / "other")
-    append(copy)
-    append(copy, STDOUT.replace("rbd-journaling", "other"))
+    append_raw(copy)
+    append_raw(copy, STDOUT.replace("rbd-journaling", "other"))
     reseal_killed(copy, writes)
     assert (read_stamp(copy) is not None) == (writes > 0)
     with pytest.raises(ReplayError) as raised:
@@ -52,15 +52,15 @@ def test_killed_in_the_middle_a_copy_is_unsealed_or_stamped(copy, writes, derive
 
 def test_the_manifest_says_that_data_are_altered_before_the_first_table_changes(copy, monkeypatch):
     derive_data_set(copy)
-    append(copy)
+    append_raw(copy)
     reseal(copy)
     seen = []
 
     def look(*_, **__):
-        seen.append(manifest_of(copy)["altered"])
+        seen.append_raw(manifest_of(copy)["altered"])
         raise EvidenceError("as far as this test goes")
 
-    monkeypatch.setattr("replay.derive.dataset.derive_experiment", look)
+    monkeypatch.setattr("replay.derive.experiment.derive_experiment", look)
     with pytest.raises(ReplayError, match="as far as this test goes"):
         derive_data_set(copy)
     assert seen == [{"copied_from": "mine", "files": 1}]

@@ -9,10 +9,12 @@ from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import ROOT
 from replay.derive.__main__ import main
 from replay.derive.reseal import reseal
+from replay.design.plan_file import PlanFile
+from replay.measure import block
 from replay.measure import command as measure
-from replay.preflight.plan import plans, read_plan
+from replay.preflight.plan import plans
 from replay.raw.copies import ALTERED
-from support.datasets import POINT, STDOUT, append, copied, digests, measured, pack_of
+from support.datasets import POINT, STDOUT, append_raw, copied, digests, measured, pack_of
 from support.evidence import pack_again
 
 
@@ -27,21 +29,21 @@ def refused(data_set, error=ConfigurationError):
 
 def test_an_original_is_refused_and_the_way_to_a_copy_is_said(copy, capsys):
     original = copy.with_name("mine")
-    append(original)
+    append_raw(original)
     assert "an original" in refused(original).what
     assert main(["--reseal", "mine"]) == 2
     assert f"cp -r {original} {original}-altered" in capsys.readouterr().err
 
 
 def test_the_data_set_that_ships_is_refused_whatever_its_campaign_says(copy):
-    append(copy)
+    append_raw(copy)
     copy.rename(copy.with_name("reference"))
     assert "an original" in refused(copy.with_name("reference")).what
 
 
 @pytest.mark.parametrize("text", [None, "{}", '{"data_set": 1}'])
 def test_a_folder_of_which_no_campaign_says_that_it_is_a_copy_is_refused(copy, text):
-    append(copy)
+    append_raw(copy)
     (copy / "campaign.json").unlink()
     if text is not None:
         (copy / "campaign.json").write_text(text)
@@ -61,13 +63,13 @@ def test_a_link_to_an_original_is_refused(copy, linked):
         shutil.rmtree(link)
     original = copy.with_name("mine") / Path(linked).relative_to("what-if-2")
     link.symlink_to(original if linked != "what-if-2" else copy)
-    append(copy.with_name("mine"))
+    append_raw(copy.with_name("mine"))
     assert "a link" in refused(copy.with_name("what-if-2")).what
 
 
 @pytest.mark.parametrize("name", ["extra", "block-09-0123456789ab.tar.gz", "design-0123456789ab.json"])
 def test_a_file_that_was_never_measured_is_refused_and_named(copy, name):
-    append(copy)
+    append_raw(copy)
     path = copy / "rbd-journaling" / "raw" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("made up")
@@ -101,7 +103,7 @@ def test_an_attempt_that_was_made_up_is_refused_and_one_that_was_in_progress_is_
 
 @pytest.mark.parametrize("further", [["--watch"], ["--experiment", "rbd-journaling"], ["--data", "what-if"]])
 def test_reseal_stands_alone(copy, capsys, further):
-    append(copy)
+    append_raw(copy)
     with pytest.raises(SystemExit) as raised:
         main(["--reseal", "what-if", *further])
     assert raised.value.code == 2
@@ -125,7 +127,7 @@ def site(tmp_path, monkeypatch):
 
 
 def test_nothing_is_measured_into_an_altered_copy(copy, site, capsys):
-    append(copy)
+    append_raw(copy)
     reseal(copy)
     assert measure.main(["--site", site, "--data", "what-if", "--dry-run"]) == 2
     said = capsys.readouterr().err
@@ -142,11 +144,12 @@ def test_nothing_is_measured_into_a_copy_that_was_measured_under_another_name(co
     assert "next: " in said
 
 
-@pytest.mark.parametrize(
-    "begin", [lambda: plans(None, "what-if", "quick", []), lambda: read_plan("what-if", "x", 1, "")]
-)
-def test_a_job_that_snakemake_starts_by_itself_is_refused_before_it_reads_its_plan(copy, begin):
-    append(copy)
+def test_nothing_is_planned_into_altered_data_and_a_job_with_an_older_plan_is_refused(copy, tmp_path, capsys):
+    path = PlanFile("sandbox", "what-if", "quick", {}, {}, ()).write(tmp_path)
+    append_raw(copy)
     reseal(copy)
     with pytest.raises(ConfigurationError, match="altered data"):
-        begin()
+        plans("what-if", [])
+    arguments = ["--plan-file", str(path), "--experiment", "x", "--block", "1", "--plan", "0"]
+    assert block.main(arguments) == ConfigurationError.exit_status
+    assert "altered data" in capsys.readouterr().out

@@ -25,6 +25,7 @@ from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
 from replay.raw import evidence
 from replay.raw.history import History
 from replay.raw.seal import seal
+from support.spending import in_memory
 
 CLEAN = {
     "health": {"status": "HEALTH_OK", "checks": {}},
@@ -63,8 +64,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0):
         session=session,
         costs=Costs(),
         daemons_are_here=False,
-        client_bytes_written=written,
-        journaled_bytes_written=0.0,
+        spending=in_memory(before=written),
         say=lambda text: None,
     )
     slept = []
@@ -104,9 +104,23 @@ def test_a_run_stops_at_the_fullest_osd():
 
 def test_a_run_stops_when_it_has_written_what_the_site_allows():
     limits = Ceilings(bytes_written_to_media_per_run=3000)
-    guard(Session(CLEAN), ceilings=limits, written=900).before_set()
+    guard(Session(CLEAN), ceilings=limits, written=3000).before_set()
     with pytest.raises(RefusedError, match="media"):
-        guard(Session(CLEAN), ceilings=limits, written=1100).before_set()
+        guard(Session(CLEAN), ceilings=limits, written=3001).before_set()
+
+
+def test_a_set_is_not_begun_that_would_pass_the_ceiling():
+    limits = Ceilings(bytes_written_to_media_per_run=3 << 30)
+    guard(Session(CLEAN), ceilings=limits, written=2 << 30).before_set("set a", media_bytes=1 << 30)
+    with pytest.raises(RefusedError, match="has written 2 GiB to media, and set a would write about 1 GiB") as refused:
+        guard(Session(CLEAN), ceilings=limits, written=2 << 30).before_set("set a", media_bytes=(1 << 30) + 1)
+    assert "--data" in refused.value.next_step
+
+
+def test_a_set_is_not_begun_that_would_fill_an_osd():
+    guard(Session(CLEAN)).before_set("set a", media_bytes=1e9, added_bytes=0.5 * 100 * 1024)
+    with pytest.raises(RefusedError, match="fullest_osd"):
+        guard(Session(CLEAN)).before_set("set a", media_bytes=1e9, added_bytes=0.7 * 100 * 1024)
 
 
 def test_outside_its_time_window_a_run_waits():
@@ -148,7 +162,7 @@ def test_the_estimate_counts_what_is_missing_only(data_sets):
     assert before.seconds > before.cells * design.sizing.target_seconds
     assert before.media_bytes > 3 * before.client_bytes > 0, "three copies, and journals"
     one = design.sets[0]
-    attempt = evidence.BlockWriter(made_directory("mine", design.name), 1).begin_attempt(one.point)
+    attempt = evidence.BlockWriter(made_directory("mine", design.name), 1).begin_attempt(one.point, 1)
     cells = {cell.variant.name: cell.cell_id for cell in one.cells}
     attempt.seal({"schema_version": 1, "valid": True, "cells": cells})
     assert json.loads((attempt.directory / "attempt.json").read_text())["valid"] is True

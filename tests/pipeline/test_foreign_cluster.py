@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,10 @@ import pytest
 from replay.cluster.cluster import Cluster
 from replay.sandbox import load
 from support.cluster_snapshot import difference, snapshot
+from support.patience import patient, wait_until
 from support.processes import descendants
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of a foreign cluster")]
 
 USER = "client.replay"
 NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-with-journal", "replay/replay")
@@ -133,16 +133,18 @@ def test_after_a_crash_only_what_the_ledger_names_is_there_and_clean_removes_it(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 120
-    while not any("/round-" in name for name in foreign.files()):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.1)
+
+    def sized():
+        assert process.poll() is None, "the run ended before the test could kill it"
+        return any("/round-" in name for name in foreign.files())
+
+    wait_until(sized, "the first cell's size", seconds=120)
     for pid in descendants(process.pid):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
-    process.wait(timeout=60)
+    process.wait(timeout=patient(60))
     ledgers = (foreign.folder / "state" / "ledger").glob("*.jsonl")
     named = {json.loads(line).get("name") for path in ledgers for line in path.read_text().splitlines()}
     new = [line for lines in changes(before, both(foreign)).values() for line in lines if "/images/" in line]

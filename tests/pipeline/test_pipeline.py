@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
 
 import pytest
 
+from replay.owned.account import Account
 from replay.raw.sums import SUMS
+from support.patience import patient, wait_until
 from support.processes import descendants
+from support.tiny import Bench
 
 pytestmark = pytest.mark.sandbox
+one_campaign = pytest.mark.xdist_group("one campaign")
 
 
 def tools(bench):
@@ -39,13 +44,24 @@ def verified(bench):
     return done.returncode == 0
 
 
-@pytest.fixture
-def measured(bench):
-    done = bench.measure("tiny")
+@pytest.fixture(scope="module")
+def measured_once(sandbox_directory, tmp_path_factory):
+    """A campaign that was measured whole, for tests to go on from."""
+    made = Bench(tmp_path_factory.mktemp("measured"), sandbox_directory)
+    made.write_config()
+    done = made.measure("tiny")
     assert done.returncode == 0, done.stdout + done.stderr
+    return made
+
+
+@pytest.fixture
+def measured(bench, measured_once):
+    """A copy of it of the test's own."""
+    shutil.copytree(measured_once.folder, bench.folder, dirs_exist_ok=True)
     return bench
 
 
+@one_campaign
 def test_a_campaign_is_measured_derived_and_described(measured):
     assert valid_points(measured) == [(1, "write-rand-4096"), (1, "write-rand-65536")]
     assert verified(measured)
@@ -66,6 +82,7 @@ def test_a_campaign_is_measured_derived_and_described(measured):
         assert word not in json.dumps(sidecar), "no path, host, address or key in a sidecar"
 
 
+@one_campaign
 def test_nothing_is_measured_twice(measured):
     before = measured.files()
     for name in ("config/experiments/tiny.yaml", "config/sites/sandbox.yaml"):
@@ -77,6 +94,7 @@ def test_nothing_is_measured_twice(measured):
     assert measured.files() == before
 
 
+@one_campaign
 def test_adding_a_size_measures_only_the_new_sets(measured):
     before = measured.files()
     measured.design["scales"]["smoke"]["factors"]["io_size_bytes"].append(16384)
@@ -90,12 +108,30 @@ def test_adding_a_size_measures_only_the_new_sets(measured):
     assert verified(measured)
 
 
+def test_a_run_ends_at_its_ceiling_and_goes_on_when_it_is_raised(bench):
+    """There is room for the images' fills, and for no pilot."""
+    site = bench.folder / "config" / "sites" / "sandbox.yaml"
+    text = site.read_text()
+    copies = bench.cluster("left").json("ceph", "osd", "pool", "get", "replay", "size")["size"]
+    fills = copies * 2 * bench.design["image"]["size_bytes"]
+    site.write_text(text.replace("ceilings:\n", f"ceilings:\n  bytes_written_to_media_per_run: {fills + 4096}\n"))
+    done = bench.measure("tiny")
+    assert done.returncode != 0
+    assert "ceiling bytes_written_to_media_per_run" in done.stdout, done.stdout + done.stderr
+    assert valid_points(bench) == []
+    (path,) = (bench.folder / "state" / "accounts").glob("*.sandbox.trial.jsonl")
+    assert fills <= Account(path).total() <= fills + 4096
+    site.write_text(text)
+    finish(bench, bench.files())
+    assert Account(path).total() > 2 * fills, "the images were filled again, and all of it is one account"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_stops_everything_and_keeps_finished_sets(bench, number):
     process = bench.start("tiny")
     wait_for(lambda: len(valid_points(bench)) == 1, process)
     process.send_signal(number)
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=patient(60)) == 130
     assert tools(bench) == []
     assert bench.images() == {"left": [], "right": []}
     kept = {name: content for name, content in bench.files().items() if "attempt-1/" in name}
@@ -115,17 +151,17 @@ def test_after_a_kill_of_any_process_the_next_run_goes_on(bench, seed):
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
-    process.wait(timeout=90)
+    process.wait(timeout=patient(90))
     kept = bench.files()
     finish(bench, kept)
 
 
-def wait_for(condition, process, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not condition():
+def wait_for(condition, process):
+    def met():
         assert process.poll() is None, "the run ended before the test could stop it"
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+        return condition()
+
+    wait_until(met, "what the test waits for", seconds=90)
 
 
 def finish(bench, kept):

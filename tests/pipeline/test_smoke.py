@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import shutil
+import ast
+from pathlib import Path
 
 import pytest
 
-from replay.base.paths import ROOT
-from replay.cluster.capabilities import missing
-from replay.cluster.site import load_site
-from replay.config.experiments import experiment_names, load_experiment
+from replay.config.experiments import experiment_names
+from support.smoke import measure_as_shipped
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+TESTS = Path(__file__).resolve().parents[1]
 
 
-@pytest.fixture
-def shipped(bench):
-    """A bench with the experiments that ship instead of the tiny one."""
-    shutil.rmtree(bench.folder / "config" / "experiments")
-    shutil.copytree(ROOT / "config" / "experiments", bench.folder / "config" / "experiments")
-    return bench
+def measured_elsewhere():
+    """The experiments that a test of their procedure measures as they ship, by `measure_as_shipped(campaign, NAME)`."""
+    found = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == measure_as_shipped.__name__:
+                name = node.args[1]
+                if isinstance(name, ast.Constant):
+                    found.setdefault(name.value, []).append(path.name)
+    return found
 
 
-@pytest.mark.parametrize("name", experiment_names())
-def test_smoke(shipped, name, monkeypatch):
-    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(shipped.sandbox_directory))
-    done = shipped.measure(name)
-    assert done.returncode == 0, done.stdout + done.stderr
-    derived = shipped.run("derive", "--data", "trial")
-    assert derived.returncode == 0, derived.stdout + derived.stderr
-    data_set = shipped.folder / "benchmarks" / "trial"
-    described = json.loads((data_set / "manifest.json").read_text())["experiments"][name]
-    if lacking := missing(load_experiment(name).get("requires", ()), load_site("sandbox")):
-        assert [(one["requires"], one["detail"]) for one in described["skipped"]] == lacking, (
-            "the reason is in the data"
-        )
-        assert (described["cells"], described["charts"]) == (0, {})
-        return
-    assert described["skipped"] == [], "a sandbox lacks nothing"
-    assert "the runner's own cost" in done.stdout
-    assert described["charts"]
-    with (data_set / name / "tidy.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    used = [row for row in rows if row["used"] == "1"]
-    assert len(used) == described["cells"], "each cell has a valid measurement"
-    assert all(row["invalid_reason"] for row in rows if row["valid"] != "1"), "each void cell is explained"
-    for chart in described["charts"].values():
-        assert (data_set / chart["path"]).exists()
+ELSEWHERE = measured_elsewhere()
+
+
+def test_no_experiment_is_measured_as_it_ships_by_two_tests():
+    assert {name: paths for name, paths in ELSEWHERE.items() if len(paths) > 1} == {}
+    assert set(ELSEWHERE) <= set(experiment_names())
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in experiment_names() if name not in ELSEWHERE])
+def test_smoke(bench, name):
+    measure_as_shipped(bench, name)

@@ -35,7 +35,7 @@ def measure(raw):
         cells = {"plain": f"{point}-cell"}
         if writer.is_measured(point, cells):
             continue
-        attempt = writer.begin_attempt(point)
+        attempt = writer.begin_attempt(point, writer.next_attempt(point))
         results = {"stdout": ("stdout", b"%s %d\n" % (point.encode(), attempt.number) * 300)}
         attempt.write_cell("plain", results, {"schema_version": 1, "variant": "plain", "attempt": attempt.number})
         attempt.seal({"schema_version": 1, "valid": True, "cells": cells, "attempt": attempt.number})

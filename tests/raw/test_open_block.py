@@ -33,7 +33,7 @@ def cell(attempt, variant="plain"):
 
 
 def one_attempt(writer, point="p", seal_facts=VALID):
-    attempt = writer.begin_attempt(point)
+    attempt = writer.begin_attempt(point, writer.next_attempt(point))
     cell(attempt)
     attempt.seal(seal_facts)
     return attempt
@@ -55,7 +55,7 @@ def test_a_sealed_attempt_is_listed_file_by_file(raw):
 
 def test_an_attempt_is_not_seen_before_it_is_sealed(raw):
     writer = BlockWriter(raw, 1)
-    attempt = writer.begin_attempt("p")
+    attempt = writer.begin_attempt("p", 1)
     cell(attempt)
     assert evidence_of(raw).keys() == {"design-ab12.json"}
     assert writer.history.attempts(1, "p") == []
@@ -91,15 +91,15 @@ def test_evidence_is_never_overwritten(raw):
 
 
 def test_an_attempt_is_never_begun_twice(raw):
-    BlockWriter(raw, 1).begin_attempt("p")
+    BlockWriter(raw, 1).begin_attempt("p", 1)
     with pytest.raises(FileExistsError):
-        BlockWriter(raw, 1).begin_attempt("p")
+        BlockWriter(raw, 1).begin_attempt("p", 1)
 
 
 def test_an_interrupted_attempt_is_sealed_as_such_and_kept(raw):
     writer = BlockWriter(raw, 1)
     one_attempt(writer)
-    cut = writer.begin_attempt("p")
+    cut = writer.begin_attempt("p", writer.next_attempt("p"))
     cell(cut)
     (cut.directory / ".other.stdout.partial").write_bytes(b"half")
     assert recover(raw) == ["attempt 2 of p was interrupted; it is kept, and its set runs again"]
@@ -114,7 +114,7 @@ def test_an_interrupted_attempt_is_sealed_as_such_and_kept(raw):
 
 def test_an_unreadable_seal_is_named(raw):
     writer = BlockWriter(raw, 1)
-    attempt = writer.begin_attempt("p")
+    attempt = writer.begin_attempt("p", 1)
     (attempt.directory / "attempt.json").write_text("{")
     recover(raw)
     with pytest.raises(EvidenceError, match=r"attempt\.json"):

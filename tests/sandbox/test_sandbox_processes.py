@@ -11,20 +11,21 @@ from pathlib import Path
 import pytest
 
 from replay.sandbox import processes
+from support.patience import patient, wait_until
 
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(3600)"]
 
 
 @pytest.fixture
 def sleeper(tmp_path):
     process = processes.start(SLEEPER, output=tmp_path / "log" / "out", cwd=tmp_path)
     yield process
-    processes.stop([process], timeout_seconds=5.0)
+    processes.stop([process], timeout_seconds=patient(5))
 
 
 def test_a_started_process_is_alive_until_it_is_stopped(sleeper):
     assert processes.is_alive(sleeper)
-    processes.stop([sleeper], timeout_seconds=5.0)
+    processes.stop([sleeper], timeout_seconds=patient(5))
     assert not processes.is_alive(sleeper)
 
 
@@ -38,20 +39,15 @@ def test_a_recycled_pid_is_not_ours_and_is_not_killed(sleeper, difference):
 
 def test_a_zombie_does_not_count_as_running():
     child = subprocess.Popen(["true"])
-    deadline = time.monotonic() + 10
-    while processes.identify(child.pid) is not None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert processes.identify(child.pid) is None
+    wait_until(lambda: processes.identify(child.pid) is None, "the end of the child")
     child.wait()
 
 
 def test_a_process_that_ignores_sigterm_is_killed_after_the_timeout(tmp_path):
-    code = (
-        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
-    )
+    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True)"
+    code = f"import signal, time; {deaf}; time.sleep(3600)"
     process = processes.start([sys.executable, "-c", code], output=tmp_path / "out", cwd=tmp_path)
-    while "deaf" not in (tmp_path / "out").read_text():
-        time.sleep(0.01)
+    wait_until(lambda: "deaf" in (tmp_path / "out").read_text(), "the deaf process")
     processes.stop([process], timeout_seconds=0.3)
     assert not processes.is_alive(process)
 
@@ -75,7 +71,7 @@ def test_a_daemon_has_a_session_of_its_own_and_no_descriptor_of_its_starter(tmp_
         assert tmp_path / "lock" not in links
     finally:
         os.close(lock)
-        processes.stop([process], timeout_seconds=5.0)
+        processes.stop([process], timeout_seconds=patient(5))
 
 
 def test_the_hosts_ceph_settings_do_not_reach_a_daemon(monkeypatch):
@@ -91,7 +87,7 @@ def test_only_ceph_daemons_with_a_configuration_in_the_folder_belong_to_a_sandbo
     started = []
     for folder in ("a", "ab"):
         conf = tmp_path / folder / "left" / "ceph.conf"
-        argv = [str(daemon), "-ISc", "import time; time.sleep(60)", "--conf", str(conf)]
+        argv = [str(daemon), "-ISc", "import time; time.sleep(3600)", "--conf", str(conf)]
         started.append(processes.start(argv, output=tmp_path / "out", cwd=tmp_path))
         while not Path(f"/proc/{started[-1].pid}/cmdline").read_bytes():
             time.sleep(0.001)  # the kernel is still laying out the new program

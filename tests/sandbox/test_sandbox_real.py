@@ -20,8 +20,9 @@ import pytest
 from replay.base.paths import ROOT
 from replay.cluster.asok import ask
 from replay.sandbox import load, owns_fsid
+from support.patience import patient, wait_until
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.xdist_group("a sandbox of their own")]
 
 SMALL = ["--left-osd-size", "6GiB", "--right-osd-size", "6GiB"]
 MIB = 1 << 20
@@ -31,7 +32,12 @@ def command(
     *arguments: object, script: Path = ROOT / "scripts" / "sandbox", **options: object
 ) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [str(script), *map(str, arguments)], capture_output=True, text=True, timeout=180, check=False, **options
+        [str(script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=patient(180),
+        check=False,
+        **options,
     )
 
 
@@ -62,20 +68,13 @@ def status_of(folder: Path) -> dict:
 def rbd(folder: Path, cluster: str, *arguments: str, check: bool = True) -> str:
     conf = load(folder).clusters[cluster].conf
     argv = ["rbd", "--conf", conf, *arguments]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=check).stdout
-
-
-def wait_for(condition, what: str, timeout_seconds: float = 40.0) -> None:
-    deadline = time.monotonic() + timeout_seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what}: not within {timeout_seconds:g} s"
-        time.sleep(0.2)
+    return subprocess.run(argv, capture_output=True, text=True, timeout=patient(60), check=check).stdout
 
 
 @pytest.fixture(scope="module")
-def place():
+def place(run_folder):
     """A folder on a real disk that every user may enter."""
-    folder = Path(tempfile.mkdtemp(prefix="replay-test-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="real-", dir=run_folder))
     folder.chmod(0o755)
     yield folder
     for sandbox in folder.iterdir():
@@ -91,7 +90,7 @@ def running(place):
     began = time.monotonic()
     argv = [str(ROOT / "scripts" / "sandbox"), "up", "--directory", str(folder), *SMALL]
     starters = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
-    said = [starter.communicate(timeout=180)[0] for starter in starters]
+    said = [starter.communicate(timeout=patient(180))[0] for starter in starters]
     print(f"\nup from nothing, started twice: {time.monotonic() - began:.1f} s")
     assert [starter.returncode for starter in starters] == [0, 0], said
     yield folder, said
@@ -123,7 +122,9 @@ def test_both_clusters_are_clean_and_mirroring_is_connected(running):
 
 def test_ceph_works_with_the_configuration_alone(running):
     conf = command("conf", "--directory", running[0]).stdout.strip()
-    done = subprocess.run(["ceph", "-c", conf, "osd", "dump", "--format", "json"], capture_output=True, timeout=30)
+    done = subprocess.run(
+        ["ceph", "-c", conf, "osd", "dump", "--format", "json"], capture_output=True, timeout=patient(30)
+    )
     pool = next(pool for pool in json.loads(done.stdout)["pools"] if pool["pool_name"] == "replay")
     assert (pool["size"], pool["min_size"], pool["pg_num"], pool["pg_autoscale_mode"]) == (3, 2, 32, "off")
 
@@ -177,15 +178,11 @@ def test_the_monitor_that_was_hurried_while_starting_has_its_usual_pace(running)
     assert float(in_force["paxos_propose_interval"]) == 1.0
 
 
-def test_a_second_up_takes_less_than_a_second(running):
+def test_a_second_up_finds_everything_running_and_starts_nothing(running):
     before = processes_naming(running[0])
-    elapsed = []
-    for _ in range(3):  # the best of three: the machine may be busy with something else
-        began = time.monotonic()
-        assert "already running" in up(running[0]).stdout
-        elapsed.append(time.monotonic() - began)
-    print(f"\nsecond up: {min(elapsed):.2f} s")
-    assert min(elapsed) < 1.0
+    began = time.monotonic()
+    assert up(running[0]).stdout.strip().endswith("already running")
+    print(f"\nsecond up: {time.monotonic() - began:.2f} s")
     assert processes_naming(running[0]) == before
 
 
@@ -193,7 +190,7 @@ def test_an_image_of_left_is_mirrored_to_right(running):
     folder = running[0]
     rbd(folder, "left", "create", "--size", "16M", "--image-feature", "exclusive-lock,journaling", "replay/mirrored")
     rbd(folder, "left", "mirror", "image", "enable", "replay/mirrored", "journal")
-    wait_for(lambda: "mirrored" in rbd(folder, "right", "ls", "replay").split(), "the image on right")
+    wait_until(lambda: "mirrored" in rbd(folder, "right", "ls", "replay").split(), "the image on right")
     asok = load(folder).mirror.asok
 
     def replays() -> bool:
@@ -201,7 +198,7 @@ def test_an_image_of_left_is_mirrored_to_right(running):
         images = [image for pool in pools for image in pool["image_replayers"]]
         return [image["state"] for image in images if image["name"].startswith("replay/")] == ["Replaying"]
 
-    wait_for(replays, "replay of the image")
+    wait_until(replays, "replay of the image")
 
 
 def test_one_daemon_that_died_is_started_again_and_the_others_go_on(running):
@@ -231,13 +228,13 @@ def test_after_a_kill_of_everything_and_a_busy_port_the_data_are_there_again(run
     rbd(folder, "left", "import", str(data), "replay/kept")
     for pid in processes_naming(folder):
         os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: not processes_naming(folder), "the end of all daemons")
+    wait_until(lambda: not processes_naming(folder), "the end of all daemons")
 
     port = load(folder).clusters["left"].monitor_port
     with socket.socket() as squatter:
         squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # A killed process loses its command line first, and its sockets a moment later.
-        wait_for(lambda: bound(squatter, port), "the end of the monitor's port")
+        wait_until(lambda: bound(squatter, port), "the end of the monitor's port")
         squatter.listen(1)
         refused = command("up", "--directory", folder)
     assert refused.returncode == 1
@@ -275,7 +272,7 @@ def test_a_second_sandbox_of_an_ordinary_user_beside_it_disturbs_nothing(running
     # Its first start is killed in the middle: the next one clears that away.
     argv = [str(run["script"]), "up", "--directory", str(folder), *SMALL]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, **ordinary_user) as starter:
-        wait_for(lambda: any("ceph-osd" in line for line in processes_naming(folder).values()), "a half-made sandbox")
+        wait_until(lambda: any("ceph-osd" in line for line in processes_naming(folder).values()), "a half-made sandbox")
         starter.kill()
     began = time.monotonic()
     done = command("up", "--directory", folder, *SMALL, **run)
@@ -300,7 +297,7 @@ def test_a_start_that_is_interrupted_leaves_no_process_and_no_file(place, number
     folder = place / f"interrupted-{number}"
     argv = [str(ROOT / "scripts" / "sandbox"), "up", "--directory", str(folder), *SMALL]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as starter:
-        wait_for(lambda: any("ceph-mgr" in line for line in processes_naming(folder).values()), "a half-made sandbox")
+        wait_until(lambda: any("ceph-mgr" in line for line in processes_naming(folder).values()), "a half-made sandbox")
         starter.send_signal(number)
         said = starter.stderr.read()
     assert starter.returncode == 130
@@ -313,7 +310,7 @@ def test_a_start_that_is_interrupted_leaves_no_process_and_no_file(place, number
 def test_a_long_path_a_single_cluster_and_down_with_its_data_kept(place):
     folder = place / ("a-folder-with-a-long-name-" * 3)
     script = f"from replay.sandbox import up; up({str(folder)!r}, left_osds=1, right_osds=0, left_osd_bytes={4 << 30})"
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=patient(120))
     run = Path(load(folder).run_dir)
     assert run.parent == Path("/tmp")
     assert [each["name"] for each in status_of(folder)["daemons"]] == ["mon.left", "mgr.left", "osd.0"]
@@ -328,3 +325,17 @@ def test_a_long_path_a_single_cluster_and_down_with_its_data_kept(place):
     assert command("down", "--directory", folder).returncode == 0
     assert not folder.exists()
     assert not run.exists()
+
+
+def test_a_run_of_tests_that_is_killed_leaves_no_daemon_of_its_sandbox(tmp_path):
+    begun = f"echo $TMPDIR > {tmp_path}/folder"
+    up_there = f"{ROOT}/scripts/sandbox up --directory $TMPDIR/s {' '.join(SMALL)}"
+    step = ["bash", "-c", f"{begun}; {up_there} && touch {tmp_path}/up; exec sleep 3600"]
+    runner = ["node", str(ROOT / "tests/setup/support/run-to-its-end.js"), str(tmp_path / "log"), "3600000", *step]
+    with subprocess.Popen(runner, stdout=subprocess.DEVNULL) as run:
+        wait_until((tmp_path / "up").exists, "the sandbox of the run", seconds=180)
+        folder = Path((tmp_path / "folder").read_text().strip())
+        assert sum("/bin/ceph-" in line or "rbd-mirror" in line for line in processes_naming(folder).values()) == 9
+        run.kill()
+    wait_until(lambda: not processes_naming(folder), "the end of the run's daemons", seconds=60)
+    wait_until(lambda: not folder.exists(), "the end of the run's files")

@@ -10,6 +10,7 @@ from replay.sandbox.lifecycle import up
 
 
 def test_a_full_disk_is_refused_with_the_figure_before_anything_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(requirements, "find_program", lambda name: "/x")
     monkeypatch.setattr(requirements, "free_bytes", lambda _: 5 * GIB)
     with pytest.raises(NoSpaceError) as error:
         up(tmp_path / "sandbox")

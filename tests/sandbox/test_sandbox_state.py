@@ -19,6 +19,7 @@ from replay.sandbox import down, lifecycle, load, owns_fsid, up
 from replay.sandbox.cli import main
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.lock import locked
+from support.patience import patient
 
 
 def a_sandbox(folder: Path, **changes: object) -> Sandbox:
@@ -74,7 +75,7 @@ def test_replay_owns_the_clusters_of_its_sandboxes_and_no_other(tmp_path, monkey
 
 
 def test_no_sandbox_says_how_to_get_one(tmp_path):
-    with pytest.raises(SandboxError, match="scripts/sandbox up"):
+    with pytest.raises(SandboxError, match="replay sandbox up"):
         load(tmp_path)
 
 
@@ -150,7 +151,7 @@ def test_a_wrong_option_is_explained_and_exits_with_2(tmp_path, capsys):
 def test_status_and_conf_without_a_sandbox_fail_with_what_to_do(tmp_path, capsys):
     for command in ("status", "conf"):
         assert main([command, "--directory", str(tmp_path)]) == 1
-        assert "scripts/sandbox up" in capsys.readouterr().err
+        assert "replay sandbox up" in capsys.readouterr().err
     assert main(["status", "--json", "--directory", str(tmp_path)]) == 3
     assert json.loads(capsys.readouterr().out)["ok"] is False
 
@@ -184,24 +185,23 @@ def test_sockets_move_to_a_short_folder_when_the_path_is_too_long_for_them(tmp_p
         run.rmdir()
 
 
-def hold(folder: Path, begun, seconds: float) -> None:
+def hold(folder: Path, begun, awaited, released) -> None:
     with locked(folder):
         begun.set()
-        time.sleep(seconds)
+        awaited.wait()
+        released.set()
 
 
 def test_the_second_waits_for_the_first_and_no_lock_file_remains(tmp_path):
     context = multiprocessing.get_context("fork")
-    begun = context.Event()
-    first = context.Process(target=hold, args=(tmp_path / "s", begun, 0.6))
+    begun, awaited, released = (context.Event() for _ in range(3))
+    first = context.Process(target=hold, args=(tmp_path / "s", begun, awaited, released))
     first.start()
-    assert begun.wait(10)
-    waits = []
-    began = time.monotonic()
-    with locked(tmp_path / "s", on_wait=lambda: waits.append(True)):
-        assert time.monotonic() - began > 0.3
+    assert begun.wait(patient(10))
+    # The first goes on only when the second has begun to wait.
+    with locked(tmp_path / "s", on_wait=awaited.set):
+        assert released.is_set()
     first.join()
-    assert waits == [True]
     assert list(tmp_path.iterdir()) == []
 
 

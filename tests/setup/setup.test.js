@@ -213,13 +213,11 @@ describe("a system that only looks like one", () => {
 });
 
 describe("a second run", () => {
-  it("does nothing, says nothing, and takes less than two seconds", (t) => {
+  it("does nothing and says nothing", (t) => {
     const system = new FakeSystem(t);
     system.installCeph();
     assert.equal(system.setup().status, 0);
-    const began = performance.now();
     const { status, out, changes } = system.setup();
-    assert.ok(performance.now() - began < 2000);
     assert.equal(status, 0);
     assert.equal(out, "");
     assert.deepEqual(changes, []);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { patient } from "../../scripts/npm/patience.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/start-with-fakes.js");
 // A program of two processes: both must be gone afterwards. `read` ends at once when bash is signalled.
@@ -64,7 +65,7 @@ class Sitting {
   }
 
   async until(call) {
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + patient(10_000);
     while (!this.calls().includes(call)) {
       assert.ok(performance.now() < deadline, `${call} was not reached: ${this.calls()}\n${this.out}`);
       await pause(20);

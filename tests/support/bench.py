@@ -7,6 +7,7 @@ from typing import Any
 
 from replay.base.costs import Costs
 from replay.measure.bench import Bench
+from support.spending import in_memory
 
 
 def bench_of(
@@ -26,6 +27,7 @@ def bench_of(
         session=session,
         ledger=ledger,
         slot=None,
+        spending=in_memory(),
         costs=Costs(),
         sampler=sampler,
         say=say,

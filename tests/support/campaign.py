@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from replay.cluster.cluster import Cluster
 from replay.raw.documents import plain
 from replay.sandbox import load
 from support.evidence import evidence_of
+from support.patience import patient, wait_until
 
 
 @dataclass
@@ -53,19 +54,22 @@ class Campaign:
         for name in ("sites", "experiments"):
             (config / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "config" / "sites" / "sandbox.yaml", config / "sites")
-        (config / "experiments" / f"{source['name']}.yaml").write_text(yaml.safe_dump(source, sort_keys=False))
+        self.configuration_of(source["name"]).write_text(yaml.safe_dump(source, sort_keys=False))
 
-    def command(self, module: str, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", f"replay.{module}", *arguments]
+    def configuration_of(self, experiment: str) -> Path:
+        return self.folder / "config" / "experiments" / f"{experiment}.yaml"
 
-    def run(self, module: str, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    def command(self, name: str, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "replay", name, *arguments]
+
+    def run(self, name: str, *arguments: str, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self.command(module, *arguments),
+            self.command(name, *arguments),
             env=self.environment,
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=patient(timeout),
             check=False,
         )
 
@@ -128,11 +132,12 @@ class Campaign:
                     found.append(int(entry.name))
         return found
 
-    def wait_for(self, condition, what: str, seconds: float = 90.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, f"{what} did not come"
-            time.sleep(0.05)
+    def measuring(self) -> list[int]:
+        """Return the pids of `replay measure` and of the blocks that it has started."""
+        return self.processes("-m replay measure") + self.processes("-m replay.measure.block")
+
+    def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 90.0) -> None:
+        wait_until(condition, what, seconds)
 
     def runner(self, experiment: str) -> int:
         """Return the pid of the block's runner: the Python process itself, not the shell that started it."""

@@ -15,6 +15,8 @@ VOLATILE_CONFIG_KEYS = ("mgr/", "config-history/", "device/", "mon-last-")
 def snapshot(cluster: Cluster) -> dict[str, Any]:
     """Return pools, images with their ids (every namespace), snapshots, users with capabilities, configuration, keys.
 
+    Mirroring as well: each pool's mode and peers; the site's name is among the keys.
+
     `cluster` needs an administrator's user. The answer is plain JSON; equal answers mean an unchanged cluster.
     """
     with MonitorSession(cluster) as session:
@@ -25,8 +27,8 @@ def snapshot(cluster: Cluster) -> dict[str, Any]:
                 pool["pool_name"]: [pool["pool_id"], pool["size"], pool["pg_num"], sorted(pool["application_metadata"])]
                 for pool in pools
             },
-            "crush_rules": sorted(session.command({"prefix": "osd crush rule ls"})),
-            "erasure_code_profiles": sorted(session.command({"prefix": "osd erasure-code-profile ls"})),
+            "crush_rules": dict.fromkeys(session.command({"prefix": "osd crush rule ls"}), "there"),
+            "erasure_code_profiles": dict.fromkeys(session.command({"prefix": "osd erasure-code-profile ls"}), "there"),
             "auth": {
                 user["entity"]: user["caps"] | {"key": user["key"]}
                 for user in session.command({"prefix": "auth ls"})["auth_dump"]
@@ -50,11 +52,21 @@ def snapshot(cluster: Cluster) -> dict[str, Any]:
     namespaces = {name: [each["name"] for each in cluster.json("rbd", "namespace", "ls", name)] for name in block_pools}
     return found | {
         "namespaces": namespaces,
+        "mirroring": {
+            spec: _mirroring(cluster, spec)
+            for name in block_pools
+            for spec in [name, *(f"{name}/{each}" for each in namespaces[name])]
+        },
         "images": {spec: facts for name in block_pools for spec, facts in _images(cluster, name, namespaces[name])},
         "trash": {
             name: [each["id"] for each in cluster.json("rbd", "trash", "ls", "--all", name)] for name in block_pools
         },
     }
+
+
+def taken(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Return a line for each thing that was there before and is gone or altered; what is new is left out."""
+    return [line for line in difference(before, after) if " is new: " not in line]
 
 
 def difference(before: dict[str, Any], after: dict[str, Any], path: str = "") -> list[str]:
@@ -70,6 +82,11 @@ def difference(before: dict[str, Any], after: dict[str, Any], path: str = "") ->
                 lines += difference(before[key], after[key], f"{path}/{key}")
         return lines
     return [] if before == after else [f"{path}: {before} became {after}"]
+
+
+def _mirroring(cluster: Cluster, spec: str) -> list[Any]:
+    info = cluster.json("rbd", "mirror", "pool", "info", spec)
+    return [info["mode"], sorted(peer["uuid"] for peer in info.get("peers", []))]
 
 
 def _images(cluster: Cluster, pool: str, namespaces: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:

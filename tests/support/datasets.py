@@ -50,7 +50,12 @@ def alter(data_set: Path, name: str, change: Callable[[bytes], bytes | None]) ->
     pack_again(pack_of(data_set, name), lambda one, content: change(content) if one == member else content)
 
 
-def append(data_set: Path, name: str = STDOUT) -> None:
+def append(path: Path) -> None:
+    """Alter a file."""
+    path.write_bytes(path.read_bytes() + b"x")
+
+
+def append_raw(data_set: Path, name: str = STDOUT) -> None:
     """Alter a file of a pack."""
     alter(data_set, name, lambda content: content + b"x")
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def is_running(pid: int) -> bool:
+    """Say whether a process lives; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def descendants(pid: int) -> list[int]:
     """Return the pid itself and all that it started, and they started."""
     children = {}

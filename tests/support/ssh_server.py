@@ -15,8 +15,23 @@ from pathlib import Path
 
 import pytest
 
+from support.patience import patient
+
 #: Whom a server that root starts becomes: nobody's number on the machine, with a line of its own in a private passwd.
-USER, USER_ID = "replay-test", 54321
+#: Each process that runs tests has another number, which tells the files of its servers from those of all others.
+USER, USER_ID = "replay-test", 100_000 + os.getpid()
+FOLDERS = Path("/dev/shm")
+
+
+def folders_of_clients() -> set[Path]:
+    """Return the folders that clients behind this process' servers have made, and that are there now."""
+    owner = USER_ID if os.geteuid() == 0 else os.geteuid()
+    found = set()
+    for folder in FOLDERS.glob("replay-fio-*"):
+        with contextlib.suppress(FileNotFoundError):  # another's, and gone by now
+            if folder.stat().st_uid == owner:
+                found.add(folder)
+    return found
 
 
 @dataclass(frozen=True)
@@ -110,7 +125,7 @@ def _as_somebody_else(folder: Path, command: list[str]) -> list[str]:
 
 
 def _await(process: subprocess.Popen, port: int, log: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + patient(20)
     while True:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return

@@ -1,3 +1,4 @@
+import { merge } from "chart.js/helpers";
 import { isLogarithmic, xRange } from "./range.js";
 import { formatTick, formatValue, niceStep, unitOfAxis } from "./units.js";
 
@@ -16,6 +17,8 @@ const LOG_SPAN = 8;
  * @param {import("./table.js").Model} model
  */
 export function xScaleType(model, chartType, settings) {
+  // What the page says of its own scale is taken at its word: a time axis, or a linear one under bars.
+  if (settings.scales?.x?.type) return settings.scales.x.type;
   const numeric = model.xs.every((x) => typeof x === "number");
   if (!numeric || chartType === "bar") return "category";
   if (settings.xScale && settings.xScale !== "auto") return settings.xScale;
@@ -35,6 +38,27 @@ export function yScaleType({ yScale, yUnit, scale = null }) {
   if (scale === "linear") return "linear";
   if (isLogarithmic(configured)) return configured;
   return yUnit === "ratio" ? "log2" : "logarithmic";
+}
+
+/** Charts without axes. */
+const AXISLESS = ["pie", "doughnut", "polarArea", "radar"];
+
+/** Whether a chart of this type has an x and a y axis. Pure. */
+export function hasAxes(chartType) {
+  return !AXISLESS.includes(chartType);
+}
+
+/**
+ * The options with the scales that the page set itself: those of the plugin's option `scales` win. Pure.
+ * @param {object} settings options of the plugin
+ * @param {Record<string, object>} own
+ */
+export function withOwnScales(settings, own) {
+  const given = settings.scales ?? {};
+  const scales = Object.keys(own).length ? merge({}, [own, given]) : given;
+  const { type } = scales.y ?? {};
+  const yScale = type && settings.yScale === "linear" ? type : settings.yScale;
+  return { ...settings, yScale, scales };
 }
 
 /** The x unit: the setting, else what the axis title suggests. */
@@ -73,7 +97,7 @@ export function scalesFor(model, chartType, settings, theme) {
         return formatTick(Number(this.getLabelForValue(index)), xUnit, { prefix });
       };
     }
-  } else {
+  } else if (["linear", "logarithmic", "log2"].includes(xType)) {
     x.bounds = "data";
     x.ticks.callback = (value) => formatTick(value, xUnit, { prefix });
     if (xType === "log2" && model.xs.length <= OWN_TICKS) x.ticks.values = [...model.xs];

@@ -1,49 +1,43 @@
 import { defaults } from "chart.js";
-import { merge } from "chart.js/helpers";
-import { scalesFor, scalesNow, xScaleType, xUnitOf, yScaleType } from "./axes.js";
-import { dataFor } from "./datasets.js";
-import { choiceOf, entriesOf } from "./entries.js";
+import { withOwnScales, yScaleType } from "./axes.js";
+import { choiceOf } from "./entries.js";
 import { CsvError } from "./error.js";
 import { clearError, showError, showNotes } from "./error-view.js";
-import { FurtherFile } from "./further-file.js";
-import { loadText } from "./load.js";
-import { isLogarithmic, setLimits, unite, xRange, yRange } from "./range.js";
-import { readRuns, runsOf } from "./runs.js";
-import { companionUrl, interpret, loadModel } from "./source.js";
-import { resolveColor, styleOf } from "./style.js";
-
-/** How much of its colour a second data set's line keeps; its markers and its name keep all. */
-const FADED = "75%";
-/** How much of the time axis may be missing at its beginning before that is left out. */
-const NEAR_ZERO = 0.1;
+import { ChartFiles } from "./files.js";
+import { fillChart } from "./fill.js";
+import { limitScale } from "./limits.js";
+import { notesOf } from "./notes.js";
+import { ownDatasets, ownScales } from "./own.js";
+import { isLogarithmic } from "./range.js";
+import { Room } from "./room.js";
+import { interpret, readingOf } from "./source.js";
+import { themeAt } from "./style.js";
 
 /**
- * One chart and its CSV: loads it, keeps its model, updates the chart in place.
+ * One chart and its CSV: keeps its model, and updates the chart in place when file, options or page change.
  *
  * - `model`: what is drawn, or null; `error`: why nothing is, or null.
  * - `entries`: the series as they are drawn, in the order of the datasets, those of a second data set included.
+ * - `room`: what the chart needs around its plot, for charts that line up.
  * - `ready`: promise of the latest load; resolves, with success or error, never rejects.
  */
 export class CsvController {
   #chart;
   #canvas;
-  #request = null;
-  #signature = null;
+  #files = new ChartFiles(() => this.settings);
   #datasets = [];
+  #own;
   #loaded = false;
   #hidden = new Set();
-  #runs = new FurtherFile((url, request) => this.#readRuns(url, request));
-  #second = new FurtherFile((url, request) => this.#readSecond(url, request));
 
   constructor(chart) {
     this.#chart = chart;
     this.#canvas = chart.canvas;
+    this.#own = { ...ownDatasets(chart.config.data?.datasets), scales: ownScales(chart) };
     this.model = null;
     this.error = null;
     this.entries = [];
-    /** What axis and labels need beside the plot, px; they get more where charts below each other do. */
-    this.needs = { left: 0, right: 0 };
-    this.insets = { left: 0, right: 0 };
+    this.room = new Room(chart);
     this.ready = Promise.resolve(false);
     const { url, text } = this.settings;
     this.url = url;
@@ -53,7 +47,8 @@ export class CsvController {
   /** The plugin's options for this chart: its own over `Chart.defaults.plugins.csv`. Plain objects, not resolved. */
   get settings() {
     const own = this.#chart?.config.options?.plugins?.csv;
-    return { ...defaults.plugins.csv, ...(typeof own === "object" ? own : {}) };
+    const settings = { ...defaults.plugins.csv, ...(typeof own === "object" ? own : {}) };
+    return withOwnScales(settings, this.#own?.scales ?? {});
   }
 
   /** Whether this chart takes its data from CSV at all. */
@@ -63,16 +58,16 @@ export class CsvController {
 
   /** The runs behind the points while they are shown, or null; why there are none is in `runsError`. */
   get runs() {
-    return this.settings.runs ? this.#runs.data : null;
+    return this.settings.runs ? this.#files.runs.data : null;
   }
 
   get runsError() {
-    return this.#runs.error;
+    return this.#files.runs.error;
   }
 
   /** Why the second data set is not drawn, or null. */
   get overlayError() {
-    return this.#second.error;
+    return this.#files.second.error;
   }
 
   /** Whether a second data set is drawn. */
@@ -83,6 +78,11 @@ export class CsvController {
   /** How the y axis is drawn now. */
   get scale() {
     return isLogarithmic(yScaleType(this.settings)) ? "log" : "linear";
+  }
+
+  /** Computed text and grid colours, and the font, at the canvas. */
+  get theme() {
+    return themeAt(this.#canvas, { ...defaults.plugins.csv.theme, ...this.settings.theme });
   }
 
   /** Starts the first load. CSV given as text is applied at once, before the chart is first drawn. */
@@ -107,7 +107,7 @@ export class CsvController {
   refresh() {
     if (!this.#chart) return Promise.resolve(false);
     const { url, text } = this.settings;
-    if (url !== this.url) this.#signature = null;
+    if (url !== this.url) this.#files.forgetOwn();
     Object.assign(this, { url, text });
     if (typeof this.text === "string") {
       const changed = this.#readText();
@@ -156,62 +156,18 @@ export class CsvController {
     return !entry || choiceOf(this.settings).about(entry.name);
   }
 
-  /**
-   * Sets the ends of an axis after Chart.js found those of what is visible: series that are not shown yet count, so that
-   * no axis moves when they are. What the page itself hid does not.
-   */
+  /** Sets the ends of an axis, once Chart.js found those of what is visible. */
   limit(scale) {
-    const chart = this.#chart;
-    const { axes, range } = this.settings;
-    if (!chart || !this.model || scale.type === "category") return;
-    // Axes of the page's own are only made longer.
-    const own = axes === false ? { low: scale.min, high: scale.max } : null;
-    const { about } = choiceOf(this.settings);
-    const counted = this.entries.filter(
-      ({ name, label }, i) => about(name) && (this.#hidden.has(label) || chart.isDatasetVisible(i)),
-    );
-    const lists = counted.map(({ points }) => points);
-    const positive = isLogarithmic(scale.type);
-    if (scale.axis === "x") {
-      const header = this.model.kind === "wide" ? [this.model.xs.map((x) => ({ x }))] : [];
-      if (!own) setLimits(scale, this.#fromZero(scale, xRange([...header, ...lists], { positive })));
-      return;
-    }
-    const runs = this.runs ? runsOf(counted, this.runs) : [];
-    const wanted = range && Number.isFinite(range.low) && Number.isFinite(range.high) ? range : null;
-    const part = this.#xPart();
-    setLimits(
-      scale,
-      unite(
-        yRange([...lists, ...runs], { positive, ...part }),
-        wanted && (!positive || wanted.low > 0) ? wanted : null,
-        own,
-      ),
-    );
-  }
-
-  /** Time since a start begins there, also where the first value is of a moment later. */
-  #fromZero(scale, range) {
-    const { low, high } = range ?? {};
-    const isTime = xUnitOf(this.model, this.settings) === "seconds" && scale.type === "linear";
-    return isTime && low > 0 && low <= high * NEAR_ZERO ? { low: 0, high } : range;
-  }
-
-  /** The part of the x axis that the page set: what lies outside of it does not count. */
-  #xPart() {
-    const bounds = this.#chart.scales.x?.getUserBounds();
-    if (!bounds || this.#chart.scales.x.type === "category") return {};
-    return {
-      ...(bounds.minDefined ? { from: bounds.min } : {}),
-      ...(bounds.maxDefined ? { to: bounds.max } : {}),
-    };
+    if (!this.#chart || !this.model) return;
+    const { model, settings, entries, runs } = this;
+    const isShared = this.#own.drawn.length > 0;
+    limitScale(scale, { model, settings, entries, runs, hidden: this.#hidden, isShared });
   }
 
   /** Ends all work for the chart; what still arrives is ignored. */
   destroy() {
-    this.#request?.abort();
-    this.#runs.destroy();
-    this.#second.destroy();
+    this.#files.destroy();
+    this.room.leave();
     clearError(this.#canvas);
     showNotes(this.#canvas, []);
     this.#chart = null;
@@ -225,20 +181,12 @@ export class CsvController {
   }
 
   async #loadOwn() {
-    this.#request?.abort();
-    const request = new AbortController();
-    this.#request = request;
-    const { bands, maxBytes, fetch } = this.settings;
     try {
-      const options = { bands, maxBytes, signal: request.signal, ...(fetch ? { fetch } : {}) };
-      const { model, text } = await loadModel(this.url, options);
-      if (this.#request !== request || !this.#chart) return false;
-      if (text === this.#signature && !this.error) return false;
-      this.#signature = text;
+      const model = await this.#files.readOwn(this.url, { again: this.error !== null });
+      if (model === null) return false;
       this.#show(model);
       this.#chart.update("none");
     } catch (error) {
-      if (this.#request !== request || !this.#chart) return false;
       this.#fail(error);
       return true;
     }
@@ -246,43 +194,19 @@ export class CsvController {
     return true;
   }
 
-  /**
-   * Reads runs and second data set, as far as they are wanted, and draws them. Runs that are hidden stay until the
-   * chart's own file is read again.
-   * @param {boolean} fresh   also what was read before
-   */
+  /** Reads runs and second data set, and draws them. `fresh`: also what was read before. */
   async #readFurther(fresh) {
-    const { runs, overlay } = this.settings;
-    const before = this.#second.error;
-    const reads = [this.#second.want(overlay?.url ?? null, { fresh: fresh && Boolean(overlay) })];
-    if (runs && this.url) reads.push(this.#runs.want(companionUrl(this.url, "runs"), { fresh }));
-    else if (fresh) reads.push(this.#runs.want(null));
-    const changes = await Promise.all(reads);
-    if (!this.#chart || !changes.some(Boolean)) return false;
+    const before = this.overlayError;
+    const changed = await this.#files.readFurther(this.url, { fresh });
+    if (!this.#chart || !changed) return false;
     if (this.model) this.#redraw();
-    else if (before !== this.#second.error) this.#writeNotes();
+    else if (before !== this.overlayError) this.#writeNotes();
     return true;
-  }
-
-  async #readRuns(url, { signal }) {
-    const { maxBytes, fetch } = this.settings;
-    const text = await loadText(url, { signal, maxBytes, ...(fetch ? { fetch } : {}) });
-    try {
-      return readRuns(text);
-    } catch (error) {
-      throw error instanceof CsvError ? error.in(url) : error;
-    }
-  }
-
-  async #readSecond(url, { signal }) {
-    const { bands, maxBytes, fetch } = this.settings;
-    const { model } = await loadModel(url, { bands, maxBytes, signal, ...(fetch ? { fetch } : {}) });
-    return model;
   }
 
   #readText() {
     try {
-      this.#show(interpret(this.text));
+      this.#show(interpret(this.text, readingOf(this.settings)).model);
     } catch (error) {
       this.#fail(error);
       return true;
@@ -308,64 +232,20 @@ export class CsvController {
   /** The second data set as far as it can share the axes: numbers beside numbers, words beside words. */
   get #beside() {
     const { overlay } = this.settings;
-    const model = this.#second.data;
-    if (!overlay || !model || typeof model.xs[0] !== typeof this.model.xs[0]) return null;
-    return { model, label: overlay.label ?? overlay.url };
+    const { data } = this.#files.second;
+    if (!overlay || !data || typeof data.xs[0] !== typeof this.model?.xs[0]) return null;
+    return { model: data, label: overlay.label ?? overlay.url };
   }
 
   /** Model, options and present style → the chart's data and scales; the caller updates the chart. */
   #apply() {
-    const chart = this.#chart;
-    const { model, settings } = this;
-    const { type } = chart.config;
-    const canvas = this.#canvas;
+    const { model, settings, theme, room } = this;
     const second = this.#beside;
-    this.entries = entriesOf(model, second, this.#thinning(settings, type));
-    const lookOf = (name) => {
-      const style = styleOf(name, settings);
-      const color = resolveColor(canvas, style.color);
-      if (!second) return { ...style, color };
-      const faded = resolveColor(canvas, `color-mix(in srgb, ${style.color} ${FADED}, transparent)`);
-      return { ...style, color, faded };
-    };
-    chart.data = dataFor(model, type, lookOf, {
-      existing: this.#datasets,
-      overrides: settings.datasets,
-      entries: this.entries,
-      otherXs: second?.model.xs,
-      positive: isLogarithmic(yScaleType(settings)),
-    });
-    this.#datasets = chart.data.datasets;
-    chart.options.parsing = this.#datasets.some((dataset) => dataset.parsing);
+    const given = { model, settings, theme, room, second, own: this.#own, existing: this.#datasets };
+    this.entries = fillChart(this.#chart, given);
+    this.#datasets = this.#chart.data.datasets;
     this.#choose();
     this.#writeNotes();
-    if (settings.axes === false) return;
-    const scales = scalesFor(model, type, settings, this.theme);
-    scales.y.afterFit = (scale) => {
-      scale.width = this.fit("left", scale.width);
-    };
-    chart.options.scales = merge(scales, scalesNow(settings.scales, settings));
-  }
-
-  /** The width of what stands at one side of the plot: what it needs, or more. */
-  fit(side, width) {
-    this.needs[side] = width;
-    return Math.max(width, this.insets[side]);
-  }
-
-  /** Leaves at least that much beside the plot. */
-  setInsets({ left, right }) {
-    if (left === this.insets.left && right === this.insets.right) return;
-    const moved = Math.max(left, this.needs.left) !== Math.max(this.insets.left, this.needs.left);
-    const widened = Math.max(right, this.needs.right) !== Math.max(this.insets.right, this.needs.right);
-    this.insets = { left, right };
-    if (this.#chart && (moved || widened)) this.#chart.update("none");
-  }
-
-  #thinning(settings, type) {
-    if (settings.decimate === false || type !== "line") return null;
-    const { min, max } = settings.scales?.x ?? {};
-    return { logarithmic: isLogarithmic(xScaleType(this.model, type, settings)), min, max };
   }
 
   /** Shows the series that were chosen. What the page hid itself stays hidden. */
@@ -383,37 +263,9 @@ export class CsvController {
 
   /** What the chart could not show, in words below it. */
   #writeNotes() {
-    const { overlay } = this.settings;
-    const lines = [];
-    const label = overlay?.label ?? overlay?.url;
-    if (overlay && this.#second.error) lines.push(`Not beside ${label}: ${this.#second.error.message}.`);
-    else if (overlay && this.#second.data && this.model && !this.#beside)
-      lines.push(`Not beside ${label}: its x values are of another kind.`);
-    const left = this.#leftOut();
-    if (left === 1) lines.push("One value of 0 or less has no place on a logarithmic axis.");
-    if (left > 1) lines.push(`${left} values of 0 or less have no place on a logarithmic axis.`);
-    showNotes(this.#canvas, lines);
-  }
-
-  #leftOut() {
-    if (!this.model || this.scale !== "log") return 0;
-    const { drawn } = choiceOf(this.settings);
-    let count = 0;
-    for (const { name, points } of this.model.series) {
-      if (drawn(name)) for (const { y } of points) if (y !== null && y <= 0) count += 1;
-    }
-    return count;
-  }
-
-  /** Computed text and grid colours, and the font, at the canvas. */
-  get theme() {
-    const canvas = this.#canvas;
-    const { text, grid, font } = { ...defaults.plugins.csv.theme, ...this.settings.theme };
-    return {
-      text: resolveColor(canvas, text),
-      grid: resolveColor(canvas, grid),
-      font: { family: getComputedStyle(canvas).fontFamily || undefined, ...font },
-    };
+    const { settings, model, scale } = this;
+    const drawn = { settings, model, scale, second: this.#files.second, isBeside: this.#beside !== null };
+    showNotes(this.#canvas, notesOf(drawn));
   }
 
   #fail(error) {
@@ -423,7 +275,7 @@ export class CsvController {
     this.error = error;
     this.model = null;
     this.entries = [];
-    this.#signature = null;
+    this.#files.forgetOwn();
     chart.data = { labels: [], datasets: [] };
     if (chart.attached) chart.update("none");
     showNotes(this.#canvas, []);

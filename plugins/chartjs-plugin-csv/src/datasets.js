@@ -1,3 +1,4 @@
+import { hasAxes } from "./axes.js";
 import { entriesOf, unitedXs } from "./entries.js";
 
 /** From how many points on markers are left out. */
@@ -28,10 +29,12 @@ const NO_FILL = "rgba(0, 0, 0, 0)";
  *   `otherXs`: x values of the second data set; `positive`: the axis has no place for values of 0 and below
  */
 export function dataFor(model, chartType, lookOf, options = {}) {
-  const { existing = [], overrides = [], otherXs = [], positive = false } = options;
+  const { existing = [], overrides = [], own = () => ({}), otherXs = [], positive = false } = options;
+  const { lookOfPart = null } = options;
   const { entries = entriesOf(model) } = options;
   const byLabel = new Map(existing.map((dataset) => [dataset.label, dataset]));
-  const categories = chartType === "bar" || typeof model.xs[0] === "string";
+  const parted = ["pie", "doughnut", "polarArea"].includes(chartType);
+  const categories = chartType === "bar" || !hasAxes(chartType) || typeof model.xs[0] === "string";
   const xs = categories ? unitedXs(model.xs, otherXs) : [...model.xs];
   const whole = entries.every(({ second, points }, i) => second || points === model.series[i].points);
   const asRows = model.kind === "wide" && chartType !== "scatter" && whole && xs.length === model.xs.length;
@@ -42,8 +45,11 @@ export function dataFor(model, chartType, lookOf, options = {}) {
     const dataset = byLabel.get(label) ?? {};
     const aligned = asRows && !second;
     const data = points.map((point) => (aligned ? valueOf(point) : { x: point.x, y: valueOf(point) }));
-    Object.assign(dataset, looks(lookOf(name), chartType, points.length, second));
-    Object.assign(dataset, overrideOf(overrides, entry, index), { label, data });
+    const given = { ...(second ? {} : own(name, index)), ...overrideOf(overrides, entry, index) };
+    const look = recoloured(lookOf(name), given, chartType);
+    Object.assign(dataset, looks(look, chartType, points.length, second));
+    if (parted) Object.assign(dataset, partLooks(points, lookOfPart));
+    Object.assign(dataset, given, { label, data });
     // Without parsing Chart.js takes {x, y} as they are, which is fast; it relies on x not decreasing.
     dataset.parsing = aligned || categories || !isSorted(points);
     return dataset;
@@ -51,9 +57,24 @@ export function dataFor(model, chartType, lookOf, options = {}) {
   return asRows || categories ? { labels: xs, datasets } : { datasets };
 }
 
+/** What options say of one dataset. */
 function overrideOf(overrides, { name, second }, index) {
   if (!Array.isArray(overrides)) return Object.hasOwn(overrides, name) ? overrides[name] : {};
   return (second ? null : overrides[index]) ?? {};
+}
+
+/** A colour that a dataset is given is that of its line, its markers, its band and its name. */
+function recoloured(look, { borderColor, backgroundColor }, chartType) {
+  const color = [borderColor, chartType === "bar" ? backgroundColor : null].find(
+    (one) => typeof one === "string",
+  );
+  return color === undefined ? look : { ...look, color, faded: color };
+}
+
+/** Every part of a pie has a look of its own. */
+function partLooks(points, lookOfPart) {
+  const colors = points.map(({ x }) => lookOfPart(String(x)).color);
+  return { backgroundColor: colors, hoverBackgroundColor: colors, borderColor: "#fff", borderWidth: 1 };
 }
 
 function looks({ color, dash, pointStyle, faded = color }, chartType, count, second) {
@@ -61,6 +82,16 @@ function looks({ color, dash, pointStyle, faded = color }, chartType, count, sec
   // `csvColor` is the series' own colour, for what is written or drawn beside its line.
   const look = { borderColor: line, backgroundColor: line, hoverBackgroundColor: line, pointStyle };
   Object.assign(look, { csvColor: color });
+  if (chartType === "radar") {
+    return {
+      ...look,
+      borderDash: dash,
+      borderWidth: 3,
+      backgroundColor: NO_FILL,
+      pointBackgroundColor: color,
+      pointBorderColor: color,
+    };
+  }
   if (chartType === "bar") {
     return second
       ? { ...look, backgroundColor: NO_FILL, hoverBackgroundColor: NO_FILL, borderWidth: 2 }

@@ -17,7 +17,9 @@ export function clipped(chart, { across, down = 0 }, draw) {
 
 /** Where an x value stands, on a measured axis or among categories. */
 export function pixelX(scale, value) {
-  return scale.getPixelForValue(scale.type === "category" ? scale.getLabels().indexOf(value) : value);
+  if (scale.type === "category") return scale.getPixelForValue(scale.getLabels().indexOf(value));
+  // A time axis knows moments by number, a file by word.
+  return scale.getPixelForValue(typeof value === "string" ? scale.parse(value) : value);
 }
 
 /** Where a y value stands; what a logarithmic axis has no place for stands at its lower end. */

@@ -1,72 +1,62 @@
-import { describePoint, describeX } from "./tooltip.js";
-import { formatValue } from "./units.js";
+import { xUnitOf } from "./axes.js";
+import { tablesOf } from "./tables.js";
 
 /**
  * A model as an accessible table: caption, a scope on every header cell, text only (a CSV's content never becomes
- * markup). Wide: a row per series, a column per x. Long: a row per point.
+ * markup). A row per x and a column per series; of many points a row per point.
  *
  * @param {import("./table.js").Model} model
- * @param {{document?: Document, caption?: string, xUnit?: string, yUnit?: string, prefix?: string, maxRows?: number}} [options]
- *   `maxRows` bounds a long table; the caption says how many points are left out
+ * @param {{document?: Document, caption?: string, xTitle?: string, xUnit?: string, yUnit?: string, prefix?: string,
+ *          details?: boolean, maxRows?: number}} [options]
+ *   `maxRows` bounds a list of points; the caption says how many are left out
  * @returns {HTMLTableElement}
  */
 export function toHtmlTable(model, options = {}) {
-  const { document = globalThis.document, caption = "", maxRows = 1000 } = options;
-  const element = (tag, text, attributes = {}) => {
-    const node = document.createElement(tag);
-    if (text !== undefined) node.textContent = text;
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    return node;
-  };
-  const row = (cells) => {
-    const tr = element("tr");
-    for (const cell of cells) tr.appendChild(cell);
-    return tr;
-  };
-  const { head, body, left } =
-    model.kind === "wide" ? wideCells(model, options) : longCells(model, options, maxRows);
-  const table = element("table", undefined, { class: "chart-table" });
-  table.appendChild(
-    element("caption", left ? `${caption} (${left} further points not shown)`.trim() : caption),
-  );
-  const thead = element("thead");
-  thead.appendChild(row(head.map((text) => element("th", text, { scope: "col" }))));
-  const tbody = element("tbody");
-  for (const [name, ...cells] of body) {
-    tbody.appendChild(
-      row([element("th", name, { scope: "row" }), ...cells.map((text) => element("td", text))]),
-    );
-  }
-  table.appendChild(thead);
-  table.appendChild(tbody);
-  return table;
+  const { caption = null, xTitle = null, yUnit = null, prefix, maxRows } = options;
+  const axes = { xLabel: xTitle, xUnit: xUnitOf(model, options), yUnit, prefix };
+  const shown = model.series.map(({ name }) => name);
+  const [table] = tablesOf([{ heading: null, quantity: caption, model, shown, axes }], { maxRows });
+  return drawTable(table, options);
 }
 
-function wideCells(model, options) {
-  return {
-    head: [model.xLabel, ...model.xs.map((x) => describeX(x, model, options))],
-    body: model.series.map(({ name, points }) => [
-      name,
-      ...points.map((point) => describePoint(point, options)),
-    ]),
-    left: 0,
-  };
+/**
+ * A table of `tablesOf` as an element.
+ * @param {import("./tables.js").Table} table
+ * @param {{document?: Document, details?: boolean}} [options]   details: the bounds and counts of its values, too
+ */
+export function drawTable(table, { document = globalThis.document, details = true } = {}) {
+  const { caption, valuesCaption, groups, xLabel, rows } = table;
+  const make = (...given) => element(document, ...given);
+  const titled = groups.some(({ title }) => title !== "");
+  const corner = make("th", { scope: "col", ...(titled ? { rowspan: "2" } : {}) }, xLabel);
+  const names = groups.flatMap(({ columns }) => columns.map((name) => make("th", { scope: "col" }, name)));
+  const head = make("thead", {});
+  if (titled) {
+    const spans = groups
+      .filter(({ columns }) => columns.length > 0)
+      .map(({ title, columns }) => make("th", { scope: "colgroup", colspan: String(columns.length) }, title));
+    head.append(make("tr", {}, corner, ...spans), make("tr", {}, ...names));
+  } else {
+    head.append(make("tr", {}, corner, ...names));
+  }
+  const body = make("tbody", {});
+  for (const { title, cells } of rows) {
+    const fields = cells.map((cell) => field(cell, document, details));
+    body.append(make("tr", {}, make("th", { scope: "row" }, title), ...fields));
+  }
+  const says = make("caption", {}, details ? caption : valuesCaption);
+  return make("table", { class: "chart-data" }, says, head, body);
 }
 
-function longCells(model, options, maxRows) {
-  const format = (value) => formatValue(value, options.yUnit, options);
-  const rows = [];
-  let total = 0;
-  for (const { name, points } of model.series) {
-    total += points.length;
-    for (const { x, y, low, high, n } of points) {
-      if (rows.length >= maxRows) break;
-      rows.push([name, describeX(x, model, options), format(y), format(low), format(high), formatValue(n)]);
-    }
-  }
-  return {
-    head: ["Series", options.xTitle ?? "x", "Value", "Low", "High", "n"],
-    body: rows,
-    left: total - rows.length,
-  };
+function field({ value, text, detail }, document, details) {
+  const cell = element(document, "td", value === null ? {} : { "data-figure": value }, text);
+  if (details && detail !== null) cell.append(" ", element(document, "span", { class: "detail" }, detail));
+  return cell;
+}
+
+function element(document, name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
 }

@@ -1,5 +1,6 @@
 import { layouts } from "chart.js";
-import { drawPoint } from "chart.js/helpers";
+import { hasAxes } from "./axes.js";
+import { drawLeader, drawSwatch, lastPoint } from "./labels-draw.js";
 import { heightOf, placeLabels, planNames } from "./labels-layout.js";
 import { csvOf } from "./plugin.js";
 
@@ -90,6 +91,8 @@ class LabelBox {
 
   /** Datasets with a name that the chart is about, drawn already or not: showing one must not move the others. */
   get named() {
+    // The parts of a pie are no series: Chart.js' legend names them, and the corners of a radar.
+    if (!hasAxes(this.chart.config.type)) return [];
     const csv = csvOf(this.chart);
     return this.chart.data.datasets
       .map((dataset, index) => ({ index, name: dataset.label }))
@@ -99,7 +102,7 @@ class LabelBox {
   update(_, maxHeight) {
     this.height = maxHeight;
     const width = this.measure(maxHeight);
-    this.width = csvOf(this.chart)?.fit("right", width) ?? width;
+    this.width = csvOf(this.chart)?.room.fit("right", width) ?? width;
   }
 
   /** Breaks the names into lines; gives the width that they need. */
@@ -169,8 +172,9 @@ class LabelBox {
     labels.forEach((label, i) => {
       const dataset = chart.data.datasets[label.index];
       ctx.fillStyle = ctx.strokeStyle = dataset.csvColor ?? dataset.borderColor;
-      if (this.isKey) this.drawSwatch(label, left, centres[i], scale);
-      else this.drawLeader(label, left, centres[i]);
+      const radius = this.settings.font.size * 0.35 * scale;
+      if (this.isKey) drawSwatch(chart, dataset, { left, y: centres[i], radius });
+      else drawLeader(ctx, label, { left, y: centres[i], near: 2 * offset + plan.indent });
       const step = size * lineHeight * scale;
       label.lines.forEach((line, k) => {
         ctx.fillText(line, left + this.swatch, centres[i] + (k - (label.lines.length - 1) / 2) * step);
@@ -206,42 +210,6 @@ class LabelBox {
       .map((entry) => ({ ...entry, ...lastPoint(chart.getDatasetMeta(entry.index), chart.chartArea) }))
       .filter((entry) => Number.isFinite(entry.y));
   }
-
-  drawSwatch(label, left, y, scale) {
-    const { ctx, data, config } = this.chart;
-    const dataset = data.datasets[label.index];
-    const pointStyle = config.type === "bar" ? "rect" : (dataset.pointStyle ?? "rect");
-    const radius = this.settings.font.size * 0.35 * scale;
-    ctx.save();
-    ctx.lineWidth = 2;
-    if (dataset.backgroundColor !== dataset.borderColor && config.type === "bar")
-      ctx.fillStyle = dataset.backgroundColor;
-    else if (dataset.pointBackgroundColor) ctx.fillStyle = dataset.pointBackgroundColor;
-    drawPoint(ctx, { pointStyle, radius, borderWidth: 2 }, left + radius, y);
-    ctx.restore();
-  }
-
-  /** A hairline from the line's end to a label that had to move away from it. */
-  drawLeader(label, left, y) {
-    const { ctx } = this.chart;
-    if (Math.abs(label.y - y) < 3 && left - label.x < 2 * this.settings.offset + this.plan.indent) return;
-    ctx.lineWidth = 1;
-    ctx.globalAlpha = 0.5;
-    ctx.beginPath();
-    ctx.moveTo(label.x + 5, label.y);
-    ctx.lineTo(left - 3, y);
-    ctx.stroke();
-    ctx.globalAlpha = 1;
-  }
-}
-
-/** The last point that is drawn: of an axis that the page cut short, the line goes on outside of the plot. */
-function lastPoint(meta, { left, right }) {
-  for (let i = meta.data.length - 1; i >= 0; i -= 1) {
-    const { x, y, skip } = meta.data[i];
-    if (!skip && x >= left - 1 && x <= right + 1 && Number.isFinite(y)) return { x, y };
-  }
-  return { x: NaN, y: NaN };
 }
 
 /** Where the labels of a chart were drawn: name, centre, height, left edge and size of the font in px (for tests). */

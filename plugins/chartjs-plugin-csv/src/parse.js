@@ -2,6 +2,9 @@ import { CsvError } from "./error.js";
 
 const QUOTE = '"';
 
+/** RFC 4180 and nothing else. */
+const STRICT = { delimiter: ",", comment: null, trim: false, blankLines: false };
+
 /**
  * Parses CSV strictly after RFC 4180.
  *
@@ -15,21 +18,54 @@ const QUOTE = '"';
  * @throws {CsvError} with row (record) and column (field), both 1-based
  */
 export function parseCsv(text) {
+  return parseRecords(text, STRICT).rows;
+}
+
+/**
+ * Parses a dialect of CSV; what it does not allow is an error, as in `parseCsv`.
+ *
+ * @param {string} text
+ * @param {{delimiter: string, comment: string|null, trim: boolean, blankLines: boolean}} dialect
+ *   comment: what a line begins with that is left out; trim: blanks around a field do not count, but for those within
+ *   quotes; blankLines: they are left out
+ * @returns {{rows: string[][], places: number[], left: {place: number, text: string}[]}} places: of each row its number
+ *   in the file, 1-based, for errors: lines that are left out count; left: the comments
+ * @throws {CsvError}
+ */
+export function parseRecords(text, dialect) {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   // Large files are written by programs and plain, and splitting is several times as fast as scanning.
   const plain = !text.includes(QUOTE) && !text.includes("\r");
-  return plain ? splitRows(text.slice(start)) : scanRows(text, start);
+  const found = plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
+  const { rows, places } = found;
+  const ragged = rows.findIndex((row) => row.length !== rows[0].length);
+  if (ragged >= 0) throw raggedRow(places[ragged], rows[ragged].length, rows[0].length);
+  return found;
 }
 
-function splitRows(text) {
-  if (text === "") return [];
+/** Whether a line is left out. */
+function isLeftOut(line, { comment, blankLines, delimiter }) {
+  if (comment !== null && line.startsWith(comment)) return true;
+  // A tab may be a delimiter, and then a line of tabs is a row of empty fields.
+  return blankLines && !line.includes(delimiter) && line.trim() === "";
+}
+
+function splitRows(text, dialect) {
+  const [rows, places, left] = [[], [], []];
+  if (text === "") return { rows, places, left };
+  const { delimiter, comment, trim } = dialect;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const rows = lines.map((line) => line.split(","));
-  const width = rows[0].length;
-  const ragged = rows.findIndex((row) => row.length !== width);
-  if (ragged >= 0) throw raggedRow(ragged + 1, rows[ragged].length, width);
-  return rows;
+  lines.forEach((line, index) => {
+    if (isLeftOut(line, dialect)) {
+      if (comment !== null && line.startsWith(comment)) left.push({ place: index + 1, text: line });
+      return;
+    }
+    const fields = line.split(delimiter);
+    rows.push(trim ? fields.map((field) => field.trim()) : fields);
+    places.push(index + 1);
+  });
+  return { rows, places, left };
 }
 
 function raggedRow(row, found, width) {
@@ -40,20 +76,30 @@ function raggedRow(row, found, width) {
   });
 }
 
-function scanRows(text, start) {
-  const special = /[",\r\n]/g;
-  const rows = [];
+function scanRows(text, start, dialect) {
+  const { delimiter, comment, trim } = dialect;
+  const stops = ['"', "\r", "\n", delimiter];
+  const special = new RegExp(
+    `[${stops.map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}]`,
+    "g",
+  );
+  const [rows, places, left] = [[], [], []];
   let row = [];
   let at = start;
+  let place = 1;
 
   const fail = (reason) => {
-    throw new CsvError(reason, { row: rows.length + 1, column: row.length + 1, kind: "syntax" });
+    throw new CsvError(reason, { row: place, column: row.length + 1, kind: "syntax" });
   };
 
   /** Length of the line end at `at`: 2 for CRLF, 1 for LF, 0 for none. */
   const lineEnd = () => {
     if (text[at] === "\n") return 1;
     return text[at] === "\r" && text[at + 1] === "\n" ? 2 : 0;
+  };
+
+  const skipBlanks = () => {
+    if (trim) while (text[at] === " " || (text[at] === "\t" && delimiter !== "\t")) at += 1;
   };
 
   const unquoted = () => {
@@ -64,7 +110,7 @@ function scanRows(text, start) {
     if (text[at] === QUOTE)
       fail("a quote inside an unquoted field (quote the whole field, double the quote)");
     if (text[at] === "\r" && !lineEnd()) fail("a carriage return without a line feed");
-    return field;
+    return trim ? field.trim() : field;
   };
 
   const quoted = () => {
@@ -81,28 +127,39 @@ function scanRows(text, start) {
       field += QUOTE;
       from = close + 2;
     }
-    if (at < text.length && text[at] !== "," && !lineEnd()) fail("text after the closing quote of a field");
+    skipBlanks();
+    if (at < text.length && text[at] !== delimiter && !lineEnd())
+      fail("text after the closing quote of a field");
     return field;
   };
 
-  const endRow = () => {
-    const width = rows.length ? rows[0].length : row.length;
-    if (row.length !== width) throw raggedRow(rows.length + 1, row.length, width);
-    rows.push(row);
-    row = [];
+  /** Passes over a line that is left out; tells whether there was one. */
+  const passOver = () => {
+    const end = text.indexOf("\n", at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    if (!isLeftOut(line, dialect)) return false;
+    if (comment !== null && line.startsWith(comment)) left.push({ place, text: line.replace(/\r$/, "") });
+    at = end < 0 ? text.length : end + 1;
+    place += 1;
+    return true;
   };
 
-  if (at >= text.length) return rows;
-  for (;;) {
-    row.push(text[at] === QUOTE ? quoted() : unquoted());
-    if (text[at] === ",") {
+  while (at < text.length) {
+    if (passOver()) continue;
+    for (;;) {
+      skipBlanks();
+      row.push(text[at] === QUOTE ? quoted() : unquoted());
+      if (text[at] !== delimiter) break;
       at += 1;
-      continue;
     }
     at += lineEnd();
-    endRow();
-    if (at >= text.length) return rows;
+    if (rows.length && row.length !== rows[0].length) throw raggedRow(place, row.length, rows[0].length);
+    rows.push(row);
+    places.push(place);
+    row = [];
+    place += 1;
   }
+  return { rows, places, left };
 }
 
 function count(n, noun) {

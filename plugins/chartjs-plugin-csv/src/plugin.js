@@ -1,5 +1,7 @@
+import { hasAxes } from "./axes.js";
 import { drawBands, drawWhiskers } from "./bands.js";
 import { CsvController } from "./controller.js";
+import { MISSING } from "./dialect.js";
 import { MAX_BYTES } from "./load.js";
 import { drawRuns } from "./runs.js";
 import { PALETTE } from "./style.js";
@@ -26,7 +28,12 @@ export const ChartCsv = {
     url: null,
     text: null,
     src: null,
-    bands: "auto",
+    orientation: "auto",
+    delimiter: "auto",
+    decimal: "auto",
+    comment: "auto",
+    missing: MISSING,
+    bands: false,
     series: null,
     shown: null,
     runs: false,
@@ -98,6 +105,7 @@ export const ChartCsv = {
   afterDatasetsDraw(chart) {
     const controller = controllers.get(chart);
     if (!controller?.model) return;
+    if (!hasAxes(chart.config.type)) return;
     if (chart.config.type !== "line") drawWhiskers(chart, controller.entries, controller.theme.text);
     if (controller.runs) drawRuns(chart, controller.entries, controller.runs);
   },

@@ -16,7 +16,8 @@ import { EndLabels } from "./labels.js";
 import { Log2Scale } from "./log2-scale.js";
 import { Marks } from "./marks.js";
 import { ChartCsv } from "./plugin.js";
-import { Columns } from "./reveal/columns.js";
+import { SharedAxis, alignPlots, shareAxes } from "./reveal/align.js";
+import { Groups } from "./reveal/groups.js";
 import { IdleQueue } from "./reveal/idle.js";
 import { nearSlides, slidesOf, surplus } from "./reveal/near.js";
 import { ScaledPointer } from "./reveal/pointer.js";
@@ -32,16 +33,20 @@ const HEIGHT_SHARE = 0.58;
  * Markdown in `plugins`. The README documents the options, the attributes, the events and the public members.
  *
  * @param {object} [options] `resolve, styles, palette, options, chartOptions, labelFor, summaryFor, marks, fetch,
- *   alignIn, prefetch, limit, height`
+ *   alignIn, shareIn, prefetch, limit, height`
  */
 export function RevealChartCsv(options = {}) {
   const charts = new Map();
   const { prefetch = 2, limit = 12 } = options;
   /** What was chosen for canvases that left the deck, by their place: copies may come back for them. */
   const left = new Map();
-  const columns = new Columns(options.alignIn ?? null, (group) =>
-    [...group.querySelectorAll(SELECTOR)].map((canvas) => charts.get(canvas)).filter(Boolean),
-  );
+  const slotsIn = (group) =>
+    [...group.querySelectorAll(SELECTOR)].map((canvas) => charts.get(canvas)).filter(Boolean);
+  // Axes first: another axis may need more room beside its plot.
+  const groups = [
+    new Groups(options.shareIn ?? null, slotsIn, shareAxes),
+    new Groups(options.alignIn ?? null, slotsIn, alignPlots),
+  ];
   const ahead = new IdleQueue((slot) => slot.wanted && slot.create());
   let deck = null;
   let printing = false;
@@ -58,7 +63,7 @@ export function RevealChartCsv(options = {}) {
     styles: options.styles ?? {},
     palette: options.palette,
     height: 420,
-    moved: (slot) => columns.touch(slot),
+    moved: (slot) => groups.forEach((group) => group.touch(slot)),
     fetch: (...request) => (reader ?? globalThis.fetch)(...request),
     pixelRatio() {
       const ratio = window.devicePixelRatio || 1;
@@ -159,7 +164,7 @@ export function RevealChartCsv(options = {}) {
   async function settled() {
     ahead.flush();
     await Promise.all([...charts.values()].filter((slot) => slot.wanted).map((slot) => slot.settled()));
-    columns.flush();
+    for (const group of groups) group.flush();
   }
 
   const listeners = {
@@ -184,7 +189,7 @@ export function RevealChartCsv(options = {}) {
       Chart.register(
         ...[LineController, BarController, ScatterController, LineElement, BarElement, PointElement],
         ...[LinearScale, LogarithmicScale, CategoryScale, Log2Scale],
-        ...[Tooltip, Title, ChartCsv, EndLabels, Marks, ScaledPointer],
+        ...[Tooltip, Title, ChartCsv, EndLabels, Marks, ScaledPointer, SharedAxis],
       );
       const { height } = deck.getConfig();
       context.height =

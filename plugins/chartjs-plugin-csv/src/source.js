@@ -1,17 +1,10 @@
+import { companionUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { loadText } from "./load.js";
-import { joinCompanions, readModel } from "./table.js";
+import { joinCompanions, readTable } from "./table.js";
 
 /** Companion suffixes of each kind of band: [suffix of the lower bound, suffix of the upper bound]. */
 const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"] };
-
-/** `a/X.csv?v=1` and `min` → `a/X.min.csv?v=1`. */
-export function companionUrl(url, suffix) {
-  return url.replace(
-    /(\.csv)?([?#].*)?$/i,
-    (_, extension = ".csv", rest = "") => `.${suffix}${extension}${rest}`,
-  );
-}
 
 /**
  * The band that `auto` stands for: a ratio has an interval, everything else its minimum and maximum.
@@ -24,22 +17,23 @@ export function bandOfFile(url) {
 /**
  * Loads a CSV file and its companions into one model.
  *
- * `bands: "auto"` takes companions where they exist; `"min-max"` and `"interval"` require the two bounds
- * (the counts in `X.n.csv` stay optional); `false` loads the file alone. Files in the long form carry their own
+ * `bands: false` loads the file alone; `"auto"` takes companions where they exist; `"min-max"` and `"interval"` require the two bounds
+ * (the counts in `X.n.csv` stay optional). Files in the long form carry their own
  * bounds and counts, so no companion is asked for.
  *
  * @param {string} url
- * @param {{bands?: "auto"|"min-max"|"interval"|false, signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
+ * @param {{bands?: "auto"|"min-max"|"interval"|false, reading?: object, signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
  * @returns {Promise<{model: import("./table.js").Model, text: string}>} `text` is all that was read; equal texts, equal models
  * @throws {CsvError}
  */
-export async function loadModel(url, { bands = "auto", ...request } = {}) {
+export async function loadModel(url, { bands = false, reading = {}, ...request } = {}) {
   const text = await loadText(url, request);
-  const model = interpret(text, url);
+  const { model, orientation } = interpret(text, reading, url);
   if (bands === false || model.kind === "long") return { model, text };
 
   const [low, high] = BAND_FILES[bands === "auto" ? bandOfFile(url) : bands] ?? unknownBands(bands, url);
-  const load = (suffix, optional) => loadCompanion(companionUrl(url, suffix), optional, request);
+  const load = (suffix, optional) =>
+    loadCompanion(companionUrl(url, suffix), optional, { ...reading, orientation }, request);
   const [lowFile, highFile, nFile] = await Promise.all([
     load(low, bands === "auto"),
     load(high, bands === "auto"),
@@ -52,19 +46,25 @@ export async function loadModel(url, { bands = "auto", ...request } = {}) {
   };
 }
 
-/** A model from CSV text; errors name `url`. */
-export function interpret(text, url = null) {
+/** What of the plugin's options says how a file is to be read. */
+export function readingOf({ orientation, delimiter, decimal, comment, missing }) {
+  const given = { orientation, delimiter, decimal, comment, missing };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** A model from CSV text, and how the file is laid out; errors name `url`. */
+export function interpret(text, reading, url = null) {
   try {
-    return readModel(text);
+    return readTable(text, reading);
   } catch (error) {
     throw error instanceof CsvError && url ? error.in(url) : error;
   }
 }
 
-async function loadCompanion(url, optional, request) {
+async function loadCompanion(url, optional, reading, request) {
   try {
     const text = await loadText(url, request);
-    return { text, model: interpret(text, url) };
+    return { text, model: interpret(text, reading, url).model };
   } catch (error) {
     if (optional && isAbsent(error)) return null;
     throw error;

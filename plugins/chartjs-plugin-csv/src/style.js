@@ -14,7 +14,7 @@ export const PALETTE = [
   { color: "var(--series-6, #5a5f6b)", dash: [16, 6], pointStyle: "star" },
 ];
 
-/** name → slot of the palette; page-wide, so a name keeps its slot across charts and refreshes. */
+/** name → slot of the palette: a name keeps its look from chart to chart, wherever no other line of the chart has it. */
 const slots = new Map();
 
 /** FNV-1a, 32 bits. */
@@ -26,28 +26,78 @@ function hash(text) {
   return value;
 }
 
-function slotOf(name, size) {
-  if (!slots.has(name)) {
-    const taken = new Set([...slots.values()].map((slot) => slot % size));
-    const wanted = hash(name) % size;
-    const free = Array.from({ length: size }, (_, i) => (wanted + i) % size).find((slot) => !taken.has(slot));
-    slots.set(name, free ?? wanted);
-  }
-  return slots.get(name) % size;
+/**
+ * The styles of a chart's series: what `styles` says for a name, completed from the palette. No two series of a chart
+ * look alike, and none has a colour that `styles` gives to a name; beyond that a name keeps the look that it had before.
+ * More series than the palette has styles get its colours with other dashes and markers.
+ *
+ * @param {string[]} names
+ * @param {{styles?: Record<string, Partial<SeriesStyle>>, palette?: SeriesStyle[]}} [options]
+ * @param {(color: string) => string} [plain]   a colour as it can be compared with others
+ * @returns {Map<string, SeriesStyle>}
+ */
+export function stylesOf(names, { styles = {}, palette = PALETTE } = {}, plain = (color) => color) {
+  const givenTo = (name) => (Object.hasOwn(styles, name) ? styles[name] : {});
+  const isWhole = ({ color, dash, pointStyle }) => color && dash && pointStyle;
+  const open = [...new Set(names)].filter((name) => !isWhole(givenTo(name)));
+  const chosen = open.length ? slotsOf(open, freeSlots(styles, palette, plain)) : new Map();
+  const styleFor = (name) => {
+    if (!chosen.has(name)) return { ...givenTo(name) };
+    const { slot, turn } = chosen.get(name);
+    const other = palette[(slot + turn) % palette.length];
+    return { ...palette[slot], dash: other.dash, pointStyle: other.pointStyle, ...givenTo(name) };
+  };
+  return new Map(names.map((name) => [name, styleFor(name)]));
 }
 
-/**
- * The style of a series: what `styles` says for its name, completed from the palette. The palette's slot comes
- * from a hash of the name; a slot already taken by another name is passed over while there are free ones.
- *
- * @param {string} name
- * @param {{styles?: Record<string, Partial<SeriesStyle>>, palette?: SeriesStyle[]}} [options]
- * @returns {SeriesStyle}
- */
-export function styleOf(name, { styles = {}, palette = PALETTE } = {}) {
-  const given = Object.hasOwn(styles, name) ? styles[name] : {};
-  if (given.color && given.dash && given.pointStyle) return { ...given };
-  return { ...palette[slotOf(name, palette.length)], ...given };
+/** Slots whose colour no name in `styles` has; all where none is left. */
+function freeSlots(styles, palette, plain) {
+  const reserved = new Set(
+    Object.values(styles)
+      .filter(({ color }) => color)
+      .map(({ color }) => plain(color)),
+  );
+  const all = palette.map((_, slot) => slot);
+  const free = reserved.size ? all.filter((slot) => !reserved.has(plain(palette[slot].color))) : all;
+  return free.length ? free : all;
+}
+
+/** A slot for each name; `turn` counts how often all slots were given away before. */
+function slotsOf(names, free) {
+  const chosen = new Map();
+  const taken = new Set();
+  const take = (name, slot) => {
+    let turn = 0;
+    while (taken.has(`${slot} ${turn}`)) turn += 1;
+    taken.add(`${slot} ${turn}`);
+    chosen.set(name, { slot, turn });
+  };
+  const isOpen = (slot) => !taken.has(`${slot} 0`);
+  for (const name of names) {
+    const kept = slots.get(name);
+    if (free.includes(kept) && isOpen(kept)) take(name, kept);
+  }
+  for (const name of names.filter((one) => !chosen.has(one))) {
+    const wanted = hash(name) % free.length;
+    const order = free.map((_, i) => free[(wanted + i) % free.length]);
+    const elsewhere = new Set(slots.values());
+    const slot =
+      order.find((one) => isOpen(one) && !elsewhere.has(one)) ?? order.find(isOpen) ?? least(order, taken);
+    take(name, slot);
+    if (!slots.has(name)) slots.set(name, slot);
+  }
+  return chosen;
+}
+
+/** The slot that was given away least, the first of equals. */
+function least(order, taken) {
+  const uses = (slot) => [...taken].filter((one) => one.startsWith(`${slot} `)).length;
+  return order.reduce((best, slot) => (uses(slot) < uses(best) ? slot : best));
+}
+
+/** The style of one series, see `stylesOf`. */
+export function styleOf(name, options = {}) {
+  return stylesOf([name], options).get(name);
 }
 
 /** Forgets which name has which slot of the palette (for tests, and for pages that change their subject). */
@@ -61,9 +111,41 @@ export function forgetStyles() {
  */
 export function resolveColor(element, value) {
   if (typeof value !== "string" || !/var\(|currentcolor|light-dark\(|color-mix\(/i.test(value)) return value;
+  return computedColor(element, value);
+}
+
+function computedColor(element, value) {
   const before = element.style.color;
   element.style.color = value;
   const computed = getComputedStyle(element).color;
   element.style.color = before;
   return computed || value;
+}
+
+/** How much of its colour a second data set's line keeps; its markers and its name keep all. */
+const FADED = "75%";
+
+/**
+ * The styles of a chart's series as a canvas understands them at this place of the page; `faded` is the colour of a second
+ * data set's line.
+ * @returns {(name: string) => SeriesStyle & {faded?: string}}
+ */
+export function looksAt(canvas, names, options, { faded = false } = {}) {
+  const styles = stylesOf(names, options, (color) => computedColor(canvas, color));
+  return (name) => {
+    const style = styles.get(name);
+    const look = { ...style, color: resolveColor(canvas, style.color) };
+    if (!faded) return look;
+    const mixed = `color-mix(in srgb, ${style.color} ${FADED}, transparent)`;
+    return { ...look, faded: resolveColor(canvas, mixed) };
+  };
+}
+
+/** Text and grid colours, and the font, as they are computed at the canvas. */
+export function themeAt(canvas, { text, grid, font }) {
+  return {
+    text: resolveColor(canvas, text),
+    grid: resolveColor(canvas, grid),
+    font: { family: getComputedStyle(canvas).fontFamily || undefined, ...font },
+  };
 }

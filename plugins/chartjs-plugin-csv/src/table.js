@@ -1,5 +1,5 @@
 import { CsvError } from "./error.js";
-import { parseCsv } from "./parse.js";
+import { ambiguous, readRows, toNumber } from "./dialect.js";
 
 /**
  * @typedef {{x: number|string, y: number|null, low: number|null, high: number|null, n: number|null}} Point
@@ -17,28 +17,43 @@ export const MAX_NAME = 200;
 /** How much of a wrong field an error quotes, in characters. */
 const QUOTED = 60;
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+/** Ways in which a file with a shared x axis is laid out: a row per series, or a column per series. */
+export const ORIENTATIONS = ["auto", "prefer-rows", "rows", "columns"];
+
+/** Dates and times as they are written most: 2026-11-22, 22.11.2026, 11/22/2026, 18:20:05. */
+const MOMENT =
+  /^(\d{4}-\d{1,2}(-\d{1,2}([T ]\d{1,2}:\d{2}.*)?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)$/;
 
 /**
- * Reads CSV text, wide or long (told apart by the header), into a model.
+ * Reads CSV text into a model: long where the header says so, else wide, a row or a column per series.
  *
- * An empty field is null. Values are base units, as written. In the wide form `low`, `high` and `n` are null
+ * A missing field is null. Values are base units, as written. In the wide form `low`, `high` and `n` are null
  * until companions are joined (see `joinCompanions`). x values are numbers when all are, else strings.
  *
  * @param {string} text
+ * @param {import("./dialect.js").Dialect & {orientation?: "auto"|"prefer-rows"|"rows"|"columns"}} [options]
+ *   orientation: "auto" finds out, and refuses what could be either; "prefer-rows" takes that for rows
  * @returns {Model}
  * @throws {CsvError} naming row, column and the offending text
  */
-export function readModel(text) {
-  const rows = parseCsv(text);
+export function readModel(text, options = {}) {
+  return readTable(text, options).model;
+}
+
+/** As `readModel`, and says how the file is laid out: `{model, orientation}`. */
+export function readTable(text, { orientation = "auto", ...dialect } = {}) {
+  if (!ORIENTATIONS.includes(orientation)) {
+    throw new CsvError(`option orientation is "${orientation}"; expected ${ORIENTATIONS.join(", ")}`, {
+      kind: "options",
+    });
+  }
+  const table = readRows(text, dialect);
+  const { rows } = table;
   if (rows.length === 0) throw new CsvError("the file is empty", { kind: "empty" });
   const header = rows[0];
   const isLong = header.length === LONG_HEADER.length && LONG_HEADER.every((name, i) => header[i] === name);
   if (rows.length === 1) throw new CsvError("a header, but no data row", { kind: "empty" });
-  return isLong ? readLong(rows) : readWide(rows);
-}
-
-function readWide([header, ...body]) {
+  if (isLong) return { model: readLong(table), orientation };
   if (header.length < 2) {
     throw new CsvError("the header names no x value (expected: axis title, then one column per x)", {
       row: 1,
@@ -46,48 +61,115 @@ function readWide([header, ...body]) {
       kind: "header",
     });
   }
-  const xs = readXs(header.slice(1));
+  const laid = ["rows", "columns"].includes(orientation) ? orientation : orientationOf(table, orientation);
+  return { model: laid === "rows" ? readRowsOfSeries(table) : readColumnsOfSeries(table), orientation: laid };
+}
+
+/** Numbers or moments stand along the x axis; names of series are words. */
+function orientationOf({ rows: [header, ...body], numberOf }, wanted) {
+  const isPlace = (text) => numberOf(text) !== null || MOMENT.test(text);
+  // One that is missing is an error of the file, and says nothing of how it is laid out.
+  const along = (texts) => texts.some(isPlace) && texts.every((text) => text === "" || isPlace(text));
+  const above = along(header.slice(1));
+  const beside = along(body.map(([first]) => first));
+  if (above !== beside) return above ? "rows" : "columns";
+  if (wanted === "prefer-rows") return "rows";
+  throw ambiguous(
+    `each row or each column could be a series: ${above ? "numbers" : "words"} stand in the header and in the first column`,
+    "orientation",
+    1,
+  );
+}
+
+function readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
+  const xs = readXs(header.slice(1), numberOf);
   const seen = new Set();
-  header.forEach((text, i) => checkName(text, { row: 1, column: i + 1 }));
+  header.forEach((text, i) => checkName(text, { row: places[0], column: i + 1 }));
   xs.forEach((x, i) => {
-    const at = { row: 1, column: i + 2, kind: "header" };
+    const at = { row: places[0], column: i + 2, kind: "header" };
     if (x === "") throw new CsvError("an empty x value in the header", at);
     if (seen.has(x)) throw new CsvError(`x value ${quoted(header[i + 1])} twice in the header`, at);
     seen.add(x);
   });
   const names = new Set();
   const series = body.map(([name, ...fields], index) => {
-    const row = index + 2;
+    const row = places[index + 1];
     const at = { row, column: 1, kind: "header" };
-    if (name === "") throw new CsvError("a series without a name", at);
-    if (names.has(name)) throw new CsvError(`series ${quoted(name)} twice`, at);
-    addName(names, name, at);
-    const points = fields.map((text, i) => ({
-      x: xs[i],
-      y: numberAt(text, row, i + 2, header[i + 1]),
-      low: null,
-      high: null,
-      n: null,
-    }));
+    addSeries(names, name, at);
+    const points = fields.map((text, i) =>
+      pointOf(xs[i], valueAt(text, { numberOf, isMissing }, { row, column: i + 2 }, header[i + 1])),
+    );
     return { name, points };
   });
   return { kind: "wide", xLabel: header[0], xs, series };
 }
 
-function readLong([, ...body]) {
+function readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
+  const names = new Set();
+  header
+    .slice(1)
+    .forEach((name, i) => addSeries(names, name, { row: places[0], column: i + 2, kind: "header" }));
+  const xs = readXs(
+    body.map(([x]) => x),
+    numberOf,
+  );
+  xs.forEach((x, index) => {
+    const at = { row: places[index + 1], column: 1 };
+    if (x === "") throw new CsvError("a row without an x value", { ...at, kind: "number" });
+    if (typeof x === "string") checkName(x, at);
+  });
+  const series = [...names].map((name, i) => ({
+    name,
+    points: body.map((fields, index) => {
+      const at = { row: places[index + 1], column: i + 2 };
+      return pointOf(xs[index], valueAt(fields[i + 1], { numberOf, isMissing }, at, name));
+    }),
+  }));
+  const distinct = [...new Set(xs)];
+  if (distinct.length === xs.length) return { kind: "wide", xLabel: header[0], xs, series };
+  // Several values at one x: points, as in the long form.
+  if (typeof distinct[0] === "number") distinct.sort((a, b) => a - b);
+  return { kind: "long", xLabel: header[0], xs: distinct, series };
+}
+
+function pointOf(x, y) {
+  return { x, y, low: null, high: null, n: null };
+}
+
+function addSeries(names, name, at) {
+  if (name === "") throw new CsvError("a series without a name", at);
+  if (names.has(name)) throw new CsvError(`series ${quoted(name)} twice`, at);
+  addName(names, name, at);
+}
+
+function valueAt(text, { numberOf, isMissing }, { row, column }, title) {
+  if (isMissing(text)) return null;
+  const number = numberOf(text);
+  if (number !== null) return number;
+  throw new CsvError(`${quoted(text)} is not a number (under ${quoted(title)})`, {
+    row,
+    column,
+    kind: "number",
+  });
+}
+
+function readLong({ rows: [, ...body], places, numberOf, isMissing }) {
   const byName = new Map();
   const names = new Set();
-  const xs = readXs(body.map((fields) => fields[1]));
+  const xs = readXs(
+    body.map((fields) => fields[1]),
+    numberOf,
+  );
   body.forEach((fields, index) => {
-    const row = index + 2;
+    const row = places[index + 1];
     const name = fields[0];
     if (name === "") throw new CsvError("a point without a series name", { row, column: 1, kind: "header" });
     if (fields[1] === "")
       throw new CsvError("a point without an x value", { row, column: 2, kind: "number" });
-    const y = numberAt(fields[2], row, 3, "y");
-    const low = numberAt(fields[3], row, 4, "low");
-    const high = numberAt(fields[4], row, 5, "high");
-    const n = numberAt(fields[5], row, 6, "n");
+    const y = valueAt(fields[2], { numberOf, isMissing }, { row, column: 3 }, "y");
+    const low = valueAt(fields[3], { numberOf, isMissing }, { row, column: 4 }, "low");
+    const high = valueAt(fields[4], { numberOf, isMissing }, { row, column: 5 }, "high");
+    const n = valueAt(fields[5], { numberOf, isMissing }, { row, column: 6 }, "n");
     if (low !== null && high !== null && low > high) {
       throw new CsvError(`low ${low} is above high ${high}`, {
         row,
@@ -127,33 +209,20 @@ function checkName(name, at) {
 }
 
 /** x values are numbers when all of them are, else they stay words. */
-export function readXs(texts) {
+export function readXs(texts, numberOf = toNumber) {
   const numbers = [];
   for (const text of texts) {
-    const number = toNumber(text);
+    const number = numberOf(text);
     if (number === null) return texts;
     numbers.push(number);
   }
   return numbers;
 }
 
-/** The number that a text is, null where it is none. */
-function toNumber(text) {
-  if (!NUMBER.test(text)) return null;
-  const number = Number(text);
-  return Number.isFinite(number) ? number : null;
-}
-
 /** The number in a field, null for an empty one. */
 export function numberAt(text, row, column, title) {
-  if (text === "") return null;
-  const number = toNumber(text);
-  if (number !== null) return number;
-  throw new CsvError(`${quoted(text)} is not a number (under ${quoted(title)})`, {
-    row,
-    column,
-    kind: "number",
-  });
+  const strict = { numberOf: (field) => toNumber(field), isMissing: (field) => field === "" };
+  return valueAt(text, strict, { row, column }, title);
 }
 
 function quoted(text) {

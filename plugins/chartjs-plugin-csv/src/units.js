@@ -25,6 +25,12 @@ function scale(value, base, prefixes) {
   return { number: round(scaled), prefix: prefixes[step] };
 }
 
+/** A ratio keeps its zeros, so that one sees how exactly it is known: 2.00, 15.6, 1230. */
+function threeDigits(value) {
+  const text = value.toPrecision(DIGITS);
+  return text.includes("e") ? String(Number(text)) : text;
+}
+
 function plain(value) {
   return String(Number.isInteger(value) && Math.abs(value) < 1e15 ? value : round(value, 4));
 }
@@ -69,7 +75,7 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
     case "seconds":
       return formatSeconds(value);
     case "ratio":
-      return `${round(value)}×`;
+      return `${threeDigits(value)}×`;
     case "fraction":
       return `${round(value * 100)} %`;
     default:
@@ -97,7 +103,8 @@ function tick(value, unit, { prefix = "si" } = {}) {
     const scaled = scale(value, 1000, SI);
     return `${scaled.number}${scaled.prefix}`;
   }
-  return formatValue(value, unit, { prefix });
+  // A tick is a round number; a ratio as a value keeps its zeros.
+  return unit === "ratio" ? `${round(value)}×` : formatValue(value, unit, { prefix });
 }
 
 /**

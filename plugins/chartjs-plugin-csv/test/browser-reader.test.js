@@ -59,7 +59,7 @@ inDeck(
       assert.deepEqual(now.visible.sort(), [...names].sort());
     }
     await withSlot(page, `slot.setShown(["With journal"])`);
-    assert.match(await page.locator("canvas").getAttribute("aria-label"), /1 series .*: With journal 6 at/);
+    assert.match(await page.locator("canvas").getAttribute("aria-label"), /; With journal 6 at/);
     assert.equal(await withSlot(page, "return slot.shownModel.series.length"), 1);
     await withSlot(page, "slot.setShown(null)");
     assert.deepEqual((await look(page)).visible, ["Without journal", "With journal"]);
@@ -159,7 +159,7 @@ inDeck(
       return placedLabels(window.Chart.getChart(document.querySelector("canvas"))).map(({ name }) => name);
     });
     assert.deepEqual(labels.sort(), ["Without journal", "Without journal · mine"]);
-    assert.match(await page.locator("canvas").getAttribute("aria-label"), /beside mine/);
+    assert.match(await page.locator("canvas").getAttribute("aria-label"), /compared with mine/);
 
     assert.equal(
       await withSlot(page, `return slot.overlay({ src: "/mine/none.csv", label: "mine" })`),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CsvError } from "../src/error.js";
 import { loadText } from "../src/load.js";
-import { bandOfFile, companionUrl, loadModel } from "../src/source.js";
+import { bandOfFile, loadModel } from "../src/source.js";
 
 const MAIN = "I/O size,4096,8192\nWith journal,5,6\n";
 
@@ -88,12 +88,6 @@ test("an abort is an abort, not an error of the file", async () => {
   await assert.rejects(loadText("a.csv", { fetch, signal: abort.signal }), { name: "AbortError" });
 });
 
-test("companions stand beside the file, before a query", () => {
-  assert.equal(companionUrl("d/X.csv", "min"), "d/X.min.csv");
-  assert.equal(companionUrl("d/X.csv?v=2#a", "n"), "d/X.n.csv?v=2#a");
-  assert.equal(companionUrl("d/a.csv.d/ratio-X.csv", "low"), "d/a.csv.d/ratio-X.low.csv");
-});
-
 test("a ratio's band is its interval, any other file's its minimum and maximum", () => {
   assert.equal(bandOfFile("a/ratio-throughput.csv?x"), "interval");
   assert.equal(bandOfFile("ratio-a/throughput.csv"), "min-max");
@@ -106,7 +100,7 @@ test("bands auto: companions that exist are joined", async () => {
     "X.max.csv": "I/O size,4096,8192\nWith journal,7,8\n",
     "X.n.csv": "I/O size,4096,8192\nWith journal,10,9\n",
   });
-  const { model } = await loadModel("X.csv", { fetch });
+  const { model } = await loadModel("X.csv", { bands: "auto", fetch });
   assert.deepEqual(model.series[0].points, [
     { x: 4096, y: 5, low: 4, high: 7, n: 10 },
     { x: 8192, y: 6, low: 5, high: 8, n: 9 },
@@ -114,13 +108,13 @@ test("bands auto: companions that exist are joined", async () => {
 });
 
 test("bands auto: no companion is no error", async () => {
-  const { model } = await loadModel("X.csv", fetchOf({ "X.csv": MAIN }));
+  const { model } = await loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN }), bands: "auto" });
   assert.deepEqual(model.series[0].points[0], { x: 4096, y: 5, low: null, high: null, n: null });
 });
 
 test("bands auto: a companion that is there but malformed is an error that names it", async () => {
   const files = { "X.csv": MAIN, "X.min.csv": "I/O size,4096,8192\nWith journal,four,5\n" };
-  const error = await failure(loadModel("X.csv", fetchOf(files)));
+  const error = await failure(loadModel("X.csv", { ...fetchOf(files), bands: "auto" }));
   assert.equal(error.url, "X.min.csv");
   assert.match(error.message, /X\.min\.csv: row 2, column 2: "four" is not a number/);
 });
@@ -146,7 +140,7 @@ test("bands false: the file alone is asked for", async () => {
 
 test("the long form needs no companion and asks for none", async () => {
   const { fetch, asked } = fetchOf({ "X.csv": "series,x,y,low,high,n\na,1,2,1,3,4\n" });
-  const { model } = await loadModel("X.csv", { fetch });
+  const { model } = await loadModel("X.csv", { bands: "auto", fetch });
   assert.equal(asked.length, 1);
   assert.equal(model.series[0].points[0].high, 3);
 });

@@ -1,6 +1,6 @@
 /** Charts of what the shipped data do not hold, and which they therefore do not show: nobody misses their files. */
 
-import { isChosen, parseWhen } from "../../../deck/verdict-text.js";
+import { isChosen, parseWhen } from "../../../deck/text/verdict-text.js";
 
 /**
  * Whether a chart waits for somebody else's data: its experiment has no chart in the shipped data, because they skip it or

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { CUTS, USUAL_CUT } from "../../../deck/mode.js";
+import { CUTS, USUAL_CUT } from "../../../deck/page/mode.js";
 
 /**
  * @typedef {{file: string, line: number, start: number, text: string, id: string|null, timing: string|null,

@@ -1,9 +1,11 @@
 /** What a chart's attributes name is there: series, steps, reference lines, published figures. */
 
-import { namesIn } from "../../../deck/ceilings.js";
+import { seriesNames } from "chartjs-plugin-csv";
+
+import { namesIn } from "../../../deck/data/ceilings.js";
 import { parseMarks } from "../../../deck/chart-tools/marks.js";
-import { seriesNames, stepsOf } from "../../../deck/chart-tools/names.js";
-import { chartEntry } from "../../../deck/provenance.js";
+import { stepsOf } from "../../../deck/text/canvases.js";
+import { chartEntry } from "../../../deck/data/provenance.js";
 import { elementsWith } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
 

@@ -1,7 +1,7 @@
 /** What the talk must speak of: every claim, every chart of a claim; and what a chart must have: a finding and a source. */
 
-import { partsOf } from "../../../deck/data-set.js";
-import { chartEntry } from "../../../deck/provenance.js";
+import { partsOf } from "../../../deck/data/data-set.js";
+import { chartEntry } from "../../../deck/data/provenance.js";
 import { boundElements, elementsWith, headingOf } from "../text/segments.js";
 import { elements } from "../text/tree.js";
 import { isAwaited } from "./awaited.js";

@@ -3,8 +3,8 @@
  * say its notes. A talk that gives no chapter its minutes has no sums to keep.
  */
 
-import { isInCut } from "../../../deck/cut.js";
-import { CUTS, USUAL_CUT } from "../../../deck/mode.js";
+import { isInCut } from "../../../deck/stage/cut.js";
+import { CUTS, USUAL_CUT } from "../../../deck/page/mode.js";
 import { proseOf } from "../text/prose.js";
 import { lineIn } from "./chapters.js";
 

@@ -3,7 +3,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
-import { CUTS } from "../../../deck/mode.js";
+import { CUTS } from "../../../deck/page/mode.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
 import { readDataSet, wordsOf } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";

@@ -3,7 +3,7 @@
  * to problems; a new rule is added to RULES.
  */
 
-import { partsOf } from "../../../deck/data-set.js";
+import { partsOf } from "../../../deck/data/data-set.js";
 import { nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
 import { isAwaited } from "./awaited.js";

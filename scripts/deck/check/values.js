@@ -3,8 +3,8 @@
  * The rules get the talk as `checkTalk` gathers it; problems with a `fix` can be mended by rewriting the literal.
  */
 
-import { follow } from "../../../deck/bound-numbers.js";
-import { CLAIM_FIELDS, CONDITION_PARTS, COUNT_PARTS, isCount } from "../../../deck/claims.js";
+import { follow } from "../../../deck/data/follow.js";
+import { CLAIM_FIELDS, CONDITION_PARTS, COUNT_PARTS, isCount } from "../../../deck/data/claims.js";
 import { boundElements, dataElements } from "../text/segments.js";
 import { textOf } from "../text/tree.js";
 import { escapeText } from "../text/escape.js";

@@ -1,6 +1,6 @@
 /** Texts that verdicts choose: whatever the data say, exactly one text of each group is shown. */
 
-import { VERDICTS, parseWhen } from "../../../deck/verdict-text.js";
+import { VERDICTS, parseWhen } from "../../../deck/text/verdict-text.js";
 import { elementsWith, placeOf, verdictGroups } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
 

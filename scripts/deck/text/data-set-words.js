@@ -3,8 +3,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { numbersFrom } from "../../../deck/sources.js";
-import { isChosen } from "../../../deck/verdict-text.js";
+import { numbersFrom } from "../../../deck/text/sources.js";
+import { isChosen } from "../../../deck/text/verdict-text.js";
 
 /**
  * Reads a data set's manifest and claims.

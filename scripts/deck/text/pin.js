@@ -1,7 +1,7 @@
 /** Slides pinned to one data set: its texts stand in them, the texts that its verdicts do not choose are gone. Pure. */
 
-import { withDataSet } from "../../../deck/data-set.js";
-import { parseWhen } from "../../../deck/verdict-text.js";
+import { withDataSet } from "../../../deck/data/data-set.js";
+import { parseWhen } from "../../../deck/text/verdict-text.js";
 import { applyEdits } from "./edits.js";
 import { escapeText } from "./escape.js";
 import { boundElements, elementsWith } from "./segments.js";

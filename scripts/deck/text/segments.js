@@ -3,7 +3,7 @@
  * and how it is shown: the value that it is bound to, the verdicts that choose it, the source that it names.
  */
 
-import { parseWhen } from "../../../deck/verdict-text.js";
+import { parseWhen } from "../../../deck/text/verdict-text.js";
 import { lineIn } from "../check/chapters.js";
 import { everything, groupsOf, isElement, parseTree, textOf } from "./tree.js";
 

@@ -1,25 +1,77 @@
-"""Where things are. The checkout's root, and the state that lives outside of it."""
+"""Where things are: the program's own files, the project that a person works in, and the state that outlives both."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from replay.base.errors import ConfigurationError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def _checkout() -> Path | None:
+    root = _PACKAGE.parents[1]
+    return root if _PACKAGE.parent.name == "scripts" and (root / "scripts" / "setup").is_file() else None
+
+
+#: The checkout that this program runs from. None where the package was installed: then only `program_file` finds files.
+ROOT = _checkout()
+
+
+def program_file(*parts: str) -> Path:
+    """Return a file or folder that comes with the program: a schema, the workflow, a template of `replay init`.
+
+    They lie in the package's folder `files`. In a checkout these are links to the files that people know.
+    """
+    return _PACKAGE.joinpath("files", *parts)
+
+
+def find_project() -> Path | None:
+    """Return the project folder, which holds `config/` and `benchmarks/`; None where there is none.
+
+    It is the working directory, or the nearest folder above it, that has `config/sites`; else the checkout.
+    """
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "config" / "sites").is_dir()), ROOT)
+
+
+def project_directory() -> Path:
+    """Return the project folder. Raises ConfigurationError where there is none."""
+    if (found := find_project()) is None:
+        raise ConfigurationError(
+            "this is no Replay project: neither this folder nor one above it has config/sites",
+            where=Path.cwd(),
+            next_step="change to your project's folder, or make one here: replay init",
+        )
+    return found
+
+
+def shown(path: Path) -> str:
+    """Return a path as a person reads it: relative to the project where it lies inside."""
+    project = find_project()
+    return str(path.relative_to(project)) if project and path.is_relative_to(project) else str(path)
 
 
 def benchmarks_directory() -> Path:
-    """Folder of all data sets; `REPLAY_BENCHMARKS` moves it (tests do)."""
-    return Path(os.environ.get("REPLAY_BENCHMARKS", ROOT / "benchmarks"))
+    """Folder of all data sets; `REPLAY_BENCHMARKS` moves it."""
+    override = os.environ.get("REPLAY_BENCHMARKS")
+    return Path(override) if override else project_directory() / "benchmarks"
 
 
 def config_directory() -> Path:
-    """Folder of sites, experiments and schemas; `REPLAY_CONFIG` moves it (tests do)."""
-    return Path(os.environ.get("REPLAY_CONFIG", ROOT / "config"))
+    """Folder of sites, experiments and claims; `REPLAY_CONFIG` moves it."""
+    override = os.environ.get("REPLAY_CONFIG")
+    return Path(override) if override else project_directory() / "config"
+
+
+def working_directory() -> Path:
+    """Folder of what a run needs and nobody keeps: plans, logs, sandboxes."""
+    return project_directory() / ".replay"
 
 
 def state_directory() -> Path:
-    """Folder of what must outlive a checkout: the ledgers. `REPLAY_STATE`, else the XDG state folder."""
+    """Folder of what must outlive a project: the ledgers. `REPLAY_STATE`, else the XDG state folder."""
     if override := os.environ.get("REPLAY_STATE"):
         return Path(override)
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"

@@ -1,89 +1,241 @@
-"""Progress for a person: which cell of how many, elapsed, remaining, last value. Line-wise when not on a terminal."""
+"""Progress of work that consists of many steps: how much is done, what runs, what came of the last, how long it takes.
+
+    with Progress(unit="experiments", verb="derive") as progress:
+        progress.start("derive reference", 20)
+        for name in names:
+            progress.begin(name)
+            progress.end("44 cells")        # what came of it
+        progress.line("a line that stays")
+
+On a terminal a bar at its foot follows the work, and is gone at the end; elsewhere lines tell of it, at most one in
+five seconds. A process that works for another one (`EVENTS` in its environment) tells that one instead, which draws.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+import threading
 import time
-from typing import TextIO
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TextIO
 
 from replay.base.clock import utc_now
+from replay.base.screen import Screen, View
+from replay.base.terminal import is_terminal
+
+#: Set to `1` for a process whose standard output another process reads and shows with `Progress.tell`.
+EVENTS = "REPLAY_PROGRESS_EVENTS"
+_EVENT = "\x1e"
+"""ASCII's record separator: no line of text begins with it."""
+_SECONDS_BETWEEN_LINES = 5
+
+
+@dataclass
+class Part:
+    """A part of the work: steps left to do in it, and how long they all take as far as that is known."""
+
+    steps: int
+    seconds: float | None = None
+
+
+@dataclass
+class Account:
+    """Steps done and left over all parts, and the time that the rest takes at the pace so far. Pure."""
+
+    parts: dict[str, Part] = field(default_factory=dict)
+    done: int = 0
+    #: What the steps that are done were expected to take: with what they did take, the pace.
+    expected_seconds: float = 0.0
+
+    @property
+    def left(self) -> int:
+        """Steps that are still to do."""
+        return sum(part.steps for part in self.parts.values())
+
+    @property
+    def total(self) -> int:
+        """All steps."""
+        return self.done + self.left
+
+    def step_done(self, name: str) -> None:
+        """Count one step of a part."""
+        part = self.parts[name]
+        seconds = self._each(part)
+        self.done += 1
+        self.expected_seconds += seconds
+        if part.seconds is not None:
+            part.seconds -= seconds
+        part.steps -= 1
+
+    def resize(self, name: str, steps: int) -> None:
+        """Say how many steps of a part are left; each takes as long as was expected before."""
+        part = self.parts.setdefault(name, Part(0))
+        if part.seconds is not None and part.steps:
+            part.seconds *= steps / part.steps
+        part.steps = steps
+
+    def remaining_seconds(self, elapsed_seconds: float) -> float | None:
+        """Return how long the rest takes, None while nothing is known."""
+        rest = sum(part.steps * self._each(part) for part in self.parts.values())
+        if self.expected_seconds:
+            return rest * elapsed_seconds / self.expected_seconds
+        known = all(part.seconds is not None or not part.steps for part in self.parts.values())
+        return rest if known and self.parts else None
+
+    @staticmethod
+    def _each(part: Part) -> float:
+        return 1.0 if part.seconds is None or not part.steps else part.seconds / part.steps
 
 
 class Progress:
-    """Prints progress of one block. On a terminal one line rewrites itself; elsewhere each set's end is a line."""
+    """Shows how far some work is. A context manager; outside of one it prints lines only."""
 
-    def __init__(self, stream: TextIO | None = None, clock=time.monotonic, log: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        log: TextIO | None = None,
+        *,
+        unit: str = "cells",
+        verb: str = "measure",
+    ) -> None:
         self.stream = stream or sys.stdout
         self.log = log
         self.clock = clock
-        self.terminal = self.stream.isatty()
+        self.unit, self.verb = unit, verb
+        self.events = os.environ.get(EVENTS) == "1"
+        self.screen = Screen(self.stream)
+        self.account = Account()
+        # The screen asks for its view in a thread of its own. Nothing is printed while this is held.
+        self._counting = threading.RLock()
         self.title = ""
-        self.total = 0
-        self.done = 0
-        self._current = ""
-        self._started = clock()
-        self._first_cell: float | None = None
+        self.now = ""
+        self.last = ""
+        self._began = self._started = clock()
+        self._first_step: float | None = None
         self._last_line = 0.0
 
-    def start(self, title: str, cells: int, of_all: int) -> None:
-        """Announce a block: how many of its cells are to be measured."""
-        self.title, self.total, self.done = title, cells, 0
-        self._started = self.clock()
-        kept = of_all - cells
-        if not cells:
-            self.line(f"{title}: complete ({of_all} cells), nothing to measure")
-        else:
-            self.line(f"{title}: {cells} cells to measure" + (f", {kept} are there already" if kept else ""))
+    def __enter__(self) -> Progress:
+        """Draw from now on, where there is a terminal."""
+        if not self.events and is_terminal(self.stream):
+            self.screen.follow(self._view)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Leave the terminal as it was; lines stay."""
+        self.screen.stop()
+
+    def plan(self, parts: Mapping[str, Part]) -> None:
+        """Say what the whole work consists of, by the titles with which its parts `start`."""
+        with self._counting:
+            self.account = Account(dict(parts))
+
+    def start(self, title: str, steps: int, of_all: int | None = None) -> None:
+        """Begin a part: so many of its steps are to be done, of so many in all."""
+        of_all = steps if of_all is None else of_all
+        self.title, self.now = title, ""
+        with self._counting:
+            self.account.resize(title, steps)
+        if not self._emit("start", title=title, steps=steps, of_all=of_all):
+            self._say(self._announced(title, steps, of_all))
 
     def begin(self, what: str) -> None:
-        """Say which cell is being measured."""
-        if self._first_cell is None:
-            self._first_cell = self.clock()
-        self._current = what
-        self._show(f"{self._count(self.done + 1)} {what} …{self._time()}")
+        """Say which step runs from now on."""
+        self._started = self.clock()
+        if self._first_step is None:
+            self._first_step = self._started
+        self.now = what
+        self._emit("begin", what=what)
 
     def end(self, value: str) -> None:
-        """Say what a cell gave."""
-        self.done += 1
-        text = f"{self._count(self.done)} {self._current}: {value}{self._time()}"
-        if self.terminal:
-            self._show(text)
-        elif self.done == self.total or self.clock() - self._last_line >= 5:
-            self.line(text)
+        """Say what came of the step."""
+        with self._counting:
+            self.account.step_done(self.title)
+        self.last = f"{self.now}: {value}"
+        self.now = ""
+        if self._emit("end", value=value) or self.screen.following:
+            return
+        last_of_part = not self.account.parts[self.title].steps
+        if last_of_part or self.clock() - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._say(f"[{self.account.done}/{self.account.total}] {self.last} · {self._time()}")
             self._last_line = self.clock()
 
-    def repeat(self, cells: int) -> None:
-        """Say that a set is measured again: so many more cells."""
-        self.total += cells
+    def repeat(self, steps: int) -> None:
+        """Say that so many steps of this part are done once more."""
+        with self._counting:
+            self.account.resize(self.title, self.account.parts[self.title].steps + steps)
+        self._emit("repeat", steps=steps)
 
     def note(self, text: str) -> None:
         """Print a line that stays."""
         self.line(text)
 
     def line(self, text: str) -> None:
-        """Print a line that stays, above the one that rewrites itself."""
-        lead = "\r\x1b[K" if self.terminal else ""
-        self.stream.write(f"{lead}{text}\n")
-        self.stream.flush()
+        """Print a line that stays, above what follows the work."""
+        if self._emit("line", text=text):
+            self._keep(text)
+        else:
+            self._say(text)
+
+    def doing(self, what: str) -> None:
+        """Say what goes on between steps; only a terminal shows it."""
+        self.now = what
+        self._started = self.clock()
+        self._emit("doing", what=what)
+
+    def tell(self, line: str) -> None:
+        """Take a line of another process' standard output: an event of its progress, else text that stays."""
+        if not line.startswith(_EVENT):
+            self.line(line.rstrip("\n"))
+            return
+        event: dict[str, Any] = json.loads(line[len(_EVENT) :])
+        name = event.pop("event")
+        if name not in ("start", "begin", "end", "repeat", "line", "doing"):
+            raise ValueError(f"no event of progress: {name!r}")
+        getattr(self, name)(**event)
+
+    def _emit(self, event: str, **facts: Any) -> bool:
+        """Tell the process that this one works for; return whether there is one."""
+        if self.events:
+            self.screen.write(f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n")
+        return self.events
+
+    def _say(self, text: str) -> None:
+        self.screen.line(text)
+        self._keep(text)
+
+    def _keep(self, text: str) -> None:
         if self.log is not None:
             self.log.write(f"{utc_now()} {text}\n")
             self.log.flush()
 
-    def _show(self, text: str) -> None:
-        if self.terminal:
-            self.stream.write(f"\r\x1b[K{text[:140]}")
-            self.stream.flush()
+    def _view(self) -> View:
+        with self._counting:
+            done, total, time_text = self.account.done, self.account.total, self._time()
+        return View(
+            done=done,
+            total=total,
+            counted=f"{done} of {total} {self.unit} · {time_text}",
+            now=": ".join(text for text in (self.title, self.now) if text),
+            since=elapsed_text(self.clock() - self._started),
+            last=self.last,
+        )
 
-    def _count(self, number: int) -> str:
-        return f"[{number}/{self.total}]"
+    def _announced(self, title: str, steps: int, of_all: int) -> str:
+        if not steps:
+            return f"{title}: complete ({of_all} {self.unit}), nothing to {self.verb}"
+        kept = of_all - steps
+        return f"{title}: {steps} {self.unit} to {self.verb}" + (f", {kept} are there already" if kept else "")
 
     def _time(self) -> str:
-        elapsed = self.clock() - self._started
-        text = f" · {elapsed_text(elapsed)} elapsed"
-        if self._first_cell is not None and self.done:
-            remaining = (self.clock() - self._first_cell) / self.done * (self.total - self.done)
-            text += f", about {elapsed_text(remaining)} left"
-        return text
+        now = self.clock()
+        text = f"{elapsed_text(now - self._began)} elapsed"
+        working = 0.0 if self._first_step is None else now - self._first_step
+        remaining = self.account.remaining_seconds(working)
+        return text if remaining is None else f"{text}, about {elapsed_text(remaining)} left"
 
 
 def elapsed_text(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""`npm run claims`: what a data set says of every claim of the talk, alone or beside another data set."""
+"""`replay claims`: what a data set says of every claim of the talk, alone or beside another data set."""
 
 from __future__ import annotations
 
@@ -6,47 +6,35 @@ import argparse
 import json
 import sys
 
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.did_you_mean import suggestion
+from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
+from replay.base.terminal import console_of, is_terminal
+from replay.claims.arguments import COMMAND
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
 from replay.claims.files import judge_data_set
 from replay.claims.model import VERDICTS, Assessment
+from replay.claims.on_terminal import print_assessment
 from replay.claims.output import as_document, as_table
 from replay.config.experiments import experiment_names
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
-    made = argparse.ArgumentParser(prog="npm run claims --", description=__doc__)
-    made.add_argument("--data", required=True, metavar="NAME", help="the data set, a folder of benchmarks/")
-    made.add_argument("--against", metavar="NAME", help="another data set: what differs, and is it more than noise?")
-    made.add_argument(
-        "--experiment", action="append", metavar="NAME", help="only the claims of this experiment (may be repeated)"
-    )
-    made.add_argument("--json", action="store_true", help="print JSON")
-    made.add_argument(
-        "--expect",
-        action="append",
-        default=[],
-        metavar="VERDICT:ID",
-        help="end with status 1 unless --data gives the claim that verdict, for example held:journal-4m-write-half",
-    )
-    return made
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """Print the verdicts. Returns 0, 1 where an expected verdict is another, or an error's exit status."""
-    options = parser().parse_args(arguments)
-    try:
-        assessment = judge_data_set(benchmarks_directory() / options.data)
-        unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
-        other = _other(options)
-        assessment = _chosen(assessment, options.experiment)
-    except ReplayError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
-    print(_text(assessment, other, options.json))
+    """Run the command line; return the exit status."""
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the verdicts. Returns 0, 1 where an expected verdict is another; raises ReplayError."""
+    assessment = judge_data_set(benchmarks_directory() / options.data)
+    unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
+    other = _other(options)
+    assessment = _chosen(assessment, options.experiment)
+    if other is None and not options.json and is_terminal(sys.stdout):
+        print_assessment(assessment, console_of(sys.stdout))
+    else:
+        print(_text(assessment, other, options.json))
     for text in unmet:
         print(text, file=sys.stderr)
     return 1 if unmet else 0
@@ -71,7 +59,7 @@ def _chosen(assessment: Assessment, experiments: list[str] | None) -> Assessment
     for name in experiments:
         if name not in known:
             raise ConfigurationError(
-                f"--experiment {name}: there is no such experiment", next_step=f"there are: {', '.join(known)}"
+                f"--experiment {name}: there is no such experiment", next_step=suggestion(name, list(known))
             )
     return assessment.of(experiments)
 

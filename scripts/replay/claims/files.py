@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from replay.base.data_sets import after_missing
 from replay.base.errors import EvidenceError
 from replay.base.tables import write_if_changed
 from replay.claims import claims_path
@@ -22,7 +23,7 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
     Raises ConfigurationError for claims that make no sense.
     """
     if not data_set.is_dir():
-        raise EvidenceError("there is no such data set", where=data_set, next_step="npm run measure -- --help")
+        raise EvidenceError("there is no such data set", where=data_set, next_step=after_missing(data_set))
     factors = {name: list(load_experiment(name)["factors"]) for name in experiment_names()}
     tables = {name: read_table(data_set / name / "tidy.csv", factors[name]) for name in factors}
     book, stamp = book or load_book(), read_stamp(data_set)

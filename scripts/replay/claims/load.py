@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT
+from replay.base.paths import program_file
 from replay.claims import claims_path
 from replay.claims.charts import charts_of
 from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Count, Region, Selector
@@ -17,7 +17,9 @@ from replay.config.experiments import experiment_names, load_experiment
 
 def load_book() -> Book:
     """Return all claims and sources. Raises ConfigurationError naming file, line and what is wrong."""
-    document = load_validated_document(claims_path(), ROOT / "config" / "schemas" / "claims.schema.json")
+    if not claims_path().exists():
+        raise ConfigurationError("this project makes no claims", where=claims_path(), next_step="write them there")
+    document = load_validated_document(claims_path(), program_file("schemas", "claims.schema.json"))
     known = {name: load_experiment(name) for name in experiment_names()}
     sources = dict(document.data["sources"])
     claims: dict[str, Claim] = {}

@@ -12,6 +12,9 @@ from replay.base import stats as statistics
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS
 from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Condition, Count, Finding, Judgement
 
+#: Wide enough for every verdict, in text as on a terminal.
+VERDICT_WIDTH = 20
+NO_CLAIM = "no claim speaks of these experiments"
 COLUMNS = ("id", "condition", "estimate", "low", "high", "n", "region", "condition_verdict", "verdict", "reason")
 
 
@@ -113,11 +116,17 @@ def altered_line(assessment: Assessment) -> list[str]:
 
 
 def as_table(assessment: Assessment, width: int = 100) -> str:
-    """Return the claims for a terminal: verdict, sentence, reason."""
+    """Return the claims as plain text: verdict, sentence, reason."""
     lines = altered_line(assessment)
     if not assessment.judgements:
-        lines.append("no claim speaks of these experiments")
+        lines.append(NO_CLAIM)
+    indent = " " * VERDICT_WIDTH
     for one in assessment.judgements:
-        lines.append(f"{one.verdict.upper():20}{one.claim.sentence} ({one.claim.source}, {one.claim.id})")
-        lines += textwrap.wrap(one.reason, width, initial_indent=" " * 20, subsequent_indent=" " * 20)
+        lines.append(f"{one.verdict.upper():{VERDICT_WIDTH}}{heading_of(one)}")
+        lines += textwrap.wrap(one.reason, width, initial_indent=indent, subsequent_indent=indent)
     return "\n".join(lines)
+
+
+def heading_of(one: Judgement) -> str:
+    """Return a claim as a person reads it: its sentence, where that is from, and its name."""
+    return f"{one.claim.sentence} ({one.claim.source}, {one.claim.id})"

@@ -1,106 +1,189 @@
-"""The exact commands by which an administrator gives Replay what a site's file names. Pure; nothing here runs them."""
+"""The exact commands by which an administrator gives Replay what a site's file names. Nothing here runs them.
+
+They only add. What preflight knows is old by the time they are pasted, and of a site that it could not look at it knows
+nothing. So each of them looks again by itself, and changes no user, keyring, pool, mirroring mode, peer, site name or
+daemon that is there. They are POSIX shell, without comments (an interactive zsh takes none).
+"""
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from replay.cluster.cluster import Cluster
 from replay.cluster.site import Pool, Site
 
+ADMINISTRATOR = "client.admin"
 #: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes its own pools.
 _POOL_CREATE = ("osd pool create", "osd pool set", "osd pool rename", "osd pool application enable")
 _POOL_CREATE += ("osd crush rule create-replicated", "osd erasure-code-profile set")
 _POOL_DELETE = ("osd pool delete", "osd crush rule rm", "osd erasure-code-profile rm")
 
 
-def user(site: Site, *, exists: bool = False) -> list[str]:
-    """Return the command that makes the site's user (or, where it `exists`, corrects its capabilities)."""
+def administrator(cluster: Cluster) -> Cluster:
+    """Return the cluster as its administrator reaches it, with the keyring that lies beside its conf by the usual name.
+
+    Where none lies there, ceph looks for one by itself.
+    """
+    keyring = cluster.conf.with_name(f"{cluster.conf.stem}.{ADMINISTRATOR}.keyring")
+    return replace(cluster, client=ADMINISTRATOR, keyring=keyring if os.path.lexists(keyring) else None)
+
+
+def user(site: Site) -> list[str]:
+    """Return the command that makes the site's user and its keyring; none where that keyring is there already."""
     osd = ", ".join(_profile(pool) for pool in site.pools.all())
     mgr = ", ".join(dict.fromkeys(f"profile rbd pool={pool.name}" for pool in site.pools.all()))
-    caps = f"mon {_quoted(_monitor_capabilities(site))} osd {_quoted(osd)} mgr {_quoted(mgr)}"
-    client, keyring = site.primary.client, site.primary.keyring
-    if exists:
-        return [f"ceph auth caps {client} {caps}"]
-    output = f" -o {keyring}" if keyring else ""
-    return [f"ceph auth get-or-create {client} {caps}{output}"]
+    return _user(site.primary, {"mon": _monitor_capabilities(site), "osd": osd, "mgr": mgr})
 
 
 def second_user(site: Site) -> list[str]:
     """Return the command that makes the user on the second cluster, which only reads and removes copies' remains."""
-    second = site.second_site
-    if second is None:
+    if (second := site.second_site) is None:
         return []
-    caps = f"mon 'profile rbd' osd 'profile rbd pool={second.pool}' mgr 'profile rbd pool={second.pool}'"
-    output = f" -o {second.cluster.keyring}" if second.cluster.keyring else ""
-    return [f"ceph --conf {second.cluster.conf} auth get-or-create {second.cluster.client} {caps}{output}"]
+    profile = f"profile rbd pool={second.pool}"
+    return _user(second.cluster, {"mon": "profile rbd", "osd": profile, "mgr": profile})
 
 
-def pool(wanted: Pool, *, is_data_pool: bool = False) -> list[str]:
-    """Return the commands that make a pool: replicated by device class, or erasure-coded with overwrites."""
-    pg_num = wanted.pg_num or 32
-    commands = []
+def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> list[str]:
+    """Return the command that makes a pool: replicated by device class, or erasure-coded with overwrites.
+
+    It does nothing where a pool of that name exists, or where the cluster does not say that there is none: on a pool
+    that is there, `pool create` succeeds, and what follows would change it.
+    """
+    ceph = _program("ceph", cluster)
+    name, pg_num, steps = wanted.name, wanted.pg_num or 32, []
     if is_data_pool:
         k, m = wanted.erasure_code or (2, 1)
         device = f" crush-device-class={wanted.device_class}" if wanted.device_class else ""
-        commands.append(
-            f"ceph osd erasure-code-profile set {wanted.name} k={k} m={m} crush-failure-domain=host{device}"
-        )
-        commands.append(f"ceph osd pool create {wanted.name} {pg_num} {pg_num} erasure {wanted.name}")
-        commands.append(f"ceph osd pool set {wanted.name} allow_ec_overwrites true")
-        commands.append(f"ceph osd pool application enable {wanted.name} rbd")
-        return commands
-    rule = ""
-    if wanted.device_class:
-        rule = f" {wanted.name}-{wanted.device_class}"
-        commands.append(f"ceph osd crush rule create-replicated{rule} default host {wanted.device_class}")
-    commands.append(f"ceph osd pool create {wanted.name} {pg_num} {pg_num} replicated{rule}")
-    if wanted.replicas:
-        commands.append(f"ceph osd pool set {wanted.name} size {wanted.replicas}")
-    return [*commands, *initialise(wanted), *(namespace(wanted) if wanted.namespace else [])]
+        steps.append(f"{ceph} osd erasure-code-profile set {name} k={k} m={m} crush-failure-domain=host{device}")
+        steps.append(f"{ceph} osd pool create {name} {pg_num} {pg_num} erasure {name}")
+        steps.append(f"{ceph} osd pool set {name} allow_ec_overwrites true")
+        steps.append(f"{ceph} osd pool application enable {name} rbd")
+    else:
+        rule = f" {name}-{wanted.device_class}" if wanted.device_class else ""
+        if rule:
+            steps.append(f"{ceph} osd crush rule create-replicated{rule} default host {wanted.device_class}")
+        steps.append(f"{ceph} osd pool create {name} {pg_num} {pg_num} replicated{rule}")
+        if wanted.replicas:
+            steps.append(f"{ceph} osd pool set {name} size {wanted.replicas}")
+        steps += initialise(cluster, wanted)
+        steps += namespace(cluster, wanted) if wanted.namespace else []
+    absent = f"pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e {name}"
+    return [_block(absent, steps)]
 
 
-def initialise(wanted: Pool) -> list[str]:
-    """Return the command that makes a pool one for block devices."""
-    return [f"rbd pool init {wanted.name}"]
+def second_pool(site: Site) -> list[str]:
+    """Return the command that makes the data pool's namesake on the second cluster, as that cluster makes pools."""
+    if (second := site.second_site) is None:
+        return []
+    return pool(second.cluster, replace(site.pools.data, replicas=None, device_class=None))
 
 
-def namespace(wanted: Pool) -> list[str]:
-    """Return the command that makes the pool's namespace."""
-    return [f"rbd namespace create --pool {wanted.name} --namespace {wanted.namespace}"]
+def initialise(cluster: Cluster, wanted: Pool) -> list[str]:
+    """Return the command that makes a pool one for block devices; `rbd` refuses it on a pool of another application."""
+    return [f"{_program('rbd', cluster)} pool init {wanted.name}"]
+
+
+def namespace(cluster: Cluster, wanted: Pool) -> list[str]:
+    """Return the command that makes the pool's namespace; it fails where there is one."""
+    return [f"{_program('rbd', cluster)} namespace create --pool {wanted.name} --namespace {wanted.namespace}"]
 
 
 def mirroring(site: Site) -> list[str]:
-    """Return the commands that mirror the data pool, image by image, from the first cluster to the second."""
-    second = site.second_site
-    if second is None:
+    """Return the commands that mirror the data pool, image by image, from the first cluster to the second.
+
+    A pool that mirrors already keeps its mode and its peers. Neither cluster is given a site name: it is the whole
+    cluster's, and without one Ceph takes the fsid. The token goes from one program to the other and into no file.
+    """
+    if (second := site.second_site) is None:
         return []
-    data, there = site.pools.data, f"rbd --conf {second.cluster.conf}"
-    commands = [f"rbd mirror pool enable {data.name} image", f"{there} mirror pool enable {data.name} image"]
-    if data.namespace:
-        commands += [f"rbd mirror pool enable {data.spec} image", f"{there} mirror pool enable {data.spec} image"]
-    return [
-        *commands,
-        f"rbd mirror pool peer bootstrap create --site-name first {data.name} > peer-token",
-        f"{there} mirror pool peer bootstrap import --site-name second --direction rx-only {data.name} peer-token",
-        "shred --remove peer-token",
+    data = site.pools.data
+    here, there = _program("rbd", site.primary), _program("rbd", second.cluster)
+    commands = [
+        f"{rbd} mirror pool info {spec} | grep -qx 'Mode: disabled' && {rbd} mirror pool enable {spec} image"
+        for spec in dict.fromkeys((data.name, data.spec))
+        for rbd in (here, there)
     ]
+    by_image = " && ".join(f"{rbd} mirror pool info {data.name} | grep -qx 'Mode: image'" for rbd in (here, there))
+    without = f"{there} mirror pool info {data.name} | grep -qx 'Peer Sites: none'"
+    token = f"{here} mirror pool peer bootstrap create {data.name}"
+    given = f"{there} mirror pool peer bootstrap import --direction rx-only {data.name} -"
+    return [*commands, _block(f"{by_image} && {without}", [f"{token} |\n    {given}"])]
 
 
-def mirror_daemon() -> list[str]:
-    """Return the command that starts the mirror daemon on the second cluster (packages, then cephadm)."""
+def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph")) -> list[str]:
+    """Return the commands that start a mirror daemon on the second cluster: by cephadm, and where packages brought it.
+
+    The second one is for a host of that cluster, whose own configuration lies in `folder`; it does nothing elsewhere.
+    """
+    ceph = _program("ceph", second)
+    keyring = f"{shlex.quote(str(folder))}/ceph.client.$id.keyring"
+    made = "ceph auth get-or-create \"client.$id\" mon 'profile rbd-mirror' osd 'profile rbd'"
     return [
-        "systemctl enable --now ceph-rbd-mirror@rbd-mirror.$(hostname -s)   # on a host of the second cluster",
-        "ceph orch apply rbd-mirror --placement=1   # instead, where cephadm runs it",
+        _block(
+            f"services=$({ceph} orch ls rbd-mirror) && ! printf '%s\\n' \"$services\" | grep -q '^rbd-mirror'",
+            [f"{ceph} orch apply rbd-mirror --placement=1"],
+        ),
+        _block(
+            f'id=rbd-mirror.$(hostname -s) && [ "$(ceph fsid)" = {fsid} ]',
+            [
+                f"{{ [ -e {keyring} ] || {{ {_new_keyring(made, keyring, '  ')} && chown ceph: {keyring}; }}; }}",
+                'systemctl enable --now "ceph-rbd-mirror@$id"',
+            ],
+        ),
     ]
 
 
 def everything(site: Site) -> list[str]:
-    """Return all commands that a site needs from nothing; those of what exists already do no harm but say so."""
+    """Return all commands that a site needs from nothing, those for both clusters."""
     commands = []
     for each in site.pools.all():
         if not each.create:
-            commands += pool(each, is_data_pool=each is site.pools.data_pool)
-    commands += user(site)
-    if site.second_site is not None:
-        commands += second_user(site) + mirroring(site) + mirror_daemon()
-    return commands
+            commands += pool(site.primary, each, is_data_pool=each is site.pools.data_pool)
+    return commands + user(site) + second_site(site)
+
+
+def second_site(site: Site) -> list[str]:
+    """Return all commands that the second cluster needs from nothing, but for the mirror daemon.
+
+    Whether one runs is seen only where the cluster can be asked. None where the site's file does not allow its use.
+    """
+    if "second_site" not in site.allows:
+        return []
+    return second_pool(site) + second_user(site) + mirroring(site)
+
+
+def _user(cluster: Cluster, capabilities: dict[str, str]) -> list[str]:
+    """Return the command that makes a user and its keyring.
+
+    Ceph refuses `get-or-create` for a user that has other capabilities, and `-o` would have emptied the file by then.
+    """
+    if cluster.keyring is None or os.path.lexists(cluster.keyring):
+        return []
+    caps = " ".join(f"{daemon} {_quoted(text)}" for daemon, text in capabilities.items())
+    made = f"{_program('ceph', cluster)} auth get-or-create {cluster.client} {caps}"
+    return [_new_keyring(made, shlex.quote(str(cluster.keyring)))]
+
+
+def _new_keyring(made: str, keyring: str, indented: str = "") -> str:
+    """Return the command that writes what another one prints to a file that must not exist, for its owner alone.
+
+    It is written when all is printed: a command that fails leaves no empty keyring.
+    """
+    lines = ("(umask 077 && set -o noclobber &&", f"key=$({made}) &&", f"printf '%s\\n' \"$key\" > {keyring})")
+    return f"\n{indented}  ".join(lines)
+
+
+def _block(condition: str, steps: Sequence[str]) -> str:
+    body = " &&\n".join(f"  {step}" for step in steps)
+    return f"if {condition}; then\n{body}\nfi"
+
+
+def _program(name: str, cluster: Cluster) -> str:
+    return shlex.join([name, *administrator(cluster).arguments()])
 
 
 def _profile(wanted: Pool) -> str:

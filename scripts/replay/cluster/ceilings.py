@@ -13,10 +13,10 @@ from replay.cluster.health import recovering, slow_operations
 class Ceilings:
     """What a run must not exceed. None means that the site sets no limit.
 
-    `rate_bytes_per_second` limits what one image's client may ask for, `bytes_written_to_media_per_run` what the run
-    may write to all OSDs together, `fullest_osd_fraction` how full the fullest OSD may be (0 to 1),
-    `tenant_latency_seconds` the slowest OSD's commit latency, `slow_operations` their number; `recovery` tolerates
-    recovery while a set runs.
+    `rate_bytes_per_second` limits what one image's client may ask for, also while the image is filled;
+    `bytes_written_to_media_per_run` what the run may write to all OSDs together; `fullest_osd_fraction` how full the
+    fullest OSD may be (0 to 1); `tenant_latency_seconds` the slowest OSD's commit latency, `slow_operations` their
+    number; `recovery` tolerates recovery while a set runs.
     """
 
     rate_bytes_per_second: float | None = None
@@ -30,7 +30,11 @@ class Ceilings:
         """Return librbd's settings that hold an image to the rate; they are part of a cell's identity."""
         if self.rate_bytes_per_second is None:
             return {}
-        return {"rbd_qos_bps_limit": str(int(self.rate_bytes_per_second))}
+        return {"rbd_qos_bps_limit": str(max(1, int(self.rate_bytes_per_second)))}
+
+
+#: What to do where the bytes of a run are used up.
+RAISE_IT = "what is finished is kept; raise the ceiling and run measure again, or begin another run with another --data"
 
 
 @dataclass(frozen=True)
@@ -49,21 +53,24 @@ def check(
     osd_perf: Mapping[str, Any] | None = None,
     bytes_written_to_media: float = 0.0,
     bytes_of_next_set: float = 0.0,
+    bytes_added_by_next_set: float = 0.0,
+    next_set: str = "the next set",
 ) -> list[Stop]:
     """Return the ceilings that are reached, given what is known (`ceph status`, `osd df`, `osd perf`, parsed).
 
-    `bytes_written_to_media` is what this run wrote so far, `bytes_of_next_set` what it is about to write: a set that
-    would pass the ceiling is not begun. What is not given is not judged.
+    `bytes_written_to_media` is what this run wrote so far, `bytes_of_next_set` what it is about to write to media: a
+    set that would pass the ceiling is not begun. `bytes_added_by_next_set` is the part of it that takes room which was
+    free (overwriting an image does not). What is not given is not judged.
     """
     stops = []
     limit = ceilings.bytes_written_to_media_per_run
-    total = bytes_written_to_media + bytes_of_next_set
-    if limit is not None and total > limit:
-        stops.append(
-            Stop("bytes_written", f"{total / 2**30:.1f} GiB written to media; the site allows {limit / 2**30:.1f}")
-        )
+    if limit is not None and bytes_written_to_media + bytes_of_next_set > limit:
+        text = f"this run has written {bytes_written_to_media / 2**30:.3g} GiB to media"
+        if bytes_of_next_set:
+            text += f", and {next_set} would write about {bytes_of_next_set / 2**30:.3g} GiB"
+        stops.append(Stop("bytes_written", f"{text}; the site allows {limit / 2**30:.3g} GiB"))
     if osd_df is not None:
-        name, fraction = fullest_osd(osd_df, bytes_of_next_set)
+        name, fraction = fullest_osd(osd_df, bytes_added_by_next_set)
         if fraction > ceilings.fullest_osd_fraction:
             text = f"{name} is (or would be) {fraction:.0%} full; the site allows {ceilings.fullest_osd_fraction:.0%}"
             stops.append(Stop("fullest_osd", text))

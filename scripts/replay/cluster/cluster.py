@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import setup_command
 
 
 class CephCommandError(ReplayError):
@@ -54,7 +55,7 @@ class Cluster:
             )
         except FileNotFoundError as error:
             raise CephCommandError(
-                f"the program {tool} is not installed", where=shown, next_step="run scripts/setup"
+                f"the program {tool} is not installed", where=shown, next_step=setup_command()
             ) from error
         except subprocess.TimeoutExpired as error:
             raise CephCommandError(

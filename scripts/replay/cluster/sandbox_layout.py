@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT
+from replay.base.paths import working_directory
 
 CLUSTERS = ("left", "right")
 STATE_FILE = "sandbox.json"
@@ -32,7 +32,7 @@ def default_directory(name: str = "default") -> Path:
         )
     if name == "default" and (override := os.environ.get("REPLAY_SANDBOX_DIR")):
         return Path(override).resolve()
-    return ROOT / ".replay" / "sandbox" / name
+    return working_directory() / "sandbox" / name
 
 
 def choose_run_directory(directory: Path) -> Path:

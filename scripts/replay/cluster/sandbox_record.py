@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.paths import ROOT
+from replay.base.invocation import replay_command
+from replay.base.paths import working_directory
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, default_directory
 from replay.config.sandbox_options import SandboxOptions
 
@@ -139,18 +140,23 @@ def load(directory: Path | str | None = None) -> Sandbox:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise SandboxError("no sandbox here", where=folder, next_step="run scripts/sandbox up") from None
+        raise SandboxError(
+            "no sandbox here", where=folder, next_step=f"run {replay_command('sandbox', 'up')}"
+        ) from None
     except (OSError, ValueError) as error:
-        raise IncompatibleStateError(f"unreadable: {error}", where=path, next_step=_START_AGAIN) from error
+        raise IncompatibleStateError(f"unreadable: {error}", where=path, next_step=_start_again()) from error
     return _parse(document, path)
 
 
-_START_AGAIN = "run scripts/sandbox down, then scripts/sandbox up"
+def _start_again() -> str:
+    return f"run {replay_command('sandbox', 'down')}, then {replay_command('sandbox', 'up')}"
 
 
 def _parse(document: Any, path: Path) -> Sandbox:
     if not isinstance(document, dict) or document.get("schema_version") != SCHEMA_VERSION:
-        raise IncompatibleStateError("made by another version of Replay's sandbox", where=path, next_step=_START_AGAIN)
+        raise IncompatibleStateError(
+            "made by another version of Replay's sandbox", where=path, next_step=_start_again()
+        )
     try:
         clusters = {}
         for name, entry in document["clusters"].items():
@@ -167,19 +173,19 @@ def _parse(document: Any, path: Path) -> Sandbox:
             phase=document["phase"],
         )
     except (KeyError, TypeError, AttributeError, ConfigurationError) as error:
-        raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_START_AGAIN) from error
+        raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_start_again()) from error
 
 
 def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:
     """Say whether Replay itself started the cluster with this fsid.
 
-    Looks in `directory` where one is given, else in every sandbox of this checkout and in `REPLAY_SANDBOX_DIR`.
+    Looks in `directory` where one is given, else in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
     Guards the operations that are refused elsewhere (`crush`, `osd_config`).
     """
     if directory is not None:
         folders = [Path(directory)]
     else:
-        folders = [default_directory(), *sorted((ROOT / ".replay" / "sandbox").glob("*/"))]
+        folders = [default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]
     for folder in folders:
         try:
             if fsid in load(folder).fsids:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT, config_directory
+from replay.base.paths import config_directory, program_file
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import WORDS, missing, require
 from replay.cluster.ceilings import Ceilings
@@ -99,7 +99,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
     site raises SandboxError when that sandbox was never started.
     """
     path = config_directory() / "sites" / f"{name}.yaml"
-    document = load_validated_document(path, ROOT / "config" / "schemas" / "site.schema.json")
+    document = load_validated_document(path, program_file("schemas", "site.schema.json"))
     raw: dict[str, Any] = document.data
     if raw["name"] != path.stem:
         raise ConfigurationError(

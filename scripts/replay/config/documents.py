@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
+from replay.base.did_you_mean import did_you_mean, suggestion
 from replay.base.errors import ConfigurationError
 
 KeyPath = tuple[str | int, ...]
@@ -93,6 +93,18 @@ def load_validated_document(path: Path, schema_path: Path) -> Document:
     return document
 
 
+class _Values(Document):
+    """Values that stand in no file: `path` is what to call their place."""
+
+    def where(self, *keys: str | int) -> str:
+        return str(self.path)
+
+
+def validate_values(values: Mapping[str, Any], where: str, schema_path: Path) -> None:
+    """Check values that stand in no file, such as those of a command line; raises ConfigurationError."""
+    validate(_Values(Path(where), values, {}), _schema(schema_path))
+
+
 def validate(document: Document, schema: Mapping[str, Any]) -> None:
     """Raise one ConfigurationError that names every violation (the first ten), in the order of the file."""
     errors = list(Draft202012Validator(schema).iter_errors(document.data))
@@ -145,7 +157,7 @@ def _explain(error: ValidationError) -> list[tuple[KeyPath, str, str]]:
                 (
                     (*path, key),
                     f"{_dotted((*path, key))}: unknown key; expected one of {', '.join(known) or 'none'}",
-                    _did_you_mean(str(key), known),
+                    did_you_mean(str(key), known),
                 )
                 for key in unknown
             ]
@@ -154,7 +166,7 @@ def _explain(error: ValidationError) -> list[tuple[KeyPath, str, str]]:
             return [((*path, key), f"{_dotted((*path, key))}: this key is missing", "") for key in lacking]
         case "enum":
             options = [str(option) for option in error.validator_value]
-            return [(path, f"{name}: {value!r} is not one of {', '.join(options)}", _did_you_mean(str(value), options))]
+            return [(path, f"{name}: {value!r} is not one of {', '.join(options)}", did_you_mean(str(value), options))]
         case "oneOf" if not error.context:
             either = " or ".join(", ".join(option.get("required", ("…",))) for option in error.validator_value)
             return [(path, f"{name}: expected either {either}, found more than one", "")]
@@ -184,13 +196,8 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _did_you_mean(word: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean {close[0]!r}?" if close else ""
-
-
 def _similar_files(path: Path) -> str:
     if not path.parent.is_dir():
         return f"there is no folder {path.parent} either"
     names = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
-    return _did_you_mean(path.stem, names) or (f"there are: {', '.join(names)}" if names else "")
+    return suggestion(path.stem, names) if names else ""

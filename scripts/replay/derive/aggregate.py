@@ -27,7 +27,8 @@ class Chart:
     whether `<name>.runs.csv` is among the files. `column` is the column of tidy.csv whose values it draws, or divides.
     `x` is the label and unit of an axis that is not the design's, and `level` the one level of the x factor that the
     chart is of. Of a ratio chart `estimates` holds what it draws, by variant and x; of trials `summary` holds each
-    variant's, all blocks.
+    variant's, all blocks. `sparse` are the series that are measured at fewer levels of the axis by design, so that a
+    gap in them is no failure.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Chart:
     summary: Mapping[str, statistics.Point] = field(default_factory=dict)
     x: Mapping[str, str] | None = None
     level: Any = None
+    sparse: tuple[str, ...] = ()
 
     def with_runs(self, runs: Sequence[Run]) -> Chart:
         """Return the chart with the file of its runs; without one where there is no run."""
@@ -64,6 +66,12 @@ class Workload:
     xs: tuple[Any, ...]
     variants: tuple[tuple[str, str], ...]
     designed: frozenset[tuple[str, Any]]
+
+    def sparse(self) -> tuple[str, ...]:
+        """Return the labels of the variants that are measured at fewer levels of the axis by design."""
+        return tuple(
+            label for variant, label in self.variants if any((variant, x) not in self.designed for x in self.xs)
+        )
 
 
 @dataclass(frozen=True)
@@ -224,6 +232,7 @@ def _median_chart(
         companions=companions,
         column=metric["metric"],
         summary=summary,
+        sparse=workload.sparse() if design.kind == "wide" else (),
     )
     # Of trials each point is a run already.
     return chart if trials else chart.with_runs(_runs_of_medians(workload, values))
@@ -293,6 +302,7 @@ def _ratio_chart(metric: Mapping[str, Any], workload: Workload, values: _Values,
         companions=companions,
         column=metric["metric"],
         estimates=estimates,
+        sparse=shown.sparse() if design.kind == "wide" else (),
     ).with_runs(runs)
 
 

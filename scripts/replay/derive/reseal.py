@@ -1,4 +1,4 @@
-"""`npm run derive -- --reseal COPY`: takes altered raw files in a copy of a data set, and stamps the copy as altered.
+"""`replay derive --reseal COPY`: takes altered raw files in a copy of a data set, and stamps the copy as altered.
 
 SHA256SUMS, and the list in each altered pack, then say what is there, so that the copy can be derived. The stamp
 (`altered.json`, see `replay.raw.copies`) is on disk before the first SHA256SUMS is replaced: whatever cuts this short
@@ -10,11 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.invocation import replay_command
 from replay.base.tables import json_text
-from replay.derive.manifest import exclusive, experiments_in
 from replay.raw import durable
 from replay.raw.alterations import Alterations, find_alterations
 from replay.raw.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
+from replay.raw.layout import exclusive, experiments_in
 
 SHIPPED = "reference"
 
@@ -90,5 +91,5 @@ def _how_to_copy(original: Path, name: str = "") -> str:
     name = name or f"{original.name}-altered"
     return (
         f"alter a copy: cp -r {original} {original.with_name(name)}, alter a pack of its raw/ (see docs/deriving.md), "
-        f"then: npm run derive -- --reseal {name}"
+        f"then: {replay_command('derive', '--reseal', name)}"
     )

@@ -147,6 +147,10 @@ class Design:
         images = {(variant.image.size_bytes, variant.image.object_size_bytes) for variant in self.variants}
         return dict(zip(("image_size_bytes", "object_size_bytes"), images.pop(), strict=True)) if images else {}
 
+    def title_of_block(self, block: int) -> str:
+        """Return how a person is told of a block; a run may have more of them than the scale asks for."""
+        return f"{self.name} block {block}" + (f" of {self.blocks}" if block <= self.blocks else "")
+
     @property
     def digest(self) -> str:
         """Digest of the public design; names its file."""

@@ -9,15 +9,14 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image
 from replay.design.media import media_bytes
-from replay.design.procedures import protocol_class
+from replay.design.procedures import needs_of, protocol_class
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, writes
 
 #: For the estimate before anything was measured: seconds until an image is there, seconds per MiB that fills it, and
 #: seconds until the second cluster is level after a write. Measured on a sandbox; the rest is the protocols' own.
 IMAGE_SECONDS = 1.0
 FILL_SECONDS_PER_MEBIBYTE = 0.004
 MIRRORED_WRITE_WAIT_SECONDS = 6.0
-#: What a client is taken to write before a pilot has told.
-ASSUMED_BYTES_PER_SECOND = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def reckon(
     blocks = [[cell for one in sets for cell in one.cells] for sets in todo]
     client = media = 0.0
     for cells in blocks:
-        for cell in filter(_writes, cells):
+        for cell in (cell for cell in cells if writes(cell.levels)):
             written = ASSUMED_BYTES_PER_SECOND * design.sizing.target_seconds
             client += written
             media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
@@ -84,7 +83,7 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> 
     name = design.configuration["protocol"]
     protocol, target = protocol_class(name), design.sizing.target_seconds
     each = target * (1 + (protocol.pilot_share if first else 0.0)) + protocol.overhead_seconds
-    mirrored = sum(_writes(cell) and cell.variant.image.mirroring is not None for cell in cells)
+    mirrored = sum(writes(cell.levels) and cell.variant.image.mirroring is not None for cell in cells)
     filling = sum(
         IMAGE_SECONDS + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
         for image in _images(name, cells)
@@ -92,16 +91,12 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> 
     return each * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * mirrored + filling
 
 
-def _writes(cell: Cell) -> bool:
-    return "write" in str(cell.levels.get("io_type", cell.levels.get("mode", "write")))
-
-
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
     """Return a block's images: one per variant, or as many as `clients` or `images` say; or one per cell.
 
     Experiments without images have variants with one of no size: it is left out.
     """
-    if protocol in ("failover", "mirror_lag"):
+    if needs_of(protocol).image_per_cell:
         return [cell.variant.image for cell in todo]
     most: dict[str, tuple[Image, int]] = {}
     for cell in todo:

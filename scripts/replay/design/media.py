@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Write:
+    """Bytes that clients write: to the site's images, or to another `pool`; `journaled` goes through a journal.
+
+    `copies` is known where it is not the pool's, such as 1 of a local file. `adds` tells what takes room that was free:
+    a fill, or new objects; overwriting does not.
+    """
+
+    bytes: float
+    pool: str | None = None
+    journaled: bool = False
+    copies: float | None = None
+    adds: bool = False
+
 
 def media_bytes(
     client_bytes: float, *, replicas: int = 3, journaled: bool = False, erasure_code: tuple[int, int] | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from replay.design.design import Sizing
 
@@ -11,6 +13,14 @@ from replay.design.design import Sizing
 ENOUGH_OF_TARGET = 0.2
 MOST_ROUNDS = 5
 MOST_GROWTH = 64.0
+#: What the clients of a cell are taken to write, all together, before it was ever measured.
+ASSUMED_BYTES_PER_SECOND = 64 << 20
+
+
+def writes(levels: Mapping[str, Any]) -> bool:
+    """Tell whether a cell with these levels writes; one that does not say so does."""
+    kind = str(levels.get("io_type", levels.get("mode", "write")))
+    return "write" in kind or "rw" in kind
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import sys
 
-from replay.measure.command import main
+from replay.measure.arguments import COMMAND
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(COMMAND.main())

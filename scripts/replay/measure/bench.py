@@ -13,9 +13,11 @@ from replay.cluster import sandbox_record
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
+from replay.owned.account import Account
 from replay.owned.ledger import Ledger
 from replay.owned.open_site import OpenSite
 from replay.owned.slot import SlotLock
+from replay.owned.spending import Copies, Spending
 from replay.samplers.hosts import HostSampler
 from replay.samplers.machine import MachineSampler
 
@@ -26,6 +28,16 @@ class Bench(OpenSite):
 
     sampler: MachineSampler
     hosts: HostSampler | None = None
+
+
+def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
+    """Return the account of this site's and data set's run on the live cluster, held to the site's ceiling."""
+    return Spending(
+        Account.of(session.fsid(), site.name, data_set),
+        Copies(site, session).media_bytes,
+        limit=site.ceilings.bytes_written_to_media_per_run,
+        site=site.name,
+    )
 
 
 @contextlib.contextmanager
@@ -56,5 +68,6 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             allowed=frozenset(site.capabilities()),
             secondary=secondary,
             secondary_ledger=secondary_ledger,
+            spending=spending_of(site, data_set, session),
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
         )

@@ -1,74 +1,90 @@
-"""`npm run measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it.
+"""`replay measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it.
 
-At the end it derives what was measured, as `npm run derive` does, and prints the verdicts of the claims: both only read
+At the end it derives what was measured, as `replay derive` does, and prints the verdicts of the claims: both only read
 raw output, and whatever becomes of them the exit status is that of measuring.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-from replay.base.errors import ReplayError
-from replay.base.paths import ROOT, benchmarks_directory
-from replay.base.progress import elapsed_text
+from replay.base.command_line import INTERRUPTED
+from replay.base.invocation import deck_command, replay_command
+from replay.base.paths import benchmarks_directory, shown, working_directory
+from replay.base.progress import Part, Progress, elapsed_text
+from replay.base.terminal import waiting
 from replay.claims import claims_path
-from replay.cluster.site import Site, load_site
+from replay.cluster.site import load_site
 from replay.config.experiments import experiment_names
-from replay.design.design import SCALES, Design
+from replay.design.design import Design
 from replay.design.estimate import Estimate
-from replay.preflight.plan import BlockPlan, design_for, estimate, plans, raw_directory, refuse_copies
+from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.measure.arguments import COMMAND
+from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest
 from replay.raw.evidence import record_design
 from replay.raw.history import History
-
-#: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
-_CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the command line of `npm run measure`."""
-    made = argparse.ArgumentParser(prog="npm run measure --", description=__doc__)
-    made.add_argument("--site", required=True, help="config/sites/<SITE>.yaml, the cluster to measure")
-    made.add_argument("--data", help="the data set to write, benchmarks/<DATA>/ (default: the site's name)")
-    made.add_argument("--scale", choices=SCALES, default="quick", help="how much (default: quick)")
-    made.add_argument("--experiment", action="append", metavar="NAME", help="one experiment; may be repeated")
-    made.add_argument("--blocks", type=int, metavar="N", help="so many repetitions in all instead of the scale's")
-    made.add_argument("--dry-run", action="store_true", help="say cells, hours and bytes; measure nothing")
-    return made
+from replay.raw.layout import sealed_block
+from replay.workflow.snakemake import cause_in, log_path, run_snakemake
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status."""
-    options = parser().parse_args(arguments)
-    try:
-        return _campaign(options)
-    except ReplayError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
+    """Run the command line; return the exit status."""
+    return COMMAND.main(arguments)
 
 
-def _campaign(options: argparse.Namespace) -> int:
-    site = load_site(options.site)
-    data_set = options.data or site.name
-    names = options.experiment or experiment_names()
-    designs = [design_for(site, name, options.scale) for name in names]
-    todo = plans(site, data_set, options.scale, names, options.blocks)
-    _say_plan(designs, data_set, todo)
+def run(options: argparse.Namespace) -> int:
+    """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status; raises ReplayError."""
+    with waiting("planning"):
+        site = load_site(options.site)
+        data_set = options.data or site.name
+        names = options.experiment or experiment_names()
+        designs = {name: design_for(site, name, options.scale) for name in names}
+        sources = {name: sources_digest(site, name) for name in names}
+        todo = plans(data_set, designs.values(), options.blocks)
+    _say_plan(list(designs.values()), data_set, todo)
     if options.dry_run:
         return 0
-    record_skipped(data_set, designs)
-    before = {plan.pack for plan in todo if plan.pack.exists()}
-    status = _snakemake(site, data_set, options)
-    _say_costs([plan for plan in todo if plan.pack.exists() and plan.pack not in before])
+    record_skipped(data_set, designs.values())
+    packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
+    before = {one for one, pack in packs.items() if pack.exists()}
+    plan = PlanFile(site.name, data_set, options.scale, designs, sources, tuple(todo))
+    with Progress() as progress:
+        progress.plan(parts_of(designs.values(), data_set, todo))
+        status = 0
+        for chosen in [[name] for name in names] if options.experiment else [names]:
+            status = _measure(plan.of(chosen), progress) or status
+            if status == INTERRUPTED:
+                break
+    if status == INTERRUPTED:
+        print(f"next: {replay_command('measure', *_words(options))} goes on from there")
+    _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
+
+
+def parts_of(designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock]) -> dict[str, Part]:
+    """Return what the whole run consists of: cells and expected seconds of each block that lacks some, by its title."""
+    parts = {}
+    by_name = {design.name: design for design in designs}
+    for plan in todo:
+        design = by_name[plan.experiment]
+        figures = estimate(design, data_set, [plan.block])
+        if figures.cells:
+            parts[design.title_of_block(plan.block)] = Part(figures.cells, figures.seconds)
+    return parts
+
+
+def _words(options: argparse.Namespace) -> list[str]:
+    """Return the options as they can be typed again."""
+    words = ["--site", options.site]
+    words += ["--data", options.data] if options.data else []
+    words += ["--scale", options.scale]
+    words += [word for name in options.experiment for word in ("--experiment", name)]
+    return words + (["--blocks", str(options.blocks)] if options.blocks else [])
 
 
 def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
@@ -85,34 +101,37 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
     measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
     if not measured:
         return status
-    print(f"\nraw output: {_shown(folder)}")
+    print(f"\nraw output: {shown(folder)}")
     steps = {"derive": "deriving"} | ({"claims": "judging the claims"} if claims_path().exists() else {})
     for module, doing in steps.items():
         try:
             failed = _module(module, data_set, measured)
         except KeyboardInterrupt:
-            failed = 130
+            failed = INTERRUPTED
         if failed:
             print(f"{doing} ended with status {failed}; the raw output is as it was measured")
-            print(f"next: npm run {module} -- --data {data_set}, once that is mended")
+            print(f"next: {replay_command(module, '--data', data_set)}, once that is mended")
             return status
-    print(f"\nnext: npm run present -- --data {data_set}")
-    print(f"      npm run claims -- --data {data_set} --against NAME compares it with another data set")
+    print(f"\nnext: {_to_present(data_set, folder)}")
+    if claims_path().exists():
+        against = replay_command("claims", "--data", data_set, "--against", "NAME")
+        print(f"      {against} compares it with another data set")
     return status
 
 
+def _to_present(data_set: str, folder: Path) -> str:
+    command = deck_command("present", "--data", data_set)
+    return command or f"to present it, copy {folder} into benchmarks/ of a checkout of Replay, which has the deck"
+
+
 def _module(name: str, data_set: str, experiments: list[str]) -> int:
-    """Run one of the programs behind `npm run`, which says itself what is wrong; return its exit status."""
+    """Run a command of Replay that needs no cluster; it says itself what is wrong. Return its exit status."""
     sys.stdout.flush()
     chosen = [word for one in experiments for word in ("--experiment", one)]
-    return subprocess.run([sys.executable, "-m", f"replay.{name}", "--data", data_set, *chosen]).returncode
+    return subprocess.run([sys.executable, "-m", "replay", name, "--data", data_set, *chosen]).returncode
 
 
-def _shown(path: Path) -> str:
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
-
-
-def _say_plan(designs: list[Design], data_set: str, todo: list[BlockPlan]) -> None:
+def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock]) -> None:
     estimates = []
     for design in designs:
         blocks = [plan.block for plan in todo if plan.experiment == design.name]
@@ -144,65 +163,34 @@ def _amounts(figures: Estimate) -> str:
     )
 
 
-def _snakemake(site: Site, data_set: str, options: argparse.Namespace) -> int:
-    """Run Snakemake's `measure` in a process group of its own and pass one interruption on to all of it."""
-    settings = [f"site={site.name}", f"data={data_set}", f"scale={options.scale}"]
-    settings += [f"blocks={options.blocks}"] if options.blocks else []
-    status = 0
-    for name in options.experiment or [None]:
-        argv = [
-            *(sys.executable, "-m", "snakemake", "measure"),
-            *("--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)),
-            *("--profile", str(ROOT / "profiles" / "default")),
-            *("--config", *settings, *([f"experiment={name}"] if name else [])),
-        ]
-        status = _supervise(argv, _log_path(data_set, name)) or status
-        if status == 130:
-            break
+def _measure(plan: PlanFile, progress: Progress) -> int:
+    """Have Snakemake measure the blocks of a plan, one after the other; return its exit status."""
+    if not plan.blocks:
+        return 0
+    log = log_path(plan.data_set, *(plan.designs if len(plan.designs) == 1 else ["all"]))
+    path = plan.write(working_directory() / "plans")
+    stopping = "stopping: the cell that runs is ended, and what its block made is removed"
+    progress.doing("starting Snakemake")
+    status = run_snakemake(
+        ("--cores", "1"), [f"plan_file={path}"], log, progress.tell, stopping=lambda: progress.doing(stopping)
+    )
+    if status not in (0, INTERRUPTED):
+        cause = cause_in(log)
+        progress.line(f"measuring ended with status {status}; {f'{cause}; ' if cause else ''}see {shown(log)}")
     return status
 
 
-def _log_path(data_set: str, name: str | None) -> Path:
-    path = ROOT / ".replay" / "logs" / f"snakemake-{data_set}-{name or 'all'}.log"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def _supervise(argv: list[str], log: Path) -> int:
-    """Run Snakemake; what the blocks say goes to the terminal, what Snakemake says of itself to its log."""
-    interrupted = False
-
-    def forward(number: int, frame: Any) -> None:
-        nonlocal interrupted
-        if not interrupted:
-            interrupted = True
-            os.killpg(process.pid, signal.SIGINT)
-
-    with log.open("w") as file:
-        # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
-        process = subprocess.Popen(["setpriv", "--pdeathsig", "INT", "--", *argv], start_new_session=True, stderr=file)
-        previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            status = process.wait()
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
-    if interrupted:
-        return 130
-    if status != 0:
-        causes = [line for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
-        print(f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {_shown(log)}")
-    return status
-
-
-def _say_costs(done: list[BlockPlan]) -> None:
+def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
     """Print where the time went, by component, over the blocks of this run."""
     totals: dict[str, float] = {}
-    for plan in done:
-        for receipt in History(raw_directory(plan.data_set, plan.experiment)).receipts():
-            if (receipt["block"], receipt["plan"]) == (plan.block, plan.digest):
-                for name, seconds in receipt["costs_seconds"].items():
-                    totals[name] = totals.get(name, 0.0) + seconds
+    for receipt in (
+        receipt
+        for one in done
+        for receipt in History(raw_directory(data_set, one.experiment)).receipts()
+        if (receipt["block"], receipt["plan"]) == (one.block, one.plan)
+    ):
+        for name, seconds in receipt["costs_seconds"].items():
+            totals[name] = totals.get(name, 0.0) + seconds
     if not totals.get("total"):
         return
     shown = ", ".join(

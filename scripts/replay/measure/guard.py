@@ -10,7 +10,6 @@ from typing import Any
 from replay.base.errors import RefusedError
 from replay.cluster import ceilings, health
 from replay.cluster.stuck import STUCK_SECONDS, stuck_groups, stuck_sentence
-from replay.design.media import media_bytes
 from replay.measure.bench import Bench
 from replay.raw.record import Wait
 
@@ -35,7 +34,6 @@ class Guard:
         self.sleep = sleep
         self.now = now
         self.stuck_seconds = stuck_seconds
-        self._replicas: int | None = None
 
     def health(self) -> health.Verdict:
         """Return the judgement of the cluster as it is now."""
@@ -54,10 +52,13 @@ class Guard:
             )
         self._check_ceilings()
 
-    def before_set(self) -> None:
-        """Wait for the time window and check the ceilings; raise RefusedError when one is reached."""
+    def before_set(self, next_set: str = "", *, media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
+        """Wait for the time window and check the ceilings; raise RefusedError when one is reached.
+
+        A set that would pass one is not begun: it writes `media_bytes` to media, `added_bytes` of them to free room.
+        """
         with self.bench.costs.measure("health"):
-            self._check_ceilings()
+            self._check_ceilings(next_set, media_bytes, added_bytes)
         self._await_window()
 
     def settle(self) -> Iterator[Wait]:
@@ -82,22 +83,6 @@ class Guard:
                 busy = self._busy()
         yield Wait("cluster_settled", time.monotonic() - started, "settled", {"states": first})
 
-    def media_bytes(self) -> float:
-        """Estimate what this process has made the cluster write to its media: copies and journals."""
-        journaled = self.bench.journaled_bytes_written
-        plain = self.bench.client_bytes_written - journaled
-        if not plain and not journaled:
-            return 0.0
-        replicas = self._pool_replicas()
-        return media_bytes(plain, replicas=replicas) + media_bytes(journaled, replicas=replicas, journaled=True)
-
-    def _pool_replicas(self) -> int:
-        if self._replicas is None:
-            pool = self.bench.site.pools.data.name
-            answer = self.bench.session.command({"prefix": "osd pool get", "pool": pool, "var": "size"})
-            self._replicas = int(answer["size"])
-        return self._replicas
-
     def _busy(self) -> list[str]:
         states = self.bench.session.status().get("pgmap", {}).get("pgs_by_state", ())
         return [
@@ -115,20 +100,24 @@ class Guard:
             return False
         return not stuck_groups(self.bench.session, self.stuck_seconds)
 
-    def _check_ceilings(self) -> None:
+    def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
         limits, session = self.bench.site.ceilings, self.bench.session
         stops = ceilings.check(
             limits,
             status=session.status(),
             osd_df=self._ask({"prefix": "osd df"}),
             osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
-            bytes_written_to_media=self.media_bytes(),
+            bytes_written_to_media=self.bench.spending.total(),
+            bytes_of_next_set=media_bytes,
+            bytes_added_by_next_set=added_bytes,
+            next_set=next_set,
         )
         if stops:
+            room = "finished sets are kept; run measure again when there is room, or raise the ceiling"
             raise RefusedError(
                 "; ".join(stop.detail for stop in stops),
                 where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
-                next_step="finished sets are kept; run measure again when there is room, or raise the ceiling",
+                next_step=ceilings.RAISE_IT if stops[0].reason == "bytes_written" else room,
             )
 
     def _ask(self, command: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from replay.design.procedures import protocol_for
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
-from replay.measure.procedure import Protocol
+from replay.measure.procedure import Procedure, expected_bytes
 from replay.owned.images import remove_owned_leftovers
 from replay.raw.evidence import Attempt, BlockWriter, record_design
 from replay.raw.provenance import git_state, host
@@ -50,7 +50,7 @@ class BlockRunner:
         progress: Progress,
         *,
         guard: Guard,
-        protocol_of: Callable[[Bench, Design], Protocol] = protocol_for,
+        protocol_of: Callable[[Bench, Design], Procedure] = protocol_for,
     ) -> None:
         self.bench = bench
         self.design = design
@@ -78,7 +78,7 @@ class BlockRunner:
         record_design(self.raw, self.design.public(), self.design.digest)
         todo = [(index, one) for index, one in enumerate(order_of_sets(self.design, self.seed)) if self._lacks(one)]
         self.progress.start(
-            f"{self.design.name} block {self.block} of {self.design.blocks}",
+            self.design.title_of_block(self.block),
             sum(len(one.cells) for _, one in todo),
             sum(len(one.cells) for one in self.design.sets),
         )
@@ -104,6 +104,7 @@ class BlockRunner:
 
     def _close(self) -> None:
         """Remove what the block created; an image whose creation was cut short stands in the ledger only."""
+        self.progress.doing("removing what the block made")
         self.protocol.close_block()
         remove_owned_leftovers(self.bench)
 
@@ -126,19 +127,24 @@ class BlockRunner:
     def _measure_set(self, index: int, one: CellSet) -> bool:
         """Run a set until an attempt is valid, three times at the most; return whether one was."""
         for _ in range(MOST_ATTEMPTS):
-            self.guard.before_set()
-            attempt = self.writer.begin_attempt(one.point)
-            number = attempt.number
-            started = utc_now()
+            what = f"{self.design.name}, block {self.block}, set {one.point}"
+            expected, added = expected_bytes(self.protocol, one)
+            self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
+            number = self.writer.next_attempt(one.point)
             cells = order_of_cells(one, self.seed, number)
             problems: list[dict[str, Any]] = []
-            for position, cell in enumerate(cells):
-                measured = self._measure_cell(attempt, index, position, cell)
-                if measured.invalid:
-                    reason, detail = measured.invalid
-                    problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
-                    self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
-                    self.protocol.after_invalid(self.writer, cell, measured)
+            with self.bench.spending.reserve(f"{what}, attempt {number}", expected) as reservation:
+                attempt = self.writer.begin_attempt(one.point, number)
+                started = utc_now()
+                for position, cell in enumerate(cells):
+                    reservation.begin(cell.cell_id)
+                    measured = self._measure_cell(attempt, index, position, cell)
+                    reservation.end(void=measured.invalid is not None)
+                    if measured.invalid:
+                        reason, detail = measured.invalid
+                        problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
+                        self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
+                        self.protocol.after_invalid(self.writer, cell, measured)
             with self.bench.costs.measure("record"):
                 attempt.seal(
                     {

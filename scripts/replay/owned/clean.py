@@ -1,7 +1,4 @@
-"""Removes from a site what Replay made there: lists it, asks, removes only that, and says what is left and why.
-
-python -m replay.owned.clean --site NAME [--yes]
-"""
+"""`replay clean`: lists what Replay made on a site, asks, removes only that, and says what is left and why."""
 
 from __future__ import annotations
 
@@ -12,9 +9,11 @@ from contextlib import ExitStack
 
 from replay.base.errors import RefusedError, ReplayError
 from replay.base.paths import state_directory
+from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site
+from replay.owned.arguments import COMMAND
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.removal import Outcome, Remover
 from replay.owned.slot import SlotLock
@@ -30,20 +29,8 @@ def clean(
     Raises CephCommandError when the primary cluster cannot be reached, RefusedError while a measurement runs on it.
     """
     with ExitStack() as stack:
-        work: list[tuple[Remover, list[Entry]]] = []
-        for cluster, mirror in _clusters(site):
-            session = stack.enter_context(MonitorSession(cluster))
-            try:
-                ledger = Ledger(session.fsid())
-            except CephCommandError:
-                if cluster is site.primary:
-                    raise
-                say("the second cluster does not answer: what Replay owns there cannot be seen now")
-                continue
-            if cluster is site.primary:
-                _hold(ledger.fsid, stack)
-            remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
-            work.append((remover, _entries(ledger, site, say)))
+        with waiting("asking the cluster what is there", spinner=False):
+            work = list(_work(site, stack, say, patience_seconds))
         total = sum(len(entries) for _, entries in work)
         if total == 0:
             say(f"nothing to remove: the ledger names nothing for site {site.name}")
@@ -59,18 +46,12 @@ def clean(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 0 all gone, 1 something is left, 2 to 4 see the message."""
-    parser = argparse.ArgumentParser(
-        prog="npm run clean --",
-        description="Remove from a site what Replay made there, as its ledger names it. Nothing else is touched.",
-    )
-    parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    options = parser.parse_args(arguments)
-    try:
-        outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
-    except ReplayError as error:
-        print(f"clean: {error}", file=sys.stderr)
-        return error.exit_status
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Remove what the options name; return 0 where all is gone, 1 where something is left. Raises ReplayError."""
+    outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
     left = [outcome for outcome in outcomes if outcome.status == "left"]
     for outcome in left:
         print(f"left: {outcome.entry.kind} {outcome.entry.spec}: {outcome.why}")
@@ -79,6 +60,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if outcomes:
         print(f"{len(outcomes) - len(left)} of {len(outcomes)} gone" + (f", {len(left)} left" if left else ""))
     return 1 if left else 0
+
+
+def _work(
+    site: Site, stack: ExitStack, say: Callable[[str], None], patience_seconds: float
+) -> Iterator[tuple[Remover, list[Entry]]]:
+    """Yield for each cluster of the site its remover and what is to go; `stack` closes what was opened."""
+    for cluster, mirror in _clusters(site):
+        session = stack.enter_context(MonitorSession(cluster))
+        try:
+            ledger = Ledger(session.fsid())
+        except CephCommandError:
+            if cluster is site.primary:
+                raise
+            say("the second cluster does not answer: what Replay owns there cannot be seen now")
+            continue
+        if cluster is site.primary:
+            _hold(ledger.fsid, stack)
+        remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
+        yield remover, _entries(ledger, site, say)
 
 
 def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:

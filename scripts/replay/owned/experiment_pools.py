@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from replay.base.errors import RefusedError, ReplayError
+from replay.base.invocation import replay_command
 from replay.cluster.capabilities import require
 from replay.cluster.cluster import CephCommandError
 from replay.owned.ledger import Entry, unique_name
@@ -100,7 +101,7 @@ def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
 def remove_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
     """Remove pools of this block with all that they hold.
 
-    Raises ReplayError naming one that could not be removed: it stays in the ledger, and `npm run clean` takes it up.
+    Raises ReplayError naming one that could not be removed: it stays in the ledger, and `replay clean` takes it up.
     """
     wanted = {pool.entry_id for pool in pools}
     remove_pool_entries(bench, lambda entry: entry.id in wanted)
@@ -119,7 +120,7 @@ def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int
         raise ReplayError(
             f"{len(left)} pool(s) could not be removed: {left[0].why}",
             where=left[0].entry.pool,
-            next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+            next_step=f"they stand in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
         )
     return len(outcomes)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.design.design import Image
+from replay.design.media import Write
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
 from replay.owned.removal import Outcome, Remover
@@ -85,12 +88,14 @@ def create_image(
 
 
 def fill_image(bench: OpenSite, made: BlockImage) -> None:
-    """Write every byte of an image once, so that reads find data and writes overwrite.
+    """Write every byte of an image once, at the site's rate, so that reads find data and writes overwrite.
 
     The bytes come from `rbd bench`, which writes one repeated byte: do not measure on a pool that compresses.
     """
     size = made.image.size_bytes
-    bench.account(size)
+    limits = bench.site.ceilings
+    slowest = min(SLOWEST_FILL_BYTES_PER_SECOND, 0.5 * (limits.rate_bytes_per_second or math.inf))
+    bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
     bench.primary_cluster.run(
         "rbd",
         "bench",
@@ -98,14 +103,15 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
         *("--io-size", str(min(FILL_IO_BYTES, size)), "--io-threads", "4", "--io-total", str(size)),
         made.spec,
         "--rbd_cache=false",
-        timeout_seconds=60 + size / SLOWEST_FILL_BYTES_PER_SECOND,
+        *(f"--{name}={value}" for name, value in limits.client_options().items()),
+        timeout_seconds=60 + size / slowest,
     )
 
 
 def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_seconds: float = 120.0) -> None:
     """Remove images that this process created, and wait until their mirrored copies are gone.
 
-    Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `npm run clean` takes them up.
+    Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `replay clean` takes them up.
     """
     wanted = {made.entry_id for made in images}
     left = [one for one in _remove(bench, lambda entry: entry.id in wanted, patience_seconds) if one.status == "left"]
@@ -113,7 +119,7 @@ def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_sec
         raise ReplayError(
             f"{len(left)} image(s) could not be removed: {left[0].why}",
             where=left[0].entry.spec,
-            next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+            next_step=f"they stand in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
         )
 
 

@@ -8,19 +8,14 @@ Each line is an event:
     {"event": "confirm", "id": …, "at": …, "facts": {…}}
     {"event": "removed", "id": …, "at": …}
 
-A line is synced to disk before the call returns. A last line without a newline was never acknowledged, so that nothing
-was created (or removed) on its strength: readers pass over it, the next writer cuts it off.
+A line is synced to disk before the call returns: nothing was created (or removed) on the strength of one that is torn.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +23,7 @@ from typing import Any
 
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import state_directory
+from replay.base.synced_log import SyncedLog
 
 KINDS = (
     *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file"),
@@ -73,6 +69,7 @@ class Ledger:
             raise ReplayError(f"{fsid!r} is not a cluster's fsid", where="ledger")
         self.fsid = fsid
         self.path = (directory or state_directory() / "ledger") / f"{fsid}.jsonl"
+        self._log = SyncedLog(self.path)
 
     def intend(
         self,
@@ -119,15 +116,8 @@ class Ledger:
 
     def owned(self) -> list[Entry]:
         """Return what is not recorded as removed, oldest first. Raises EvidenceError on a line that is no event."""
-        try:
-            with self.path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH)
-                data = file.read()
-        except FileNotFoundError:
-            return []
         entries: dict[str, Entry] = {}
-        whole, _, _torn = data.rpartition(b"\n")
-        for number, line in enumerate(whole.split(b"\n") if whole else [], start=1):
+        for number, line in enumerate(self._log.lines(), start=1):
             self._apply(entries, line, number)
         return list(entries.values())
 
@@ -163,45 +153,5 @@ class Ledger:
     def _append(self, record: dict[str, Any]) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event, entry_id, *_ = record.values()
-        line = json.dumps({"event": event, "id": entry_id, "at": now, **record}, ensure_ascii=False) + "\n"
-        with self._locked() as descriptor:
-            _cut_torn_line(descriptor)
-            os.lseek(descriptor, 0, os.SEEK_END)
-            _write_all(descriptor, line.encode())
-            os.fsync(descriptor)
-
-    @contextmanager
-    def _locked(self) -> Iterator[int]:
-        """Open the file for writing under an exclusive lock; a new file's directories are synced as well."""
-        new = not self.path.exists()
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if new:
-                for directory in (self.path.parent, self.path.parent.parent):
-                    _sync_directory(directory)
-            yield descriptor
-        finally:
-            os.close(descriptor)
-
-
-def _cut_torn_line(descriptor: int) -> None:
-    """Cut off what a crash left behind the last newline."""
-    size = os.fstat(descriptor).st_size
-    if size == 0 or os.pread(descriptor, 1, size - 1) == b"\n":
-        return
-    os.ftruncate(descriptor, os.pread(descriptor, size, 0).rfind(b"\n") + 1)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        with self._log.writing() as log:
+            log.append({"event": event, "id": entry_id, "at": now, **record})

@@ -9,8 +9,10 @@ from replay.base.costs import Costs
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
+from replay.design.media import Write
 from replay.owned.ledger import Ledger
 from replay.owned.slot import SlotLock
+from replay.owned.spending import Spending
 
 
 @dataclass(kw_only=True)
@@ -27,20 +29,21 @@ class OpenSite:
     ledger: Ledger
     slot: SlotLock
     costs: Costs
+    #: The run's account of what is written to media.
+    spending: Spending
     say: Callable[[str], None]
     daemons_are_here: bool
     allowed: frozenset[str]
     secondary: MonitorSession | None = None
     secondary_ledger: Ledger | None = None
-    #: What this process made clients write, and the part of it that went through a journal: the ceilings' account.
-    client_bytes_written: float = 0.0
-    journaled_bytes_written: float = 0.0
 
-    def account(self, written_bytes: float, *, journaled: bool = False) -> None:
-        """Add what a client wrote to the account."""
-        self.client_bytes_written += written_bytes
-        if journaled:
-            self.journaled_bytes_written += written_bytes
+    def charge(self, what: str, write: Write) -> None:
+        """Charge what clients are about to write. Raises RefusedError where the site's ceiling has no room for it."""
+        self.spending.charge(what, write)
+
+    def account(self, write: Write) -> None:
+        """Charge what clients wrote in a cell, of which nobody could tell beforehand how much it would be."""
+        self.spending.record(write)
 
     @property
     def primary_cluster(self) -> Cluster:

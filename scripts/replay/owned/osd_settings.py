@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.cluster.capabilities import require
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
@@ -124,7 +125,7 @@ class OsdSettings:
     def restore(self) -> int:
         """Set back all that this site's ledger holds, newest first; return how many settings.
 
-        Raises ReplayError naming one that could not be: it stays in the ledger, and `npm run clean` takes it up.
+        Raises ReplayError naming one that could not be: it stays in the ledger, and `replay clean` takes it up.
         """
         return self._restore(lambda one: True)
 
@@ -160,7 +161,7 @@ class OsdSettings:
             raise ReplayError(
                 f"{len(left)} setting(s) could not be set back: {left[0].why}",
                 where=f"{left[0].entry.kind} {left[0].entry.name}",
-                next_step=f"they stand in the ledger; run: npm run clean -- --site {bench.site.name}",
+                next_step=f"they stand in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
             )
         return len(outcomes)
 

@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
 
@@ -53,7 +54,7 @@ def remove_file(entry: Entry) -> tuple[str, str]:
 def remove_leftover_files(bench: OpenSite) -> int:
     """Remove this site's files, also those that an interrupted run left; return how many there were.
 
-    Raises ReplayError naming one that could not be removed: it stays in the ledger, and `npm run clean` takes it up.
+    Raises ReplayError naming one that could not be removed: it stays in the ledger, and `replay clean` takes it up.
     """
     mine = [one for one in bench.ledger.owned() if one.kind == KIND and one.site == bench.site.name]
     for entry in mine:
@@ -62,7 +63,7 @@ def remove_leftover_files(bench: OpenSite) -> int:
             raise ReplayError(
                 f"a file could not be removed: {why}",
                 where=entry.name,
-                next_step=f"it stands in the ledger; run: npm run clean -- --site {bench.site.name}",
+                next_step=f"it stands in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
             )
         bench.ledger.removed(entry.id)
     return len(mine)

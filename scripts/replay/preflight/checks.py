@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-import shutil
-import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from replay.cluster import admin_commands, ceilings, health
@@ -14,12 +14,16 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site
 from replay.cluster.stuck import stuck_sentence
+from replay.owned.account import Account
 from replay.preflight.findings import Findings
 
 TIMEOUT_SECONDS = 10.0
-#: Programs that a tool of an experiment needs; others are the adapter's own business.
-PROGRAMS = {"rbd-bench": ("rbd",), "rados-bench": ("rados",), "fio": ("fio",), "failover": ("rbd",)}
 _LARGEST_SKEW_SECONDS = 0.05
+#: Of a user that exists. Giving it what it lacks would replace what it has, and somebody else may live by that.
+OTHER_CAPABILITIES = (
+    "this user has other caps; make one of its own: name a new client and a new keyring in the site's file, "
+    "then preflight prints the command that makes them"
+)
 
 
 def check_files(site: Site, findings: Findings) -> bool:
@@ -33,8 +37,8 @@ def check_files(site: Site, findings: Findings) -> bool:
                 continue
             why = "cannot be read by this user" if path.exists() else "there is no such file"
             commands: list[str] = []
-            if what == "keyring" and not path.exists():
-                commands = admin_commands.user(site) if cluster is site.primary else admin_commands.second_user(site)
+            if what == "keyring" and not os.path.lexists(path) and cluster is site.primary:
+                commands = admin_commands.everything(site)
             level, word = ("refused", None) if cluster is site.primary else ("skip", "second_site")
             findings.add(
                 "files", level, f"{what} of the {cluster.name} cluster: {path}: {why}", commands=commands, word=word
@@ -53,14 +57,13 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
         status = session.status(timeout_seconds=TIMEOUT_SECONDS)
         versions = session.command({"prefix": "versions"}, timeout_seconds=TIMEOUT_SECONDS)
     except CephCommandError as error:
-        text = f"the {name} cluster does not answer as {session.cluster.client}: {error.what}"
-        findings.add("cluster", bad, text, word=word)
+        findings.add("cluster", bad, why_no_answer(session.cluster, error), word=word)
         return None
     osds = status["osdmap"].get("osdmap", status["osdmap"])
     text = f"the {name} cluster {status['fsid']} answers: {osds['num_up_osds']} of {osds['num_osds']} OSDs up"
     findings.add("cluster", "ok", f"{text}, {len(status['quorum'])} monitors in quorum")
     if primary:
-        findings.osds = osds["num_osds"]
+        findings.fsid, findings.osds = status["fsid"], osds["num_osds"]
     running = sorted({_short(version) for kind in ("mon", "mgr", "osd") for version in versions.get(kind, {})})
     mixed = len(running) > 1
     findings.add("cluster", "warning" if mixed else "ok", f"Ceph {', '.join(running)}{' (mixed)' if mixed else ''}")
@@ -78,10 +81,32 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     return status
 
 
+def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
+    """Say why a cluster cannot be looked at: it refused the key, nobody answered, or the user may not even ask."""
+    found = re.search(r"\[errno (\d+)\]", error.what)
+    number = int(found[1]) if found else None
+    if number in (errno.EPERM, errno.EACCES):
+        key = f"the key in {cluster.keyring}" if cluster.keyring else "the key that ceph finds here"
+        return f"key rejected: the {cluster.name} cluster does not take {key} for {cluster.client}"
+    if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
+        return f"no monitor answered at {monitors_in(cluster.conf)} ({cluster.name} cluster)"
+    text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
+    return f"{text}: {OTHER_CAPABILITIES}" if error.exit_status_of_tool in (errno.EPERM, errno.EACCES) else text
+
+
+def monitors_in(conf: Path) -> str:
+    """Return the monitors' addresses as a ceph.conf names them, else where they are named."""
+    text = conf.read_text(encoding="utf-8", errors="replace")
+    found = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
+    return found[1] if found else f"the monitors of {conf}"
+
+
 def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None:
     """Check each pool that the site names: there, of the right kind, readable as this user."""
     answer = session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=TIMEOUT_SECONDS)
     rules = session.command({"prefix": "osd crush rule dump"}, timeout_seconds=TIMEOUT_SECONDS)
+    df = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
+    objects = {pool["name"]: pool["stats"]["objects"] for pool in df}
     there = {pool["pool_name"]: pool for pool in answer}
     for wanted in site.pools.all():
         is_data_pool = wanted is site.pools.data_pool
@@ -90,14 +115,15 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
             if wanted.create:
                 findings.add("pools", "note", f"pool {wanted.name} is not there: Replay will make it")
                 continue
-            commands = admin_commands.pool(wanted, is_data_pool=is_data_pool)
+            commands = admin_commands.pool(session.cluster, wanted, is_data_pool=is_data_pool)
             findings.add("pools", "refused", f"pool {wanted.name} is not there", commands=commands)
             continue
         _check_pool(wanted, found, rules, is_data_pool, findings)
+        _check_application(session.cluster, wanted, found, objects.get(wanted.name, 0), is_data_pool, findings)
         if wanted is site.pools.data:
             findings.replicas = found["size"]
         if not is_data_pool:
-            _check_reading(site, wanted, session.cluster, findings)
+            _check_reading(wanted, session.cluster, findings)
     if site.sandbox is None:
         check_user(session, findings)
     sharing = [name for name in there if name not in {pool.name for pool in site.pools.all()}]
@@ -135,6 +161,24 @@ def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], 
         findings.add("ceilings", "refused", f"the ceiling {stop.reason} is reached: {stop.detail}")
 
 
+def check_account(site: Site, data_set: str, bytes_left: float, findings: Findings) -> None:
+    """Compare what a run has written, and what it has left to write, with the site's ceiling for it.
+
+    Raises EvidenceError where the run's account cannot be read.
+    """
+    limit = site.ceilings.bytes_written_to_media_per_run
+    if limit is None:
+        return
+    written = Account.of(findings.fsid, site.name, data_set).total() if findings.fsid else 0.0
+    text = f"the run {data_set} has written {written / 2**30:.3g} of {limit / 2**30:.3g} GiB to media"
+    if written >= limit:
+        findings.add("ceilings", "refused", f"{text}: raise the ceiling, or begin another run with another --data")
+    elif written + bytes_left > limit:
+        findings.add("ceilings", "note", f"{text} and has about {bytes_left / 2**30:.3g} GiB left: it will stop there")
+    elif findings.fsid:
+        findings.add("ceilings", "ok", text)
+
+
 def check_clocks(session: MonitorSession, findings: Findings) -> None:
     """Check how far the monitors' clocks are apart."""
     answer = session.command({"prefix": "time-sync-status"}, timeout_seconds=TIMEOUT_SECONDS)
@@ -147,20 +191,11 @@ def check_clocks(session: MonitorSession, findings: Findings) -> None:
     findings.add("clocks", level, f"largest skew between monitors: {skews[name] * 1e3:.1f} ms (mon.{name})")
 
 
-def check_tools(session: MonitorSession, tools: Iterable[str], findings: Findings) -> None:
-    """Check that the programs of the experiments' tools are installed, and fio's engine for rbd."""
-    wanted = {"ceph", "rbd"} | {program for tool in tools for program in PROGRAMS.get(tool, ())}
-    for program in sorted(wanted):
-        if shutil.which(program) is None:
-            command = f"apt-get install {'fio' if program == 'fio' else 'ceph-common'}"
-            level = "refused" if program in ("ceph", "rbd") else "warning"
-            findings.add("tools", level, f"{program} is not installed", commands=[command])
-    if "fio" in wanted and shutil.which("fio") and not _fio_has_rbd():
-        findings.add("tools", "warning", "this fio has no engine for rbd: its experiments will fail")
+def check_bindings(session: MonitorSession, findings: Findings) -> None:
+    """Check that Ceph's Python module is there."""
     if session.transport != "rados":
         text = "python3-rados is missing: each look at the cluster costs a third of a second of this machine's CPU"
         findings.add("tools", "warning", text, commands=["apt-get install python3-rados"])
-    findings.add("tools", "ok", f"looked for: {', '.join(sorted(wanted))}")
 
 
 def _check_pool(
@@ -170,20 +205,14 @@ def _check_pool(
     device_class = _device_class(rules, found["crush_rule"])
     text = f"pool {wanted.name}: {kind}, size {found['size']}, {found['pg_num']} placement groups"
     findings.add("pools", "ok", text + (f", device class {device_class}" if device_class else ""))
-    if "rbd" not in found.get("application_metadata", {}):
-        commands = (
-            [f"ceph osd pool application enable {wanted.name} rbd"]
-            if is_data_pool
-            else admin_commands.initialise(wanted)
-        )
-        findings.add("pools", "refused", f"pool {wanted.name} is not initialised for block devices", commands=commands)
     if kind == "erasure-coded" and not is_data_pool:
         findings.add(
             "pools", "refused", f"pool {wanted.name} is erasure-coded: images' metadata need a replicated pool"
         )
     if kind == "erasure-coded" and "ec_overwrites" not in found["flags_names"].split(","):
-        command = f"ceph osd pool set {wanted.name} allow_ec_overwrites true"
-        findings.add("pools", "refused", f"pool {wanted.name} does not allow overwrites", commands=[command])
+        # Nobody can switch overwrites off again: not for a pool that somebody else made.
+        text = f"pool {wanted.name} does not allow overwrites: name one of its own in the site's file"
+        findings.add("pools", "refused", text)
     if wanted.replicas and kind == "replicated" and found["size"] != wanted.replicas:
         findings.add(
             "pools",
@@ -209,20 +238,38 @@ def _check_pool(
         )
 
 
-def _check_reading(site: Site, wanted: Pool, cluster: Cluster, findings: Findings) -> None:
+def _check_application(
+    cluster: Cluster, wanted: Pool, found: Mapping[str, Any], objects: int, is_data_pool: bool, findings: Findings
+) -> None:
+    """Check that the pool is one for block devices; only an empty one that belongs to nothing may become one."""
+    applications = sorted(found.get("application_metadata", {}))
+    if "rbd" in applications:
+        return
+    if applications or objects or is_data_pool:
+        holder = f"belongs to {', '.join(applications)}" if applications else f"holds {objects} objects"
+        text = f"pool {wanted.name} is not initialised for block devices and {holder}: name one of its own"
+        findings.add("pools", "refused", text)
+        return
+    text = f"pool {wanted.name} is not initialised for block devices"
+    findings.add("pools", "refused", text, commands=admin_commands.initialise(cluster, wanted))
+
+
+def _check_reading(wanted: Pool, cluster: Cluster, findings: Findings) -> None:
     """List the images: the read that every capability of `profile rbd` includes."""
     done = cluster.run("rbd", "ls", wanted.spec, check=False, timeout_seconds=TIMEOUT_SECONDS)
     if done.returncode == 0:
         findings.add(
             "user", "ok", f"{cluster.client} reads {wanted.spec}; whether it may write shows at the first image"
         )
-    elif done.returncode == 2 and wanted.namespace:
-        commands = admin_commands.namespace(wanted)
+    elif done.returncode == errno.ENOENT and wanted.namespace:
+        commands = admin_commands.namespace(cluster, wanted)
         findings.add("pools", "refused", f"namespace {wanted.spec} is not there", commands=commands)
     else:
         said = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        commands = admin_commands.user(site, exists=True)
-        findings.add("user", "refused", f"{cluster.client} cannot list {wanted.spec}: {said[0]}", commands=commands)
+        text = f"{cluster.client} cannot list {wanted.spec}: {said[0]}"
+        if done.returncode in (errno.EPERM, errno.EACCES):
+            text += f": {OTHER_CAPABILITIES}"
+        findings.add("user", "refused", text)
 
 
 def _device_class(rules: list[Any], rule_id: int) -> str | None:
@@ -234,8 +281,3 @@ def _device_class(rules: list[Any], rule_id: int) -> str | None:
 def _short(version: str) -> str:
     found = re.match(r"ceph version (\S+)", version)
     return found[1] if found else version
-
-
-def _fio_has_rbd() -> bool:
-    done = subprocess.run(["fio", "--enghelp=rbd"], capture_output=True, timeout=10, check=False)
-    return done.returncode == 0

@@ -1,36 +1,44 @@
-"""Says what can and cannot be measured on a site, and what an administrator must do first. Only reads.
-
-python -m replay.preflight.command --site NAME [--scale SCALE] [--data NAME] [--json]
-"""
+"""`replay preflight`: what a site allows to measure, and what an administrator must do first. Only reads."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from textwrap import indent
+from typing import Any, TextIO
 
-from replay.base.errors import ReplayError
+from rich.text import Text
+
 from replay.base.paths import config_directory
+from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
-from replay.cluster.cluster import CephCommandError
+from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, load_site, missing
 from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
-from replay.design.design import SCALES
 from replay.preflight import checks as preflight_checks
+from replay.preflight.arguments import COMMAND
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
 from replay.preflight.plan import design_for, estimate
+from replay.preflight.programs import check_programs
 from replay.preflight.prometheus import check_prometheus
 
+_HEADING = (
+    "An administrator pastes these into a shell on this machine. They make what is missing, and change nothing that is",
+    "there. Where ceph does not find the administrator's key by itself, add --keyring FILE. Then run preflight again.",
+)
 _MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
+_STYLES = {"ok": "green", "WARN": "yellow", "SKIP": "yellow", "REFUSED": "bold red"}
+_HEADING_WIDTH, _MARK_WIDTH = 11, 8
 
 
 @dataclass(frozen=True)
@@ -63,36 +71,29 @@ def preflight(
     experiments: Iterable[Mapping[str, Any]],
     *,
     estimates: Mapping[str, Mapping[str, float]] | Callable[[int], Mapping[str, Mapping[str, float]]] | None = None,
+    data_set: str | None = None,
     now: datetime | None = None,
 ) -> Report:
     """Look at a site and return what was found; nothing on it is changed.
 
     `experiments` are parsed files of config/experiments. `estimates` gives, by experiment, what a plan says: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. Trouble with a
-    cluster is a finding, never an exception.
+    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. `data_set`, by
+    default of the site's name, says which run is looked at. Trouble with a cluster is a finding, never an exception.
     """
     experiments = list(experiments)
     findings = Findings()
+    answers = False
     if preflight_checks.check_files(site, findings):
         with closing(MonitorSession(site.primary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
-            _check_primary(site, session, experiments, findings)
-    else:
-        commands = admin_commands.everything(site)
-        findings.add("files", "note", "nothing could be looked at; a new site needs the following", commands=commands)
-    if site.secondary is not None and "second_site" in site.allows and "second_site" not in findings.lacking():
-        with closing(
-            MonitorSession(site.secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)
-        ) as session:
-            _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
+            answers = _check_primary(site, session, experiments, findings)
+    if answers and site.secondary is not None and "second_site" in site.allows:
+        _check_secondary(site, site.secondary, findings)
     check_client_hosts(site, findings)
     check_prometheus(site, findings)
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
-    limit, written = site.ceilings.bytes_written_to_media_per_run, _total(rows).get("bytes_to_media", 0.0)
-    if limit is not None and written > limit:
-        text = f"all of it writes about {written / 2**30:.0f} GiB to media; a run stops at {limit / 2**30:.0f} GiB"
-        findings.add("ceilings", "note", f"{text}, and the next goes on")
+    preflight_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
 
 
@@ -102,14 +103,37 @@ def load_experiments() -> list[dict[str, Any]]:
 
 
 def render(report: Report) -> str:
-    """Return the report as text for a terminal."""
-    site = report.site
-    lines = [f"Site {site.name}: {site.label}", f"  {site.limitation}", ""]
+    """Return the report as plain text."""
+    rows = [f"{heading:<{_HEADING_WIDTH}}{mark:<{_MARK_WIDTH}}{text}" for heading, mark, text in _rows(report)]
+    return "\n".join([*_title(report), *rows, *_after_findings(report)])
+
+
+def show(report: Report, stream: TextIO) -> None:
+    """Print the report: on a terminal in columns that fit it, elsewhere as `render` says. Commands stay whole."""
+    if not is_terminal(stream):
+        print(render(report), file=stream)
+        return
+    console = console_of(stream)
+    console.print("\n".join(_title(report)), soft_wrap=True)
+    rows = [(heading, Text(mark, _STYLES.get(mark, "")), text) for heading, mark, text in _rows(report)]
+    print_columns(console, rows, widths=(_HEADING_WIDTH, _MARK_WIDTH))
+    console.print("\n".join(_after_findings(report)), soft_wrap=True)
+
+
+def _title(report: Report) -> list[str]:
+    return [f"Site {report.site.name}: {report.site.label}", f"  {report.site.limitation}", ""]
+
+
+def _rows(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Yield heading, mark and text of each finding; findings of one topic share a heading."""
     topic = ""
     for item in report.findings.items:
         heading, topic = ("" if item.topic == topic else item.topic), item.topic
-        lines.append(f"{heading:<11}{_MARKS[item.level]:<8}{item.text}")
-    lines += ["", "Experiments"]
+        yield heading, _MARKS[item.level], item.text
+
+
+def _after_findings(report: Report) -> list[str]:
+    lines = ["", "Experiments"]
     for row in report.experiments:
         lines.append(f"  {row['name']}: {row['title']}")
         if row["missing"]:
@@ -124,33 +148,30 @@ def render(report: Report) -> str:
     if total := _total(report.experiments):
         lines += ["", f"All of it: {_estimate_text(total)}"]
     if commands := report.findings.commands():
-        lines += ["", "An administrator runs, as client.admin of the cluster:", *(f"  {each}" for each in commands)]
+        lines += ["", *_HEADING, *(indent(each, "  ") for each in commands)]
     lines += ["", "Measuring would be REFUSED as things stand." if report.findings.refused else "Measuring may start."]
-    return "\n".join(lines)
+    return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 0 measuring may start, 4 it would be refused, 2 see the message."""
-    parser = argparse.ArgumentParser(
-        prog="npm run preflight --",
-        description="Say what can and cannot be measured on a site, and what an administrator must do. Only reads.",
-    )
-    parser.add_argument("--site", required=True, help="name of a file in config/sites, without .yaml")
-    parser.add_argument("--scale", choices=SCALES, default="talk", help="what hours and bytes are told for")
-    parser.add_argument("--data", help="the data set that would be measured (default: the site's name)")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    options = parser.parse_args(arguments)
-    try:
-        site = load_site(options.site, check_files=False)
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was found; return the report's exit status. Raises ReplayError."""
+    site = load_site(options.site, check_files=False)
+    with waiting(f"looking at {site.label}"):
         report = preflight(
             site,
             load_experiments(),
             estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
+            data_set=options.data,
         )
-    except ReplayError as error:
-        print(f"preflight: {error}", file=sys.stderr)
-        return error.exit_status
-    print(json.dumps(report.public(), indent=2, ensure_ascii=False) if options.json else render(report))
+    if options.json:
+        print(json.dumps(report.public(), indent=2, ensure_ascii=False))
+    else:
+        show(report, sys.stdout)
     return report.exit_status
 
 
@@ -171,17 +192,26 @@ def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dic
 
 def _check_primary(
     site: Site, session: MonitorSession, experiments: list[Mapping[str, Any]], findings: Findings
-) -> None:
+) -> bool:
+    """Look at the cluster to be measured; tell whether it answers. Where it does not, nobody knows what it needs."""
     status = preflight_checks.check_cluster(session, findings)
-    if status is None:
-        commands = admin_commands.everything(site)
-        findings.add("cluster", "note", "a new site needs the following", commands=commands)
-    else:
+    if status is not None:
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
         _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
         _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
-    tools = sorted({str(each.get("tool", "")) for each in experiments})
-    preflight_checks.check_tools(session, tools, findings)
+    check_programs(experiments, site, findings)
+    preflight_checks.check_bindings(session, findings)
+    return status is not None
+
+
+def _check_secondary(site: Site, secondary: Cluster, findings: Findings) -> None:
+    """Look at the second cluster; what a new one needs is said where the first one answers, or is new as well."""
+    if "second_site" not in findings.lacking():
+        with closing(MonitorSession(secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
+            _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
+    elif secondary.keyring is not None and not os.path.lexists(secondary.keyring):
+        commands = admin_commands.second_site(site)
+        findings.add("mirroring", "note", "a new second cluster needs the following", commands=commands)
 
 
 def _guarded(topic: str, check: Any, findings: Findings) -> None:

@@ -34,6 +34,8 @@ class Findings:
     items: list[Finding] = field(default_factory=list)
     #: Copies that the data pool keeps, as far as they are known.
     replicas: int = 3
+    #: Of the cluster that is measured, as far as it is known.
+    fsid: str | None = None
     #: OSDs of the cluster that is measured, as far as they are known.
     osds: int | None = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from replay.cluster import admin_commands, asok
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
-from replay.preflight.checks import TIMEOUT_SECONDS, check_cluster, check_user
+from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, check_cluster, check_user
 from replay.preflight.findings import Findings
 
 _WORD = "second_site"
@@ -29,7 +30,7 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
         check_user(session, findings)
     pools = session.command({"prefix": "osd pool ls"}, timeout_seconds=TIMEOUT_SECONDS)
     if second.pool not in pools:
-        commands = [f"on the second cluster: {command}" for command in admin_commands.pool(site.pools.data)]
+        commands = admin_commands.second_pool(site) + admin_commands.mirroring(site)
         text = f"the second cluster has no pool {second.pool}"
         findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return
@@ -54,9 +55,11 @@ def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, 
             whole = cluster.json("rbd", "mirror", "pool", "info", site.pools.data.name, timeout_seconds=TIMEOUT_SECONDS)
             info["peers"] = whole.get("peers", [])
     except CephCommandError as error:
-        findings.add(
-            "mirroring", "skip", f"mirroring of {spec} ({cluster.name}) cannot be read: {error.what}", word=_WORD
-        )
+        commands = admin_commands.mirroring(site) if error.exit_status_of_tool == errno.ENOENT else []
+        text = f"mirroring of {spec} ({cluster.name}) cannot be read: {error.what}"
+        if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
+            text += f": {OTHER_CAPABILITIES}"
+        findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return None
     if info["mode"] == "image":
         return info
@@ -73,8 +76,11 @@ def _check_daemon(second: SecondSite, status: Mapping[str, Any], findings: Findi
     service = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {})
     daemons = [name for name in service.get("daemons", {}) if name != "summary"]
     if not daemons:
-        text = "no rbd-mirror daemon is registered with the second cluster"
-        findings.add("mirroring", "skip", text, commands=admin_commands.mirror_daemon(), word=_WORD)
+        text = (
+            "no rbd-mirror daemon is registered with the second cluster; start one as root, on a host of that cluster"
+        )
+        commands = admin_commands.mirror_daemon(second.cluster, status["fsid"])
+        findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return
     findings.add("mirroring", "ok", f"rbd-mirror daemons of the second cluster: {len(daemons)}")
     if second.mirror_daemon_admin_socket is None:

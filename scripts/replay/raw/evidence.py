@@ -40,9 +40,12 @@ class BlockWriter:
         """Tell whether a set has a valid attempt for exactly these cells (variant to cell id)."""
         return self.history.is_measured(self.block, point, cells)
 
-    def begin_attempt(self, point: str) -> Attempt:
-        """Begin the next attempt of a set."""
-        number = 1 + max((number for number, _ in self.history.attempts(self.block, point)), default=0)
+    def next_attempt(self, point: str) -> int:
+        """Return the number of a set's next attempt."""
+        return 1 + max((number for number, _ in self.history.attempts(self.block, point)), default=0)
+
+    def begin_attempt(self, point: str, number: int) -> Attempt:
+        """Begin an attempt of a set. Raises FileExistsError where there is one of that number."""
         return Attempt(self._store, f"block-{self.block:02d}/{point}/attempt-{number}", number)
 
     def record_pilot(

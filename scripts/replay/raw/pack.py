@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
 from replay.raw import durable
 from replay.raw.sums import RESTORE, SUMS, parse_sums, sums_text
 
@@ -168,7 +169,7 @@ def what_differs(content: bytes, where: str) -> str:
 
 ALTERED = (
     "restore it from git or from a copy; to see what other figures would say, alter a copy of the data set, then: "
-    "npm run derive -- --reseal COPY"
+    + replay_command("derive", "--reseal", "COPY")
 )
 
 

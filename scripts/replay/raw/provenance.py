@@ -16,7 +16,12 @@ from replay.base.paths import ROOT
 
 @cache
 def git_state() -> dict[str, Any]:
-    """Return the commit of the measuring code, and whether the code that measures differs from it."""
+    """Return the commit of the measuring code, and whether the code that measures differs from it.
+
+    Both are None where Replay was installed as a package: then no checkout says what measured.
+    """
+    if ROOT is None:
+        return {"git_commit": None, "git_dirty": None}
 
     def git(*args: str) -> str | None:
         done = subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True, check=False)

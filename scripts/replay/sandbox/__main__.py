@@ -2,6 +2,7 @@
 
 import sys
 
-from replay.sandbox.cli import main
+from replay.sandbox.arguments import COMMAND
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(COMMAND.main())

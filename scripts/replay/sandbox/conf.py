@@ -12,7 +12,7 @@ from replay.cluster.sandbox_layout import Layout
 from replay.config.sandbox_options import SandboxOptions
 from replay.sandbox.ports import ADDRESS
 
-HEADER = "# Written by Replay's sandbox. `scripts/sandbox down` removes it.\n"
+HEADER = "# Written by Replay's sandbox. `replay sandbox down` removes it.\n"
 POOL = "replay"
 POOL_PGS = 32
 MIRROR_CLIENT = "client.rbd-mirror.right"

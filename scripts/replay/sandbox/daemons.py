@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.base.invocation import replay_command
 from replay.cluster.asok import AdminSocketError, ask
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, SandboxCluster
@@ -114,7 +115,7 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
             raise SandboxError(
                 f"{role.name} of {role.cluster} ended: {last_words(layout, role)}",
                 where=layout.log(role.cluster, role.name),
-                next_step="read this log; scripts/sandbox down removes the sandbox",
+                next_step=f"read this log; {replay_command('sandbox', 'down')} removes the sandbox",
             )
         return False
 

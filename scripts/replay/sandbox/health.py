@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from replay.base.invocation import replay_command
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import SandboxCluster
 from replay.sandbox import conf, daemons
@@ -64,7 +65,7 @@ def await_clean(
         raise SandboxError(
             f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
             where=where,
-            next_step="read the logs in this folder, or start afresh: scripts/sandbox down, then up",
+            next_step=f"read the logs in this folder, or start afresh: {replay_command('sandbox', 'down')}, then up",
         ) from error
     return describe(latest)
 

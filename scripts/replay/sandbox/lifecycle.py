@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
 from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
@@ -124,7 +125,7 @@ def _check_same_options(found: Sandbox, options: dict[str, Any]) -> None:
         raise SandboxError(
             f"this sandbox exists with other options: {differing}",
             where=found.directory,
-            next_step="run scripts/sandbox down first, or use another --name",
+            next_step=f"run {replay_command('sandbox', 'down')} first, or use another --name",
         )
 
 
@@ -190,7 +191,8 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
                 f"the port {cluster.monitor_port} of {cluster.name}'s monitor is taken by "
                 f"{ports.holder(cluster.monitor_port)}",
                 where=sandbox.directory,
-                next_step="end that process and run this again, or start afresh: scripts/sandbox down, then up",
+                next_step="end that process and run this again, or start afresh: "
+                f"{replay_command('sandbox', 'down')}, then up",
             )
 
     def start_cluster(cluster: state.SandboxCluster, interrupt: Interrupt) -> None:

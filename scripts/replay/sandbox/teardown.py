@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from replay.base.paths import ROOT
+from replay.base.paths import find_project
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_layout import STATE_FILE, is_scratch
 from replay.sandbox import processes
@@ -64,9 +64,10 @@ def recorded_run_directory(folder: Path) -> Path | None:
 
 
 def prune(folder: Path) -> None:
-    """Remove the folders `.replay/sandbox` and `.replay` of the checkout when nothing is left in them."""
+    """Remove the folders `.replay/sandbox` and `.replay` of the project when nothing is left in them."""
+    project = find_project()
     for each in (folder, *folder.parents):
-        if ROOT not in each.parents or ".replay" not in each.parts:
+        if project not in each.parents or ".replay" not in each.parts:
             return
         try:
             each.rmdir()

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { eachSlide, goTo, openSpeakerView, startDeck } from "../support/deck.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 /** Rules whose answer depends on colours; the others are the same in light and in dark. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
@@ -34,7 +35,7 @@ test("axe finds nothing on any slide", async () => {
 test("in dark, too, every text of every slide stands out from its ground", async () => {
   // In the print view all slides stand below each other, so that one look sees them all.
   const page = await deck.openDeck("?data=shipped&view=print&theme=dark");
-  await page.waitForSelector("html[data-charts-ready]", { timeout: 20_000 });
+  await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(20, 22, 28)");
   await loadAxe(page);
   assert.deepEqual(await axeProblems(page, { rules: COLOR_RULES }), []);

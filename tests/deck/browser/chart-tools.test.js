@@ -10,6 +10,7 @@ import { axeProblems, loadAxe } from "../support/axe.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 import { layoutProblems } from "../support/layout.js";
 import { withToolsChapter } from "../support/tools-chapter.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 let deck;
 
@@ -272,7 +273,7 @@ test("a click reveals one line after the other, on an axis that stands still", a
 
 test("on paper all steps are taken", async () => {
   const page = await deck.openDeck("?data=fixture&view=print", { prepare: withToolsChapter });
-  await page.waitForSelector("html[data-charts-ready]", { timeout: 30_000 });
+  await page.waitForSelector("html[data-charts-ready]", { timeout: patient(30_000) });
   const shown = await page.evaluate(() => {
     const slot = window.replay.charts.charts.get(document.querySelector("#tools-steps canvas"));
     return slot.shownModel.series.map(({ name }) => name);

@@ -11,6 +11,7 @@ import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { readPdf } from "../../../scripts/deck/pdf-file.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { FIXTURE } from "../support/deck.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 let folder;
 let slides;
@@ -28,7 +29,7 @@ function print(args, environment = {}) {
   return promisify(execFile)(process.execPath, ["scripts/pdf.mjs", ...args], {
     cwd: PROJECT,
     env: { ...process.env, REPLAY_BENCHMARKS: "", ...environment },
-    timeout: 240_000,
+    timeout: patient(240_000),
   });
 }
 

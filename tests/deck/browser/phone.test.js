@@ -14,7 +14,8 @@ before(async () => {
 });
 after(() => deck?.close());
 
-const openPhone = (hash = "#/title") => deck.openDeck("?data=fixture&explore", { ...PHONE, hash });
+const openPhone = (hash = "#/title", options = {}) =>
+  deck.openDeck("?data=fixture&explore", { ...PHONE, hash, ...options });
 
 test("a phone shows slides to scroll through, none of them wider than the screen", async () => {
   const page = await openPhone();
@@ -118,5 +119,96 @@ test("a touch on a chart reads the value that lies under the finger", async () =
     return window.replay.charts.charts.get(canvas).chart.tooltip.dataPoints.map(({ dataIndex }) => dataIndex);
   });
   assert.deepEqual([...new Set(indexes)], [4]);
+  await page.close();
+});
+
+const topOf = (page, id) =>
+  page.evaluate((slide) => document.getElementById(slide).getBoundingClientRect().top, id);
+
+async function assertAtTop(page, id) {
+  const top = await topOf(page, id);
+  assert.ok(Math.abs(top) <= 1, `${id} begins ${top} px below the top`);
+}
+
+/** As in a browser that does not move the page itself when something above grows: Safari's on every iPhone. */
+const leaveScrollingToThePage = (page) =>
+  page.addInitScript(() =>
+    addEventListener("DOMContentLoaded", () => {
+      const style = document.createElement("style");
+      style.textContent = "* { overflow-anchor: none !important; }";
+      document.head.append(style);
+    }),
+  );
+
+/** Makes the first slide higher, as a chart or a font that comes late does, and waits until that is on the screen. */
+async function raiseFirstSlide(page) {
+  const grown = await page.evaluate(async () => {
+    const first = document.getElementById("title");
+    const before = first.offsetHeight;
+    const late = document.createElement("div");
+    late.style.cssText = "flex: none; height: 1000px";
+    first.append(late);
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (let count = 0; count < 3; count += 1) await frame();
+    return first.offsetHeight - before;
+  });
+  assert.ok(grown > 400, `${grown} px`);
+}
+
+test("an address leads to the top of its slide, whatever comes after it", async () => {
+  for (const id of ["mirror-lag", "claims", "throughput-write-seq"]) {
+    let arrive;
+    const arrived = new Promise((resolve) => {
+      arrive = resolve;
+    });
+    // No data before the deck is ready: every chart comes late, on every machine.
+    const page = await openPhone(`#/${id}`, {
+      async prepare(one) {
+        await leaveScrollingToThePage(one);
+        await one.route(/\.csv$/, async (route) => {
+          await arrived;
+          await route.continue();
+        });
+      },
+    });
+    await assertAtTop(page, id);
+    await raiseFirstSlide(page);
+    await assertAtTop(page, id);
+    arrive();
+    await page.waitForFunction(
+      (slide) =>
+        [...document.querySelectorAll(`#${slide} canvas[data-chart]:not([data-when][hidden] *)`)].every(
+          (canvas) => {
+            const { model, error } = window.replay.charts.charts.get(canvas) ?? {};
+            return model || error;
+          },
+        ),
+      id,
+    );
+    await raiseFirstSlide(page);
+    await assertAtTop(page, id);
+    assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), id);
+    await page.close();
+  }
+});
+
+test("a link within the deck leads to the top of its slide, too", async () => {
+  const page = await openPhone("#/title", { prepare: leaveScrollingToThePage });
+  await page.evaluate(() => {
+    location.hash = "#/mirror-lag";
+  });
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "mirror-lag");
+  await raiseFirstSlide(page);
+  await assertAtTop(page, "mirror-lag");
+  await page.close();
+});
+
+test("a reader who scrolled on is not called back", async () => {
+  const page = await openPhone("#/mirror-lag");
+  await page.evaluate(() => document.getElementById("claims").scrollIntoView());
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "claims");
+  await raiseFirstSlide(page);
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "claims");
+  assert.ok((await topOf(page, "mirror-lag")) < -844);
   await page.close();
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { slideIds, startDeck } from "../support/deck.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 let deck;
 let takeAway;
@@ -18,7 +19,7 @@ after(async () => {
 
 async function openPrinted(query) {
   const page = await deck.openDeck(`?data=shipped&${query}`, { colorScheme: "dark" });
-  await page.waitForSelector("html[data-charts-ready]", { timeout: 20000 });
+  await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
   return page;
 }
 

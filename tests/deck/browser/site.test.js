@@ -10,17 +10,16 @@ import { gzipSync } from "node:zlib";
 import { PNG } from "pngjs";
 
 import { BUDGET } from "../../../scripts/deck/budget.js";
-import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
-import { FIXTURE, chartsOf, goTo } from "../support/deck.js";
+import { FIXTURE, chartsOf, goTo, launchPatiently } from "../support/deck.js";
 import { startBuiltSite } from "../support/static-site.js";
 
 let browser;
 let site;
 
 before(async () => {
-  [site, browser] = await Promise.all([startBuiltSite({ benchmarks: FIXTURE }), launchChromium()]);
+  [site, browser] = await Promise.all([startBuiltSite({ benchmarks: FIXTURE }), launchPatiently()]);
 });
 after(async () => {
   await browser?.close();

@@ -6,6 +6,7 @@ import path from "node:path";
 
 import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 export const FIXTURE = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
 export const SHIPPED = path.resolve(import.meta.dirname, "../../../benchmarks/reference");
@@ -14,6 +15,19 @@ export const SCREENS = [
   { width: 1280, height: 720 },
   { width: 1920, height: 1080 },
 ];
+
+/** Starts the browser. Whatever a page is waited for, it is waited for as long as this machine may need. */
+export async function launchPatiently() {
+  const browser = await launchChromium();
+  const newContext = browser.newContext.bind(browser);
+  // A page that is asked of the browser gets its context in this way, too.
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(patient(30_000));
+    return context;
+  };
+  return browser;
+}
 
 /**
  * A browser and a present server with the fixture's data.
@@ -25,7 +39,7 @@ export async function startDeck() {
   await cp(FIXTURE, benchmarks, { recursive: true });
   // The server first: a deck that does not build must leave no browser behind, which would keep the tests from ending.
   const server = await startPresentServer({ port: 0, benchmarks, followSources: false });
-  const browser = await launchChromium().catch(async (error) => {
+  const browser = await launchPatiently().catch(async (error) => {
     await server.close();
     throw error;
   });
@@ -93,7 +107,7 @@ export async function openSpeakerView(page) {
   const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
   await speaker.waitForFunction(() => document.querySelectorAll("iframe").length === 2);
   const previews = () => speaker.frames().filter((frame) => frame.url().includes("receiver"));
-  const end = Date.now() + 10_000;
+  const end = Date.now() + patient(10_000);
   while (previews().length < 2 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
   const frames = previews();
   for (const frame of frames) await frame.waitForSelector("html[data-deck-ready]");
@@ -123,7 +137,7 @@ export async function eachSlide(page, visit, { charts = true } = {}) {
 /** Shows a slide with all its fragments, and waits for its charts unless told otherwise. */
 export async function goTo(page, id, { charts: awaited = true } = {}) {
   await page.evaluate(
-    async ([slideId, waits]) => {
+    async ([slideId, waits, patience]) => {
       const { deck, charts } = window.replay;
       const slide = document.getElementById(slideId);
       const { h, v } = deck.getIndices(slide);
@@ -137,12 +151,12 @@ export async function goTo(page, id, { charts: awaited = true } = {}) {
       // What the data on show deny is never drawn.
       const canvases = [...slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)")];
       const slots = canvases.map((canvas) => charts.charts.get(canvas));
-      const end = Date.now() + 5000;
+      const end = Date.now() + patience;
       while (slots.some(({ model, error }) => !model && !error) && Date.now() < end) {
         await new Promise((resolve) => requestAnimationFrame(resolve));
       }
     },
-    [id, awaited],
+    [id, awaited, patient(5000)],
   );
 }
 

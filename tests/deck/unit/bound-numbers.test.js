@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BoundNumbers, follow } from "../../../deck/bound-numbers.js";
-import { manifestSource } from "../../../deck/manifests.js";
+import { follow } from "../../../deck/data/follow.js";
+import { BoundNumbers } from "../../../deck/text/bound-numbers.js";
+import { manifestSource } from "../../../deck/text/sources.js";
 
 const manifest = {
   label: "one small machine",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { CeilingMarks, ceilingWords, ceilingsOf, namesIn } from "../../../deck/ceilings.js";
-import { formatValue } from "../../../deck/format.js";
+import { CeilingMarks, ceilingWords, ceilingsOf, namesIn } from "../../../deck/data/ceilings.js";
+import { formatValue } from "../../../deck/data/format.js";
 import { CHART, MANIFEST, makeTalk, slideWith } from "../support/talk.js";
 
 const WRITE = "media_write_bytes_per_second";

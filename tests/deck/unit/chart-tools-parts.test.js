@@ -4,21 +4,16 @@ import { test } from "node:test";
 
 import { chartLink, linkedChart } from "../../../deck/chart-tools/chart-address.js";
 import { Comparison } from "../../../deck/chart-tools/comparison.js";
-import { attemptsBehind, commandsFor, runsAddress } from "../../../deck/chart-tools/commands.js";
-import { wrap } from "../../../deck/chart-tools/copying.js";
+import { attemptsBehind, commandsFor } from "../../../deck/chart-tools/commands.js";
+import { wrap } from "../../../deck/chart-tools/picture.js";
 import { stepFrom } from "../../../deck/chart-tools/cursor.js";
-import { marginOf, marginWords, marksOf, parseMarks } from "../../../deck/chart-tools/marks.js";
-import { fileName, seriesNames, stepsOf } from "../../../deck/chart-tools/names.js";
+import { marksOf, parseMarks } from "../../../deck/chart-tools/marks.js";
+import { marginOf, marginWords } from "../../../deck/data/margin.js";
+import { fileName, stepsOf } from "../../../deck/text/canvases.js";
 
 const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
 
-test("series and steps are read from attributes; commas belong to names", () => {
-  assert.deepEqual(seriesNames("With journal | Without journal, again"), [
-    "With journal",
-    "Without journal, again",
-  ]);
-  assert.equal(seriesNames(undefined), null);
-  assert.equal(seriesNames(" "), null);
+test("steps and file names are read from attributes", () => {
   assert.deepEqual(stepsOf("A | B + C |"), [["A"], ["B", "C"]]);
   assert.deepEqual(stepsOf(""), []);
   assert.equal(fileName("a/b/ratio-x.csv?v=1"), "ratio-x");
@@ -71,14 +66,12 @@ test("the attempts behind a chart are counted, and found", () => {
   assert.equal(attemptsBehind({ ...place, experiment: null, entry: null }), null);
 });
 
-test("a chart has an address, and the file of its runs lies beside its own", () => {
+test("a chart has an address", () => {
   const link = chartLink("http://x/talk/?data=mine&chart=1#/old", "journal-ratio", 3);
   assert.equal(link, "http://x/talk/?data=mine&chart=3#/journal-ratio");
   assert.equal(linkedChart(new URL(link).search), 3);
   for (const search of ["", "?chart=", "?chart=0", "?chart=x", "?chart=2.5", "?chart=100"])
     assert.equal(linkedChart(search), null, search);
-  assert.equal(runsAddress("a/X.csv"), "a/X.runs.csv");
-  assert.equal(runsAddress("a/X.csv?v=1"), "a/X.runs.csv?v=1");
 });
 
 test("published figures are read as names and base units; what is neither is said", () => {

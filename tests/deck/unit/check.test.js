@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { CHART, GOOD, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 let talk;
 const problemsOf = (chapter) => talk.problemsOf(chapter);
@@ -116,7 +117,10 @@ test("a data file that is no JSON object is an error that names it", async () =>
 
 test("the command says how it is used, and refuses what it does not know", async () => {
   const run = (...args) =>
-    promisify(execFile)(process.execPath, ["scripts/check.mjs", ...args], { cwd: PROJECT, timeout: 30_000 });
+    promisify(execFile)(process.execPath, ["scripts/check.mjs", ...args], {
+      cwd: PROJECT,
+      timeout: patient(30_000),
+    });
   assert.match((await run("--help")).stdout, /npm run check[\s\S]*--fix/);
   await assert.rejects(run("--mend"), (error) => error.code === 2 && /--mend/.test(error.stderr));
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { claimRows, claimSource, decidingCondition } from "../../../deck/claims.js";
-import { slideOfChart } from "../../../deck/claims-table.js";
-import { forestPlot } from "../../../deck/forest-plot.js";
+import { claimRows, claimSource, decidingCondition } from "../../../deck/data/claims.js";
+import { slideOfChart } from "../../../deck/text/claims-table.js";
+import { forestPlot } from "../../../deck/text/forest-plot.js";
 
 const ratio = { says: "a ÷ b", estimate: 15.64, low: 12, high: 20, n: 6, region: { low: 7.5, high: 13.3 } };
 const half = {

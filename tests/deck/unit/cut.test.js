@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { isInCut, nearest, redirected } from "../../../deck/cut.js";
+import { isInCut, nearest, redirected } from "../../../deck/stage/cut.js";
 
 test("a slide is in the cuts that it names, and in all when it names none", () => {
   assert.equal(isInCut(null, 20), true);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DataOnShow } from "../../../deck/data-on-show.js";
-import { Manifests } from "../../../deck/manifests.js";
+import { DataOnShow } from "../../../deck/data/data-on-show.js";
+import { Manifests } from "../../../deck/data/manifests.js";
 
 const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
 

@@ -9,7 +9,7 @@ import {
   partsOf,
   requestedDataSet,
   withDataSet,
-} from "../../../deck/data-set.js";
+} from "../../../deck/data/data-set.js";
 
 const CHART = "benchmarks/reference/rbd-journaling/aggregate/throughput-write-seq.csv";
 

@@ -10,7 +10,7 @@ import {
   formatSeconds,
   formatValue,
   unbroken,
-} from "../../../deck/format.js";
+} from "../../../deck/data/format.js";
 
 test("bytes are written with binary prefixes and at most one decimal", () => {
   assert.equal(formatBytes(1073741824), "1 GiB");

@@ -15,6 +15,7 @@ import { pinPage } from "../../../scripts/deck/text/pin-page.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { FIXTURE } from "../support/deck.js";
 import { MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 const SEPARATORS = { file: "a.md", horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" };
 const CHAPTER = `<!-- .slide: id="one" -->
@@ -49,7 +50,7 @@ function freeze(...args) {
   return promisify(execFile)(process.execPath, ["scripts/freeze.mjs", ...args], {
     cwd: PROJECT,
     env,
-    timeout: 60_000,
+    timeout: patient(60_000),
   });
 }
 

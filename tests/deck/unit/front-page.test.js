@@ -129,6 +129,8 @@ test("a link to the slides keeps what the address asks for, and changes the cut 
       assert.equal(new URL(to).searchParams.get("cut") ?? "40", cut);
       assert.equal(new URL(to).hash, "#/title");
     }),
+    // A query of nothing but "=" holds one word, whose name and value are empty.
+    { examples: [["=", "20"]] },
   );
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { addressWith, modeFrom } from "../../../deck/mode.js";
+import { addressWith, modeFrom } from "../../../deck/page/mode.js";
 
 test("a deck is a stage unless it is explored or published, and `?stage` makes a published one a stage again", () => {
   for (const [search, published, explore] of [

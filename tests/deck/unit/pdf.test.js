@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { printAddress, problemsOf } from "../../../scripts/deck/pdf.js";
 import { readPdf } from "../../../scripts/deck/pdf-file.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 const PDF = `%PDF-1.4
 %\u00d3\u00eb
@@ -79,7 +80,7 @@ test("the command refuses what it cannot do, and says what it can", () => {
       cwd: PROJECT,
       encoding: "utf8",
       env: { ...process.env, ...environment },
-      timeout: 30_000,
+      timeout: patient(30_000),
     });
     assert.equal(done.status, 2, done.stdout);
     assert.match(done.stderr, pattern);

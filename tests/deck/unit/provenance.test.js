@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byDataSet } from "../../../deck/labels.js";
-import { chartEntry, provenance, sampleSize } from "../../../deck/provenance.js";
+import { byDataSet } from "../../../deck/text/labels.js";
+import { chartEntry, provenance, sampleSize } from "../../../deck/data/provenance.js";
 
 const address = (chart, dataSet = "reference") =>
   `benchmarks/${dataSet}/rbd-journaling/aggregate/${chart}.csv`;

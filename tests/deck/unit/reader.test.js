@@ -9,7 +9,7 @@ import { wordsOf } from "../../../deck/reader/position.js";
 import { excerptOf, partsOf, searchIn } from "../../../deck/reader/search.js";
 import { slideInSight } from "../../../deck/stage/phone.js";
 import { STAGE, revealOptions } from "../../../deck/stage/reveal-options.js";
-import { normaliseChapter } from "../../../deck/chapters.js";
+import { normaliseChapter } from "../../../deck/text/chapters.js";
 
 const slide = (id, more = {}) => ({
   id,

@@ -3,21 +3,14 @@ import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 
 import { create } from "qrcode";
+import { parse } from "yaml";
 
-import { normaliseChapter } from "../../../deck/chapters.js";
-import { SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/chart-styles.js";
-import { chartFileOf } from "../../../deck/live.js";
-import { qrPath, qrTarget } from "../../../deck/qr.js";
-import { union } from "../../../deck/shared-axis.js";
+import { normaliseChapter } from "../../../deck/text/chapters.js";
+import { SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/stage/chart-styles.js";
+import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
 
 test("a chapter's CR LF, byte order mark and outer blank lines are gone before it is parted", () => {
   assert.equal(normaliseChapter("\uFEFF\r\n\r\n# A\r\n\r\n\r\n# B\r\n\r\n"), "# A\n\n\n# B");
-});
-
-test("bounds and counts belong to the chart of their values", () => {
-  for (const suffix of ["", ".min", ".max", ".n", ".low", ".high"])
-    assert.equal(chartFileOf(`a/iops-read-seq${suffix}.csv`), "a/iops-read-seq.csv");
-  assert.equal(chartFileOf("a/b.minimum.csv"), "a/b.minimum.csv");
 });
 
 test("no two series of one experiment share colour, dash or marker", async () => {
@@ -25,16 +18,26 @@ test("no two series of one experiment share colour, dash or marker", async () =>
   const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
   assert.ok(names.length > 0);
   for (const name of names) {
-    const text = await readFile(new URL(name, folder), "utf8");
-    // No label stands in braces, so that it ends with its line and a comma belongs to it.
-    const labels = [...text.matchAll(/^ +label: "?([^"\n]+)"?$/gm)].map(([, label]) => label);
-    assert.equal(labels.length, [...text.matchAll(/\blabel:/g)].length, `${name}: every label was found`);
+    const { variants } = parse(await readFile(new URL(name, folder), "utf8"));
+    const labels = variants.map(({ label }) => label);
     const together = labels.filter((label) => Object.hasOwn(SERIES_STYLES, label));
     for (const property of ["color", "dash", "pointStyle"]) {
       const values = together.map((label) => JSON.stringify(SERIES_STYLES[label][property]));
       assert.equal(new Set(values).size, values.length, `${name}: ${property} of ${together.join(" | ")}`);
     }
   }
+});
+
+test("a line goes on over gaps that the manifest calls designed, and over no other", () => {
+  const file = "benchmarks/a/b/aggregate/throughput-write-seq.csv";
+  const csvOf = (entry) => optionsFor("line", file, (token) => token, entry).plugins.csv;
+  const sparse = { y: { unit: "bytes_per_second" }, sparse: ["Two instances", "__proto__"] };
+  assert.deepEqual(Object.entries(csvOf(sparse).datasets), [
+    ["Two instances", { spanGaps: true }],
+    ["__proto__", { spanGaps: true }],
+  ]);
+  assert.equal(csvOf({ y: { unit: "bytes_per_second" } }).datasets, undefined);
+  assert.equal(csvOf(null).datasets, undefined);
 });
 
 test("only ratios are drawn on a log2 axis, with 1 stressed", () => {
@@ -83,17 +86,6 @@ test("on a short axis the ticks of ratios stand apart, powers of two first to st
   assert.deepEqual(ratioTicks(0.75, 3.1, 400), [0.75, 1, 1.5, 2, 3]);
   assert.deepEqual(ratioTicks(0.7, 4.5, 110), [1, 2, 4]);
   assert.deepEqual(ratioTicks(0.7, 40, 60), [1, 8]);
-});
-
-test("one axis for several charts holds the range of each", () => {
-  assert.deepEqual(
-    union([
-      { min: 0.5, max: 4 },
-      { min: 1, max: 16 },
-    ]),
-    { min: 0.5, max: 16 },
-  );
-  assert.equal(union([]), null);
 });
 
 test("a QR code leads to the address that is set, else to a page that others can reach, else nowhere", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { numbersFrom } from "../../../deck/sources.js";
+import { numbersFrom } from "../../../deck/text/sources.js";
 
 const manifest = {
   setup: { osds: 3 },

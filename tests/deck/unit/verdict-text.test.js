@@ -10,7 +10,7 @@ import {
   isChosen,
   parseWhen,
   verdictOf,
-} from "../../../deck/verdict-text.js";
+} from "../../../deck/text/verdict-text.js";
 
 const saying = (verdict) => ({ claims: { price: { verdict } } });
 

@@ -12,6 +12,7 @@ import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { changed, wordingDifferences } from "../../../scripts/deck/text/wording.js";
 import { MANIFEST, claimsWith } from "../support/talk.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 const OTHERS = "refuted inconclusive not-testable-here not-measured";
 const CHAPTER = `<!-- .slide: id="one" data-timing="30" -->
@@ -102,7 +103,7 @@ test("the command names the data sets that there are, and prints a diff or JSON 
     const run = (...args) => {
       const options = {
         cwd: PROJECT,
-        timeout: 30_000,
+        timeout: patient(30_000),
         env: { ...process.env, REPLAY_BENCHMARKS: benchmarks },
       };
       return promisify(execFile)(process.execPath, ["scripts/wording.mjs", ...args], options);

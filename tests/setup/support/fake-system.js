@@ -5,6 +5,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 const PROJECT = path.resolve(import.meta.dirname, "../../..");
 const TOOLS =
@@ -102,7 +103,7 @@ export class FakeSystem {
     const done = spawnSync(path.join(this.checkout, "scripts/setup"), args, {
       encoding: "utf8",
       env: { PATH: this.bin, REPLAY_SETUP_ROOT: this.root, HOME: this.folder },
-      timeout: 20_000,
+      timeout: patient(20_000),
     });
     const calls = existsSync(this.calls) ? readFileSync(this.calls, "utf8").trim().split("\n") : [];
     return {

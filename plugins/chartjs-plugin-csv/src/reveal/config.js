@@ -1,11 +1,13 @@
+import { registry } from "chart.js";
 import { merge } from "chart.js/helpers";
 import { CsvError } from "../error.js";
 import { unitOfFile } from "../units.js";
 
+/** What every deck can draw; further types when the page registered them. */
 export const KINDS = ["line", "bar", "scatter"];
 
 /** Settings that belong to one file; another one shown in its place has its own. */
-const OF_THE_FILE = ["yUnit", "yScale", "yTitle", "bands"];
+const OF_THE_FILE = ["yUnit", "yScale", "yTitle", "bands", "orientation", "delimiter", "decimal", "comment"];
 const ATTRIBUTES = ["xUnit", "xScale", "xTitle", "prefix", ...OF_THE_FILE];
 
 /** What a chart without options of its own looks like on a slide. Sizes are px of the unscaled slide. */
@@ -20,7 +22,8 @@ function baseOptions(kind) {
         ? { mode: "nearest", intersect: true }
         : { mode: "nearest", axis: "x", intersect: false },
     plugins: {
-      csv: { theme: { font: { size: 20 } } },
+      // Words over words are rows, as in decks for the data-chart attributes of before.
+      csv: { orientation: "prefer-rows", theme: { font: { size: 20 } } },
       csvLabels: { font: { size: 22, weight: 600 } },
       csvMarks: { font: { size: 20, weight: 600 } },
       title: { display: false },
@@ -103,11 +106,14 @@ function forAnyFile({ options = {}, csv = {} }) {
  */
 export function chartConfig(canvas, given) {
   const { kind, src, url, foreign = false, deckOptions, styles, palette, chosen = {} } = given;
-  if (!KINDS.includes(kind)) {
-    throw new CsvError(`data-chart is "${kind}"; expected ${KINDS.join(", ")}`, {
-      url: src,
-      kind: "options",
-    });
+  if (!KINDS.includes(kind) && !Object.hasOwn(registry.controllers.items, kind)) {
+    throw new CsvError(
+      `data-chart is "${kind}"; expected ${KINDS.join(", ")}, or a type that the page registered`,
+      {
+        url: src,
+        kind: "options",
+      },
+    );
   }
   const text = given.text ?? (url ? null : inlineText(canvas));
   if (!url && !text) {

@@ -36,3 +36,10 @@ export function surplus(live, limit) {
     .slice(0, excess)
     .map(({ item }) => item);
 }
+
+/** A name for a canvas that its copies share: reveal.js replaces slides by copies of them. Null where there is none. */
+export function keyOf(canvas) {
+  const slide = canvas.closest("section");
+  if (!slide?.id) return null;
+  return `${slide.id}/${[...slide.querySelectorAll("canvas[data-chart]")].indexOf(canvas)}`;
+}

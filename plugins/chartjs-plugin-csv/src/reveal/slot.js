@@ -1,17 +1,16 @@
 import { Chart } from "chart.js";
-import { seriesNames, withSeries } from "../entries.js";
+import { withSeries } from "../entries.js";
 import { CsvError } from "../error.js";
 import { clearError, showError } from "../error-view.js";
 import { csvOf } from "../plugin.js";
-import { companionUrl } from "../source.js";
-import { summarize } from "../summary.js";
 import { boxCanvas } from "./box.js";
+import { Choice } from "./choice.js";
 import { chartConfig } from "./config.js";
+import { describe } from "./description.js";
+import { keyOf } from "./near.js";
 
-const COMPANIONS = ["min", "max", "n", "low", "high", "runs"];
-
-/** What a reader may choose of a chart; it outlives the chart itself. */
-const NOTHING_CHOSEN = { shown: null, scale: null, runs: false, range: null, used: null, overlay: null };
+/** What a chart's canvas tells when its data are there, or are not. */
+const NEWS = ["ready", "updated", "error"].map((type) => `chart-csv:${type}`);
 
 /**
  * One canvas of a deck, with or without a live chart.
@@ -21,7 +20,7 @@ const NOTHING_CHOSEN = { shown: null, scale: null, runs: false, range: null, use
  * rejects), `drawn`.
  */
 export class Slot {
-  #chosen;
+  #choice;
 
   /**
    * @param {object} context the plugin's options and `pixelRatio()`
@@ -31,7 +30,7 @@ export class Slot {
     this.context = context;
     this.kind = canvas.dataset.chart;
     this.own = canvas.dataset.chartSrc ?? null;
-    this.#chosen = { ...NOTHING_CHOSEN };
+    this.#choice = new Choice(canvas);
     this.chart = null;
     this.creating = false;
     this.refusal = null;
@@ -45,8 +44,7 @@ export class Slot {
       this.context.moved(this);
       this.described = this.describe();
     };
-    for (const type of ["ready", "updated", "error"])
-      canvas.addEventListener(`chart-csv:${type}`, this.onData);
+    for (const type of NEWS) canvas.addEventListener(type, this.onData);
   }
 
   get slide() {
@@ -55,12 +53,16 @@ export class Slot {
 
   /** What is shown, as a slide would write it; null for CSV given as text. */
   get src() {
-    const { used } = this.#chosen;
-    return used ? (used.src ?? null) : this.own;
+    return this.#choice.src;
   }
 
   get url() {
     return this.src === null ? null : this.context.resolve(this.src);
+  }
+
+  /** Whether the page says by now that this chart's file is elsewhere than where it was read from. */
+  get moved() {
+    return this.chart !== null && this.src !== null && csvOf(this.chart).url !== this.url;
   }
 
   get model() {
@@ -70,7 +72,7 @@ export class Slot {
   /** The model with only those series that are shown now. */
   get shownModel() {
     const { model } = this;
-    return model && withSeries(model, this.#chosen.shown ?? this.settings.series);
+    return model && withSeries(model, this.state.shown ?? this.settings.series);
   }
 
   /** Why there is no chart, or null. */
@@ -108,34 +110,17 @@ export class Slot {
 
   /** What was chosen for this chart: `{shown, scale, runs, range, used, overlay}`. */
   get state() {
-    return { ...this.#chosen };
+    return this.#choice.state;
   }
 
   /** Takes over what was chosen for a canvas that this one is a copy of. */
   restore(state) {
-    Object.assign(this.#chosen, state);
-  }
-
-  /** Series that the chart is about: what stands in for the slide's file may be about others. */
-  get #series() {
-    return this.#chosen.used?.series ?? seriesNames(this.canvas.dataset.chartSeries);
-  }
-
-  /** What was chosen, as options of the csv plugin. */
-  get #settings() {
-    const { shown, scale, runs, range, overlay } = this.#chosen;
-    const second = overlay ? { url: overlay.src, label: overlay.label } : null;
-    return { series: this.#series, shown, scale, runs, range, overlay: second };
+    this.#choice.change(state ?? {});
   }
 
   /** Whether the file at `url` is one that this chart reads. */
   reads(url) {
-    const { overlay } = this.#chosen;
-    const { baseURI } = this.canvas;
-    const pathOf = (address) => new URL(address, baseURI).pathname;
-    const files = [this.url, overlay?.src].filter(Boolean);
-    const names = files.flatMap((file) => [file, ...COMPANIONS.map((suffix) => companionUrl(file, suffix))]);
-    return names.some((name) => pathOf(name) === pathOf(url));
+    return this.#choice.reads(url, this.url);
   }
 
   get #size() {
@@ -156,17 +141,17 @@ export class Slot {
 
   async #create() {
     try {
-      const { used } = this.#chosen;
+      const { used } = this.state;
       const { context, kind, src, url } = this;
       const { options, chartOptions, styles, palette, fetch, marks } = context;
       const deckOptions = [options, await chartOptions?.(kind, src, this)];
       const { width, height } = this.#size;
-      if (!this.wanted || width === 0 || height === 0 || used !== this.#chosen.used) return;
+      if (!this.wanted || width === 0 || height === 0 || used !== this.state.used) return;
       const config = chartConfig(this.canvas, {
         ...{ kind, src, url, deckOptions, styles, palette },
         text: used?.text ?? null,
         foreign: used !== null,
-        chosen: { ...given(this.#settings), fetch },
+        chosen: { ...this.#choice.given, fetch },
         marks: marks && (() => marks(this) ?? []),
       });
       config.options.devicePixelRatio = context.pixelRatio();
@@ -274,8 +259,8 @@ export class Slot {
    *   in for those of the slide
    */
   use(used) {
-    if (JSON.stringify(used ?? null) === JSON.stringify(this.#chosen.used)) return this.settled();
-    this.#chosen.used = used ?? null;
+    if (JSON.stringify(used ?? null) === JSON.stringify(this.state.used)) return this.settled();
+    this.#choice.change({ used: used ?? null });
     if (this.refusal) {
       this.refusal = null;
       clearError(this.canvas);
@@ -286,11 +271,8 @@ export class Slot {
   }
 
   #choose(change) {
-    Object.assign(this.#chosen, change);
-    if (!this.chart) return Promise.resolve(false);
-    const settings = this.#settings;
-    const changed = Object.keys(change).map((key) => [key, settings[key]]);
-    return csvOf(this.chart).change(Object.fromEntries(changed));
+    const options = this.#choice.change(change);
+    return this.chart ? csvOf(this.chart).change(options) : Promise.resolve(false);
   }
 
   /** Gives the chart up; the box keeps its place, and `create` makes the chart again. */
@@ -308,51 +290,11 @@ export class Slot {
     this.wanted = false;
     this.release();
     clearError(this.canvas);
-    for (const type of ["ready", "updated", "error"])
-      this.canvas.removeEventListener(`chart-csv:${type}`, this.onData);
+    for (const type of NEWS) this.canvas.removeEventListener(type, this.onData);
   }
 
   /** Label for listeners and the caption under the chart. */
-  async describe() {
-    const { model, canvas, caption } = this;
-    if (model) canvas.setAttribute("aria-label", this.#summary());
-    if (!caption) return;
-    let label;
-    try {
-      label = model ? await this.context.labelFor(this.src, model) : null;
-    } catch (error) {
-      console.error(error);
-      label = `No caption: ${error.message}`;
-    }
-    if (this.model === model) caption.replaceChildren(label ?? "\u00a0");
+  describe() {
+    return describe(this, this.context);
   }
-
-  #summary() {
-    try {
-      const summary = this.context.summaryFor?.(this);
-      if (summary) return summary;
-    } catch (error) {
-      // The page's own words failed: that is for its author to see, and no reason for silence.
-      console.error(error);
-    }
-    const { overlaid } = csvOf(this.chart);
-    return summarize(this.shownModel, {
-      ...this.settings,
-      type: this.kind,
-      title: this.canvas.dataset.chartLabel ?? null,
-      second: overlaid ? this.#chosen.overlay.label : null,
-    });
-  }
-}
-
-/** Only what was chosen: the rest is for the slide to say. */
-function given(settings) {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
-}
-
-/** A name for a canvas that its copies share: reveal.js replaces slides by copies of them. Null where there is none. */
-function keyOf(canvas) {
-  const slide = canvas.closest("section");
-  if (!slide?.id) return null;
-  return `${slide.id}/${[...slide.querySelectorAll("canvas[data-chart]")].indexOf(canvas)}`;
 }

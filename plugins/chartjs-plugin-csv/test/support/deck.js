@@ -7,14 +7,23 @@ import { startServer } from "./server.js";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-const FLAGS = [
+/** By how much deadlines are longer than a machine at the norm needs: they only end what hangs. */
+export const PATIENCE = Number(process.env.REPLAY_TEST_PATIENCE ?? 3);
+
+/** The browser, and why tests are skipped where there is none (else false). */
+export const BROWSER = {
+  path: CHROMIUM,
+  skip: existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`,
+};
+
+export const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
 ];
 
 /** One browser and one server for a test file, and `inDeck` and `inPage` to write tests with. */
 export function browserTests() {
-  const skip = existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`;
+  const { skip } = BROWSER;
   let browser;
   let server;
   before(async () => {
@@ -28,7 +37,7 @@ export function browserTests() {
   });
   /** A test in a fresh page, closed at its end; it fails on any uncaught error or console error. */
   const define = (open) => (name, setup, body) =>
-    test(name, { skip, timeout: 90_000 }, async () => {
+    test(name, { skip, timeout: 90_000 * PATIENCE }, async () => {
       server.routes.clear();
       server.requests.length = 0;
       const page = await open(browser, server, await setup(server));
@@ -109,6 +118,7 @@ async function newPage(
   { viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" },
 ) {
   const context = await browser.newContext({ viewport, deviceScaleFactor, hasTouch, colorScheme });
+  context.setDefaultTimeout(30_000 * PATIENCE);
   const page = await context.newPage();
   await page.addInitScript(() => {
     window.violations = [];

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, sleep
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import setup_command
 from replay.tools.running.process import Inherited, kill_group
 
 
@@ -32,7 +33,7 @@ class Background:
         """Start it. Raises ReplayError when the program is missing."""
         program = shutil.which(argv[0])
         if program is None:
-            raise ReplayError(f"the program {argv[0]} is not installed", next_step="run scripts/setup")
+            raise ReplayError(f"the program {argv[0]} is not installed", next_step=setup_command())
         self.name = os.path.basename(program)  # noqa: PTH119 (a word for messages, not a path)
         self.ready_within_seconds = ready_within_seconds
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `kill`)

@@ -21,6 +21,7 @@ from typing import Protocol
 
 from replay.base.clock import utc_text
 from replay.base.errors import ReplayError
+from replay.base.invocation import setup_command
 
 #: How long an interrupted tool may take to end by itself.
 GRACE_SECONDS = 3.0
@@ -62,7 +63,7 @@ def run_tool(
     """
     program = shutil.which(argv[0])
     if program is None:
-        raise ReplayError(f"the program {argv[0]} is not installed", next_step="run scripts/setup")
+        raise ReplayError(f"the program {argv[0]} is not installed", next_step=setup_command())
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started, clock = datetime.now(UTC), time.monotonic()
         process = subprocess.Popen(

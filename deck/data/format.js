@@ -1,0 +1,119 @@
+/**
+ * How the deck writes values of the manifest in sentences. Pure functions.
+ *
+ * Data files hold base units (bytes, seconds, ISO dates); this is the one place that turns them into words.
+ */
+
+import { formatValue as formatMeasured } from "chartjs-plugin-csv";
+
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** 1073741824 → "1 GiB"; at most one decimal. */
+export function formatBytes(bytes) {
+  let value = Number(bytes);
+  let step = 0;
+  while (Math.abs(value) >= 1024 && step < BINARY.length - 1) {
+    value /= 1024;
+    step += 1;
+  }
+  return `${trimmed(value, 1)} ${BINARY[step]}`;
+}
+
+/** 0.0042 → "4.2 ms"; 2.5 → "2.5 s"; 7200 → "2 h". */
+export function formatSeconds(seconds) {
+  const value = Number(seconds);
+  const size = Math.abs(value);
+  if (size === 0) return "0 s";
+  if (size < 1e-3) return `${trimmed(value * 1e6, 1)} µs`;
+  if (size < 1) return `${trimmed(value * 1e3, 1)} ms`;
+  if (size < 120) return `${trimmed(value, 1)} s`;
+  if (size < 7200) return `${trimmed(value / 60, 1)} min`;
+  return `${trimmed(value / 3600, 1)} h`;
+}
+
+/** "2026-11-20" or "2026-11-20T18:15:00Z" → "20 November 2026"; with `short`, "20 Nov 2026". Dates are UTC. */
+export function formatDate(text, { short = false } = {}) {
+  const match = /^(\d{4})-(\d{2})-(\d{2})(?:T|$)/.exec(String(text));
+  const month = match && MONTHS[Number(match[2]) - 1];
+  if (!month) return String(text);
+  return `${Number(match[3])} ${short ? month.slice(0, 3) : month} ${match[1]}`;
+}
+
+/** The period of a campaign: one date, or "20–22 November 2026", or both dates in full. */
+export function formatPeriod(from, to) {
+  const first = formatDate(from);
+  const last = formatDate(to ?? from);
+  if (first === last) return first;
+  const [day, ...monthAndYear] = first.split(" ");
+  return last.endsWith(` ${monthAndYear.join(" ")}`) ? `${day}–${last}` : `${first} – ${last}`;
+}
+
+/** A ratio with three digits: 2.076 → "2.08×"; 1.9 → "1.90×"; 1234 → "1230×". Null for what is no number. */
+export function formatRatio(value) {
+  return Number.isFinite(value) ? formatMeasured(value, "ratio") : null;
+}
+
+/** A share as a percentage: 0.95 → "95 %"; below ten per cent with two digits: 0.045 → "4.5 %". Null for what is no number. */
+export function formatPercent(share) {
+  if (!Number.isFinite(share)) return null;
+  const percent = share * 100;
+  return `${Math.abs(percent) < 10 ? Number(percent.toPrecision(2)) : Math.round(percent)} %`;
+}
+
+const UNIT = "(?:[kKMGTP]?i?B(?:/s)?|[nµm]?s|min|h|%)";
+const BEFORE_UNIT = new RegExp(`(\\d) (?=${UNIT}(?![\\p{L}\\d]))`, "gu");
+
+/** "a 4 KiB write, 30 s" with no-break spaces before the units, so that a line never ends between number and unit. */
+export function unbroken(text) {
+  return text.replace(BEFORE_UNIT, "$1\u00a0");
+}
+
+/**
+ * A value of the manifest as text, by its type and by the unit or the kind that its key names.
+ * @param {unknown} value
+ * @param {string} key   e.g. "memory_bytes"
+ * @returns {string|null} null when there is nothing to show: no value, an empty one, or an object
+ */
+export function formatValue(value, key = "") {
+  if (value === null || value === undefined || value === "") return null;
+  if (Array.isArray(value)) {
+    const parts = value.map((item) => formatValue(item, key)).filter((item) => item !== null);
+    return parts.length ? parts.join(", ") : null;
+  }
+  if (typeof value === "object") return null;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) return null;
+    const [rate] = /(?:bytes|operations)_per_second$/.exec(key) ?? [];
+    if (rate) return formatMeasured(value, rate);
+    if (key.endsWith("_bytes")) return formatBytes(value);
+    if (key.endsWith("_seconds")) return formatSeconds(value);
+    if (key === "share") return formatPercent(value);
+    if (key === "geometric_mean") return formatRatio(value);
+    return trimmed(value, 2);
+  }
+  const text = String(value);
+  return /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? formatDate(text) : text;
+}
+
+/** Fixed decimals with trailing zeros removed, thousands parted by a thin space. */
+function trimmed(value, decimals) {
+  const [whole, fraction = ""] = value.toFixed(decimals).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  const rest = fraction.replace(/0+$/, "");
+  return rest ? `${grouped}.${rest}` : grouped;
+}

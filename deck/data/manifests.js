@@ -1,0 +1,67 @@
+/**
+ * The manifests (or another JSON file) of the data sets on show: fetched once, kept, fetched again when told that they changed.
+ */
+
+import { manifestAddress } from "./data-set.js";
+
+export class Manifests {
+  #kept = new Map();
+  #fetch;
+  #address;
+
+  /**
+   * @param {typeof fetch} fetchFile   replaced in tests
+   * @param {(dataSet: string) => string} address   where a data set's file is
+   */
+  constructor(fetchFile = (...args) => fetch(...args), address = manifestAddress) {
+    this.#fetch = fetchFile;
+    this.#address = address;
+  }
+
+  /**
+   * Fetches a data set's manifest, again if it was fetched before.
+   * @returns {Promise<object|null>} null when there is none, or it is not a JSON object
+   */
+  async load(dataSet) {
+    const manifest = await this.#read(this.#address(dataSet));
+    this.#kept.set(dataSet, manifest);
+    return manifest;
+  }
+
+  /** The manifest fetched last, or null. */
+  get(dataSet) {
+    return this.#kept.get(dataSet) ?? null;
+  }
+
+  /** Lets go of a file that is no longer there. */
+  forget(dataSet) {
+    this.#kept.delete(dataSet);
+  }
+
+  async #read(address) {
+    try {
+      const response = await this.#fetch(address, { cache: "no-cache" });
+      if (!response.ok) return null;
+      // A server that answers every address with its index page would give HTML here.
+      const value = JSON.parse(await response.text());
+      return value !== null && typeof value === "object" && !Array.isArray(value) ? value : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+/**
+ * The files that the server offers, by data set: `benchmarks/index.json`.
+ * @returns {Promise<Record<string, string[]>|null>} paths below the data set; null when the server has no list
+ */
+export async function availableFiles(fetchFile = (...args) => fetch(...args)) {
+  try {
+    const response = await fetchFile("benchmarks/index.json", { cache: "no-cache" });
+    if (!response.ok) return null;
+    const { files } = JSON.parse(await response.text());
+    return files !== null && typeof files === "object" && !Array.isArray(files) ? files : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,20 @@
+/** The range of a ratio that counts as no difference, as the claims about it say. Pure. */
+
+import { formatRatio } from "./format.js";
+
+/**
+ * What counts as no difference on a chart, as the claims about a series that it shows say it.
+ * @param {object|null} entry   what the manifest says of the chart
+ * @param {string[]|null} shown   its series; null for all
+ * @returns {{low: number, high: number}|null}
+ */
+export function marginOf(entry, shown) {
+  const { low, high, series } = entry?.margin ?? {};
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return null;
+  return shown === null || !series || series.some((name) => shown.includes(name)) ? { low, high } : null;
+}
+
+/** "0.900× to 1.10× counts as no difference"; in the label below the charts, as in a chart it would lie on the data. */
+export function marginWords({ low, high }) {
+  return `${formatRatio(low)} to ${formatRatio(high)} counts as no difference`;
+}

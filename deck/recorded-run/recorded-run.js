@@ -1,0 +1,238 @@
+/**
+ * The recorded run (`?run`): charts fill as they did while their data set was measured, for a stage without a cluster.
+ *
+ * The plugin reads CSV files as ever; here they are answered with what they held at that moment of the recording. Nothing is
+ * made up: each value is computed from the runs that had arrived (`X.runs.csv`), at the moments that `recording.json` names,
+ * and at the end the charts read their own files. A run takes the experiments of one slide: those of the first slide with
+ * recorded charts that is reached, or of the present one when it is played again. All other charts are complete.
+ */
+
+import "../../css/recorded-run.css";
+import { Badge } from "./badge.js";
+import { changesBetween, lastMoment } from "./film.js";
+import { Recording } from "./recording.js";
+import { Playback } from "./timeline.js";
+import { lackingWords, runPosition, runTitle } from "./words.js";
+
+const TICK_MILLISECONDS = 200;
+/** A tab that was in the background does not jump ahead. */
+const LONGEST_TICK_SECONDS = 1;
+/** How long the line at the end stays. */
+const FAREWELL_MILLISECONDS = 8000;
+/** Before the first moment: nothing has arrived. */
+const BEFORE = -1;
+
+/**
+ * Arms the recorded run of the data set on show.
+ *
+ * @param {{deck: object, charts: object, data: object, seconds?: number, announce?: (text: string) => void}} parts
+ *   deck: reveal's, started or not; charts: the reveal plugin of chartjs-plugin-csv; data: DataOnShow
+ * @returns {Promise<{keys: {code: number, key: string, description: string, run: () => void}[],
+ *   state: () => string, pause: () => void, again: () => void, end: () => Promise<void>, update: () => Promise<void>}>}
+ *   state: `absent` (nothing is recorded), `armed`, `playing`, `paused` or `over`
+ */
+export async function startRecordedRun({ deck, charts, data, seconds = 60, announce = () => {} }) {
+  const run = new RecordedRun({ deck, charts, data, seconds, announce });
+  await run.arm();
+  const [pause, again, end] = [() => run.pause(), () => run.again(), () => run.end()];
+  return {
+    keys: [
+      { code: 87, key: "W", description: "Recorded run: wait, or go on", run: pause },
+      { code: 90, key: "Z", description: "Recorded run: from the beginning, on this slide", run: again },
+      { code: 81, key: "Q", description: "Recorded run: quit, show all that was measured", run: end },
+    ],
+    state: () => run.state,
+    pause,
+    again,
+    end,
+    update: () => run.update(),
+  };
+}
+
+class RecordedRun {
+  #deck;
+  #charts;
+  #data;
+  #seconds;
+  #announce;
+  #recording = null;
+  #timeline = null;
+  #playback = null;
+  #badge = null;
+
+  constructor({ deck, charts, data, seconds, announce }) {
+    this.#deck = deck;
+    this.#charts = charts;
+    this.#data = data;
+    this.#seconds = seconds;
+    this.#announce = announce;
+    this.state = "absent";
+  }
+
+  async arm() {
+    try {
+      this.#recording = await Recording.of(this.#data.dataSet);
+    } catch (error) {
+      this.#farewell(`No recorded run: ${error.message}`);
+      return;
+    }
+    this.state = "armed";
+    this.#charts.readWith((url, init) => this.#read(url, init));
+    const reached = () => {
+      if (this.state === "armed") this.#begin();
+    };
+    this.#deck.on("ready", reached);
+    this.#deck.on("slidechanged", reached);
+    // A chart that is made anew, or shows another file of its slide, has another range.
+    this.#deck.on("chart-csv:ready", ({ target }) => {
+      const slot = this.#charts.charts.get(target);
+      if (slot && this.#playback) this.#steady(slot).catch(console.error);
+    });
+    if (this.#deck.isReady()) {
+      await this.#charts.refresh();
+      reached();
+    }
+  }
+
+  pause() {
+    if (!this.#playback) return;
+    this.#playback.paused = !this.#playback.paused;
+    this.state = this.#playback.paused ? "paused" : "playing";
+    this.#announce(this.#playback.paused ? "Recorded run paused" : "Recorded run goes on");
+    this.#tell();
+  }
+
+  /** Plays what the present slide shows from the beginning. */
+  again() {
+    if (this.state !== "absent") this.#begin();
+  }
+
+  /** Shows all that was measured. */
+  async end() {
+    if (this.state === "absent" || this.state === "over") return;
+    const played = this.#playback !== null;
+    this.#stop();
+    this.state = "over";
+    for (const slot of this.#charts.charts.values()) slot.setRange(null);
+    await this.#charts.refresh();
+    // Told when it is true, and not of a run that has begun again meanwhile.
+    if (played && this.state === "over")
+      this.#farewell("Recorded run over: the charts show all that was measured");
+  }
+
+  /** The data changed: what was recorded is another measurement now. */
+  async update() {
+    await this.end();
+    this.#recording?.forget();
+  }
+
+  /** Begins with the experiments of the present slide, if it shows any that were recorded. */
+  #begin() {
+    const canvases = this.#deck.getCurrentSlide()?.querySelectorAll("canvas[data-chart-src]") ?? [];
+    const experiments = [...canvases]
+      .map((canvas) => this.#recording.fileAt(this.#data.resolve(canvas.dataset.chartSrc)))
+      .filter((file) => file && this.#recording.groups.has(file.key))
+      .map(({ experiment }) => experiment);
+    const timeline = this.#recording.timelineOf([...new Set(experiments)]);
+    if (!timeline) return;
+    this.#stop();
+    this.#timeline = timeline;
+    const steps = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.#playback = new Playback(timeline, { seconds: this.#seconds, steps });
+    this.state = "playing";
+    this.#badge = new Badge(this.#deck.getViewportElement() ?? document.body);
+    this.#tell();
+    this.#announce(`${runTitle(timeline, { seconds: this.#seconds })} begins`);
+    this.#play(this.#playback).catch((error) => {
+      // Whatever fails, an audience is left with the finished charts, never with half of them.
+      console.error(error);
+      return this.end();
+    });
+  }
+
+  async #play(playback) {
+    await Promise.all([...this.#charts.charts.values()].map((slot) => this.#steady(slot)));
+    // All charts: those of other slides waited empty until it was known what plays.
+    if (playback === this.#playback) await this.#charts.refresh();
+    let last = performance.now();
+    while (playback === this.#playback) {
+      await new Promise((resolve) => setTimeout(resolve, TICK_MILLISECONDS));
+      if (playback !== this.#playback) return;
+      const now = performance.now();
+      const passed = Math.min(LONGEST_TICK_SECONDS, (now - last) / 1000);
+      last = now;
+      const before = playback.at;
+      // Behind a black screen the run waits.
+      const arrived = playback.advance(this.#deck.isPaused() ? 0 : passed);
+      this.#tell();
+      if (playback.done) await this.end();
+      else if (arrived) await this.#charts.refresh((slot) => this.#changes(slot, before, playback.at));
+    }
+  }
+
+  /** Gives a chart that is drawn the axis of its whole data, so that it stands still while the chart fills. */
+  async #steady(slot) {
+    if (!slot.chart) return;
+    const file = this.#recording.fileAt(slot.url);
+    const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
+    if (!this.#playback) return;
+    const names = slot.settings?.series ?? null;
+    slot.setRange(film?.rangeOf((series) => names === null || names.includes(series)) ?? null);
+  }
+
+  #changes(slot, from, to) {
+    const file = this.#recording.fileAt(slot.url);
+    const place = file && this.#placeOf(file);
+    return Boolean(place) && changesBetween(place.group, from - place.start, to - place.start);
+  }
+
+  #stop() {
+    this.#playback = null;
+    this.#timeline = null;
+    this.#badge?.remove();
+    this.#badge = null;
+  }
+
+  #tell() {
+    const lacking = lackingWords(
+      [...this.#recording.lacking].filter((key) => this.#timeline.charts.has(key)),
+    );
+    const position = runPosition(this.#timeline, this.#playback);
+    this.#badge.show({
+      title: runTitle(this.#timeline, { seconds: this.#seconds }),
+      share: this.#playback.share,
+      position: [position, lacking].filter(Boolean).join("; "),
+    });
+  }
+
+  /** Says one thing more, and goes. */
+  #farewell(title) {
+    const badge = new Badge(this.#deck.getViewportElement() ?? document.body);
+    this.#badge = badge;
+    badge.show({ title });
+    setTimeout(() => badge.remove(), FAREWELL_MILLISECONDS);
+    this.#announce(title);
+  }
+
+  /** What arrives when of a chart that plays or waits to, and where its experiment begins; null where it is complete. */
+  #placeOf({ key }) {
+    if (this.#timeline) return this.#timeline.charts.get(key) ?? null;
+    const group = this.state === "armed" && this.#recording.groups.get(key);
+    return group ? { group, start: 0 } : null;
+  }
+
+  /** Answers the plugin: with a frame of what plays, with the file itself of all else. */
+  async #read(url, init) {
+    const file = this.#recording.fileAt(url);
+    const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
+    // Asked again: the run may have gone on, or ended, while the film was made.
+    const place = film && this.#placeOf(file);
+    const at = place ? (this.#playback?.at ?? BEFORE) - place.start : Infinity;
+    if (!place || at >= lastMoment(place.group)) return fetch(url, init);
+    init?.signal?.throwIfAborted();
+    const text = film.filesAt(at)[file.suffix] ?? null;
+    return text === null
+      ? new Response("not measured yet\n", { status: 404 })
+      : new Response(text, { headers: { "Content-Type": "text/csv; charset=utf-8" } });
+  }
+}

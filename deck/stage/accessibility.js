@@ -1,0 +1,72 @@
+/** What reveal leaves to be mended for readers who do not see the slides. */
+
+import { chosenText } from "../text/verdict-text.js";
+
+/**
+ * reveal marks the whole deck as an application, which switches off the reading commands of screen readers:
+ * the text of a slide could then only be heard, not read line by line.
+ * The page's title becomes that of the slide, and the talk's own title is the first heading of every slide that has none.
+ * @returns {() => void} call it when a slide's title may have changed
+ */
+export function makeReadable(deck) {
+  const root = deck.getRevealElement();
+  root.removeAttribute("role");
+  const slides = root.querySelector(".slides");
+  slides.setAttribute("role", "main");
+  const talk = document.title;
+  const heading = talkHeading(talk);
+  slides.prepend(heading);
+  nameSlideNumber(root);
+  const titleOf = (slide) => {
+    const element = slide.querySelector("h1, h2, h3");
+    const heading = element && chosenText(element);
+    return heading && heading !== talk ? `${heading} – ${talk}` : talk;
+  };
+  const name = () => {
+    const slide = deck.getCurrentSlide();
+    if (slide && document.title !== titleOf(slide)) document.title = titleOf(slide);
+    heading.hidden = slide?.querySelector("h1") !== null;
+  };
+  deck.on("slidechanged", name);
+  name();
+  openAllInSight(deck);
+  return name;
+}
+
+function talkHeading(talk) {
+  const heading = document.createElement("h1");
+  heading.className = "visually-hidden";
+  heading.textContent = talk;
+  return heading;
+}
+
+/** A link to the slide itself, outside of what is read. */
+function nameSlideNumber(root) {
+  const number = root.querySelector(".slide-number");
+  number?.setAttribute("role", "navigation");
+  number?.setAttribute("aria-label", "Number of the slide");
+}
+
+/**
+ * reveal hides every slide but one from screen readers. Where more are in sight they have to be readable, or, in the overview,
+ * which is for choosing one, not to be reached with Tab.
+ */
+function openAllInSight(deck) {
+  const leaves = () =>
+    [...deck.getSlidesElement().querySelectorAll("section")].filter(
+      (slide) => !slide.querySelector("section"),
+    );
+  const settle = () => {
+    const overview = deck.isOverview();
+    for (const slide of leaves()) {
+      if (deck.isScrollView()) {
+        slide.removeAttribute("aria-hidden");
+        slide.removeAttribute("hidden");
+      }
+      // The slide itself stays open to clicks, which choose it.
+      for (const part of slide.children) part.inert = overview;
+    }
+  };
+  for (const type of ["overviewshown", "overviewhidden", "slidechanged", "resize"]) deck.on(type, settle);
+  settle();
+}

@@ -1,0 +1,138 @@
+/**
+ * How charts look in this deck. A series keeps colour, dash and marker by its name in every chart; the colours
+ * are tokens of css/tokens.css, so that they follow the page from light to dark.
+ */
+
+/** Series by name: each tells apart by dash and marker alone. */
+export const SERIES_STYLES = {
+  "Without journal": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "With journal": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Journal mirrored": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Snapshot mirrored": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Without journal, again": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  "Without journal, cached": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  "With journal, cached": { color: "var(--series-cached-journal)", dash: [20, 6], pointStyle: "star" },
+  Journal: { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  Snapshot: { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "No snapshots": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Every 60 s": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Every 30 s": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Every 15 s": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Every 6 s": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  "Every 3 s": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  "1 replica": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "2 replicas": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "3 replicas": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Payload 256 KiB": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Payload 4 MiB": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Journal pool of its own": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  "Two instances": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  Reads: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Mix 70/30": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  Writes: { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Writes of 64K": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Writes of 4M": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Sequential reads": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Random reads": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Random reads, one OSD slow": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  "Sequential writes": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Random writes": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  Network: { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  Fast: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  "Fast, journal": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Capped at 1000 IOPS": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  "Capped at 1000 IOPS, journal": {
+    color: "var(--series-cached-journal)",
+    dash: [20, 6],
+    pointStyle: "star",
+  },
+  "Capped at 1000 IOPS, journal on fast": {
+    color: "var(--series-mirrored)",
+    dash: [3, 5],
+    pointStyle: "triangle",
+  },
+  "Affinity 0": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  "Affinity 0.5": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  "Affinity 1": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+};
+
+/** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
+export const CHART_OPTIONS = {
+  // A marker at the edge of the plot is drawn whole.
+  clip: 14,
+  plugins: {
+    csv: {
+      bands: "auto",
+      theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
+    },
+    csvLabels: { font: { size: 21, weight: 700 } },
+    tooltip: { titleFont: { size: 20 }, bodyFont: { size: 20 } },
+  },
+};
+
+/**
+ * What one chart asks for beyond that: axes in the units that the manifest names, and for a ratio a log2 axis, where twice
+ * as slow and twice as fast are equally far from 1, and the line at 1 stands out.
+ * @param {string} kind   line, bar or scatter
+ * @param {string|null} src
+ * @param {(token: string) => string} colorOf   gives a token's colour as the page has it now
+ * @param {object|null} entry   what the manifest says of the chart
+ */
+export function optionsFor(kind, src, colorOf, entry = null) {
+  const name = src?.split("/").at(-1) ?? "";
+  return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: knownOf(entry) } };
+}
+
+/** What only the manifest knows: axis and unit of a long file, and which lines have gaps by design. */
+function knownOf(entry) {
+  const axes = { xTitle: entry?.x?.label, xUnit: entry?.x?.unit, yUnit: entry?.y?.unit };
+  const known = Object.fromEntries(Object.entries(axes).filter(([, value]) => value));
+  // Measured at fewer places by design: a gap is no failure there, and the points belong to one line.
+  const whole = (entry?.sparse ?? []).map((name) => [name, { spanGaps: true }]);
+  return whole.length ? { ...known, datasets: Object.fromEntries(whole) } : known;
+}
+
+function ratioOptions(colorOf, entry) {
+  return {
+    plugins: { csv: { ...knownOf(entry), yScale: "log2" } },
+    scales: {
+      y: {
+        bounds: "data",
+        suggestedMin: 0.75,
+        suggestedMax: 1.6,
+        afterBuildTicks(scale) {
+          scale.ticks = ratioTicks(scale.min, scale.max, scale.height).map((value) => ({ value }));
+        },
+        ticks: { autoSkip: false },
+        grid: {
+          color: ({ tick }) => colorOf(tick?.value === 1 ? "--ink" : "--chart-grid"),
+          lineWidth: ({ tick }) => (tick?.value === 1 ? 2 : 1),
+        },
+      },
+    },
+  };
+}
+
+/** The least distance of two ticks, px: their texts stand over each other below it. */
+const TICK_DISTANCE = 21;
+
+/**
+ * Ticks of a ratio's log2 axis from `min` to `max`, five or so, and always 1: powers of two where the range is wide or the
+ * axis short, else steps between them too.
+ * @param {number} height   of the axis, px
+ */
+export function ratioTicks(min, max, height = Infinity) {
+  const within = (values) => values.filter((value) => value >= min * 0.999 && value <= max * 1.001);
+  const powers = Math.log2(max / min);
+  const octave = height / powers;
+  const fits = (ticks) =>
+    ticks.every((value, at) => at === 0 || Math.log2(value / ticks[at - 1]) * octave >= TICK_DISTANCE);
+  const fine = within([0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8]);
+  if (powers < 3 && fits(fine)) return fine;
+  const stride = Math.max(1, Math.ceil(powers / 6), Math.ceil(TICK_DISTANCE / octave));
+  const ticks = [];
+  for (let power = Math.ceil(Math.log2(min) / stride) * stride; 2 ** power <= max * 1.001; power += stride) {
+    ticks.push(2 ** power);
+  }
+  return ticks;
+}

@@ -1,0 +1,84 @@
+/**
+ * A talk in two lengths: `?cut=20` shows the slides of the 20-minute cut, with the seconds that they have in it; without it
+ * the 40-minute cut is shown. `data-cut="40"` names the cut that a slide is in alone, `data-timing` and `data-timing-20` say
+ * how many seconds it takes. The appendix is in both.
+ */
+
+import { USUAL_CUT } from "../page/mode.js";
+import { chosenText } from "../text/verdict-text.js";
+
+/**
+ * Whether a slide is in a cut.
+ * @param {string|null} attribute   its `data-cut`: the cuts that it is in, in minutes; none for all
+ * @param {number} cut   in minutes
+ */
+export function isInCut(attribute, cut) {
+  const named = (attribute ?? "").split(/\s+/).filter(Boolean);
+  return named.length === 0 || named.includes(String(cut));
+}
+
+/**
+ * Takes the slides of other cuts out of the deck and sets the timings. Call it when texts are chosen and before reveal counts
+ * the slides.
+ * @param {Element} root
+ * @param {number|null} cut   in minutes; null for the usual one
+ * @returns {Map<string, {id: string, title: string}>} for each slide taken out: the nearest one that stays, and its own title
+ */
+export function applyCut(root, cut) {
+  const shown = cut ?? USUAL_CUT;
+  const slides = [...root.querySelectorAll("section")].filter((slide) => !slide.querySelector("section"));
+  const stays = slides.map((slide) => isInCut(slide.getAttribute("data-cut"), shown));
+  const moved = new Map();
+  slides.forEach((slide, at) => {
+    if (!stays[at]) {
+      const near = nearest(stays, at);
+      const heading = slide.querySelector("h1, h2, h3");
+      const title = (heading && chosenText(heading)) || slide.id;
+      if (slide.id && near !== null) moved.set(slide.id, { id: slides[near].id, title });
+      return;
+    }
+    const seconds = slide.getAttribute(`data-timing-${shown}`);
+    if (seconds !== null) slide.setAttribute("data-timing", seconds);
+  });
+  slides.forEach((slide, at) => {
+    if (stays[at]) return;
+    const stack = slide.parentElement;
+    slide.remove();
+    if (stack.localName === "section" && !stack.querySelector("section")) stack.remove();
+  });
+  return moved;
+}
+
+/**
+ * The position of the slide to show in the place of one that is taken out: the last one before it that stays, else the
+ * first one after it.
+ * @param {boolean[]} stays
+ * @param {number} at
+ * @returns {number|null} null when none stays
+ */
+export function nearest(stays, at) {
+  const before = stays.lastIndexOf(true, at);
+  if (before >= 0) return before;
+  const after = stays.indexOf(true, at);
+  return after >= 0 ? after : null;
+}
+
+/**
+ * Where an address leads whose slide is taken out.
+ * @param {string} hash   `location.hash`
+ * @param {Map<string, {id: string, title: string}>} moved   from `applyCut`
+ * @returns {{from: string, id: string, title: string, hash: string}|null} null when its slide is there, or was never
+ */
+export function redirected(hash, moved) {
+  const name = /^#\/([^/?]+)/.exec(hash)?.[1];
+  if (name === undefined) return null;
+  let from;
+  try {
+    from = decodeURIComponent(name);
+  } catch {
+    // Not an address that somebody could have copied from the deck.
+    return null;
+  }
+  const near = moved.get(from);
+  return near ? { from, ...near, hash: `#/${encodeURIComponent(near.id)}` } : null;
+}

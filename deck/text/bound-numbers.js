@@ -1,0 +1,93 @@
+/**
+ * Numbers in slides and notes that come from data: `<data value="manifest.setup.osds">three</data>`.
+ *
+ * A value is `<source>.<path>`. Sources are registered by name; one that answers to every other first word
+ * may be registered as the default. The text written on the slide is what the shipped data set says. Where the data on
+ * show do not know a value, that text stays only if they are the shipped ones: it must never pass for another's figure.
+ */
+
+import { unbroken } from "../data/format.js";
+
+export const BOUND = "bound";
+export const UNBOUND = "unbound";
+/** A text as short as a number with its unit, which stays on one line. */
+export const FIGURE = "figure-text";
+const LONGEST_FIGURE = 12;
+const ABSENT = "not recorded";
+
+/**
+ * A registry of sources.
+ * A source is a function `(path: string[]) => string | null`; null means "I do not know that".
+ */
+export class BoundNumbers {
+  #sources = new Map();
+  #usual = { lookUp: () => null, absent: ABSENT };
+
+  /**
+   * Registers a source under the first word of the values it answers.
+   * @param {string} name
+   * @param {(path: string[]) => string|null} lookUp   gets the path without that word
+   * @param {string} absent   what is shown where another data set does not know a value
+   */
+  addSource(name, lookUp, absent = ABSENT) {
+    this.#sources.set(name, { lookUp, absent });
+    return this;
+  }
+
+  /** Registers the source that is asked when no other has the value's first word; it gets the whole path. */
+  setDefaultSource(lookUp, absent = ABSENT) {
+    this.#usual = { lookUp, absent };
+    return this;
+  }
+
+  /** @returns {string|null} the text for a value such as `manifest.setup.osds` */
+  resolve(value) {
+    const path = String(value).trim().split(".");
+    if (path.some((word) => word === "")) return null;
+    const source = this.#sources.get(path[0]);
+    return source ? source.lookUp(path.slice(1)) : this.#usual.lookUp(path);
+  }
+
+  /** What is shown for a value that a data set other than the shipped one does not know: "not recorded", … */
+  absent(value) {
+    const [word] = String(value).trim().split(".", 1);
+    return (this.#sources.get(word) ?? this.#usual).absent;
+  }
+
+  /**
+   * What stands on a slide for a value.
+   * @param {string} value
+   * @param {string} literal   the text written on the slide
+   * @param {{shipped: boolean}} data   whether the data on show are those that the literal was written for
+   * @returns {{text: string, known: boolean}}
+   */
+  textFor(value, literal, { shipped }) {
+    const text = this.resolve(value);
+    if (text !== null) return { text, known: true };
+    return { text: shipped ? literal : this.absent(value), known: false };
+  }
+
+  /**
+   * Writes every `<data value>` below `root`; only what differs is touched.
+   * @param {Element} root
+   * @param {{shipped?: boolean}} data   as in `textFor`
+   * @returns {{bound: string[], unbound: string[]}} the values, in document order
+   */
+  bind(root, { shipped = true } = {}) {
+    const outcome = { bound: [], unbound: [] };
+    for (const element of root.querySelectorAll("data[value]")) {
+      const value = element.getAttribute("value");
+      // The text on the slide is kept the first time it is met, for data that disappear later.
+      if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
+      const said = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
+      const text = unbroken(said.text);
+      const { known } = said;
+      if (element.textContent !== text) element.textContent = text;
+      element.classList.toggle(BOUND, known);
+      element.classList.toggle(UNBOUND, !known);
+      element.classList.toggle(FIGURE, text.length <= LONGEST_FIGURE);
+      outcome[known ? "bound" : "unbound"].push(value);
+    }
+    return outcome;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Names in the attributes of a canvas, and the words by which a reader knows a chart.
+ */
+
+import { seriesNames } from "chartjs-plugin-csv";
+
+import { isDenied } from "./verdict-text.js";
+
+/** The steps of `data-chart-steps="A | B + C"`: of each, the series that it reveals. */
+export function stepsOf(attribute) {
+  return (seriesNames(attribute) ?? []).map((step) =>
+    step
+      .split("+")
+      .map((name) => name.trim())
+      .filter(Boolean),
+  );
+}
+
+/** The charts of a slide, in the order in which they stand on it, without those that the data on show deny. */
+export function canvasesOf(slide) {
+  return [...(slide?.querySelectorAll("canvas[data-chart]") ?? [])].filter((canvas) => !isDenied(canvas));
+}
+
+/** A file's address without folders and ending: `throughput-write-seq`. */
+export function fileName(src) {
+  return (src ?? "")
+    .split(/[?#]/, 1)[0]
+    .split("/")
+    .at(-1)
+    .replace(/\.csv$/i, "");
+}
+
+/**
+ * What stands over a chart: its `data-chart-label`, else the heading of its panel without the figures of one view;
+ * null where it is alone on its slide.
+ */
+export function headingOf(canvas) {
+  if (canvas.dataset.chartLabel) return canvas.dataset.chartLabel;
+  const heading = canvas.closest(".panel")?.querySelector("h3, h4");
+  if (!heading) return null;
+  const copy = heading.cloneNode(true);
+  for (const element of copy.querySelectorAll("[hidden], [data-view]")) element.remove();
+  return copy.textContent.replace(/\s+/g, " ").trim() || null;
+}

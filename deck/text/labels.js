@@ -1,0 +1,78 @@
+/**
+ * The label of each slide that has charts: which data set, n, date, what limited it. One line for one data set,
+ * under all charts of the slide. It is the line's own text; what other modules put behind it stays when it is written anew.
+ */
+
+import { seriesNames } from "chartjs-plugin-csv";
+
+import { ceilingWords, ceilingsOf } from "../data/ceilings.js";
+import { marginOf, marginWords } from "../data/margin.js";
+import { canvasesOf } from "./canvases.js";
+import { partsOf } from "../data/data-set.js";
+import { chartEntry, provenance } from "../data/provenance.js";
+
+const CLASS = "provenance";
+
+/**
+ * Writes or rewrites the labels below `root`.
+ * @param {Element} root
+ * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null}} data
+ */
+export function writeLabels(root, data) {
+  for (const slide of root.querySelectorAll("section")) labelSlide(slide, data);
+}
+
+/** Writes or rewrites the label of one slide, if it shows charts. What the data on show deny has nothing to tell. */
+export function labelSlide(slide, { resolve, manifestOf }) {
+  if (slide.querySelector("section")) return;
+  const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
+  if (canvases.length === 0) {
+    slide.querySelector(`:scope > .${CLASS}`)?.remove();
+    return;
+  }
+  const sources = canvases.map((canvas) => resolve(shownSource(canvas)));
+  const origin = byDataSet(sources)
+    .map((group) => provenance(group, manifestOf(partsOf(group[0])?.dataSet)))
+    .join("; ");
+  const lines = canvases.flatMap((canvas, at) =>
+    ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(sources[at])?.dataSet)),
+  );
+  const margins = canvases.map((canvas, at) => {
+    const entry = chartEntry(sources[at], manifestOf(partsOf(sources[at])?.dataSet));
+    return marginOf(entry, seriesNames(canvas.dataset.chartSeries));
+  });
+  const words = [...new Set(margins.filter(Boolean).map(marginWords))].map((text) => `shaded: ${text}`);
+  writeOrigin(labelOf(slide), [origin, ...words, ceilingWords(lines)].filter(Boolean).join(" · "));
+}
+
+/** The file that a canvas shows: its own, or the one that a reader put in its place. */
+export function shownSource(canvas) {
+  return canvas.dataset.chartShown ?? canvas.dataset.chartSrc;
+}
+
+/** The line under a slide's charts; made where there is none yet. */
+export function labelOf(slide) {
+  const present = slide.querySelector(`:scope > .${CLASS}`);
+  if (present) return present;
+  const label = slide.ownerDocument.createElement("p");
+  label.className = CLASS;
+  // Notes stay the last element of a slide, where reveal put them.
+  slide.insertBefore(label, slide.querySelector(":scope > aside.notes"));
+  return label;
+}
+
+function writeOrigin(label, text) {
+  const first = label.firstChild;
+  if (first?.nodeType !== 3) label.prepend(text);
+  else if (first.data !== text) first.data = text;
+}
+
+/** Addresses grouped by their data set, in order of appearance. */
+export function byDataSet(sources) {
+  const groups = new Map();
+  for (const src of sources) {
+    const name = partsOf(src)?.dataSet ?? "";
+    groups.set(name, [...(groups.get(name) ?? []), src]);
+  }
+  return [...groups.values()];
+}

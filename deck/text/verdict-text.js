@@ -1,0 +1,71 @@
+/**
+ * Text that depends on a verdict: `<span data-when="journal-penalty-falls held">…</span>` is shown only while the data on
+ * show hold that claim. Siblings with one claim form a group, of which exactly one is shown. Works on slides and notes;
+ * what can be decided without a page is pure.
+ */
+
+import { follow } from "../data/follow.js";
+
+/** The verdicts as attributes write them: the words of claims.json with dashes. */
+export const VERDICTS = ["held", "refuted", "inconclusive", "not-testable-here", "not-measured"];
+
+/**
+ * Reads a `data-when` attribute: `<claim> <verdict> [<verdict> …]`.
+ * @returns {{claim: string, verdicts: string[]}|null} null without a claim or without a verdict; the words are not
+ *   checked, so that `npm run check` can name the wrong one
+ */
+export function parseWhen(text) {
+  const [claim, ...verdicts] = String(text ?? "")
+    .split(/\s+/)
+    .filter(Boolean);
+  return verdicts.length > 0 ? { claim, verdicts } : null;
+}
+
+/** A claim's verdict as attributes write it; a claim that the document does not have is not measured. */
+export function verdictOf(claim, claimsDocument) {
+  const verdict = follow(claimsDocument, ["claims", claim, "verdict"]) ?? "not measured";
+  return String(verdict).replaceAll(" ", "-");
+}
+
+/**
+ * Whether a text is shown.
+ * @param {{claim: string, verdicts: string[]}|null} when   what `parseWhen` read; null is never shown
+ * @param {object|null} claimsDocument   claims.json
+ */
+export function isChosen(when, claimsDocument) {
+  return when !== null && when.verdicts.includes(verdictOf(when.claim, claimsDocument));
+}
+
+/** Whether an element stands in a text that the data on show deny; `chooseTexts` has decided before. */
+export function isDenied(element) {
+  return element.closest("[data-when][hidden]") !== null;
+}
+
+/** Shows and hides every `[data-when]` below `root`; only what changes is touched. */
+export function chooseTexts(root, claimsDocument) {
+  for (const element of root.querySelectorAll("[data-when]")) {
+    // As an attribute, so that it works on parts of a drawing too, and in the notes' copy in the speaker view.
+    const hidden = !isChosen(parseWhen(element.getAttribute("data-when")), claimsDocument);
+    if (element.hasAttribute("hidden") !== hidden) element.toggleAttribute("hidden", hidden);
+  }
+  for (const step of root.querySelectorAll(".fragment[data-when], [data-when] .fragment")) {
+    // reveal passes over disabled fragments; a hidden one would take a click that shows nothing.
+    step.classList.toggle("disabled", isDenied(step));
+  }
+}
+
+/**
+ * The text of an element without what is hidden, in one line.
+ * `innerText` cannot say it: on a slide that is not in sight it is all of the text.
+ */
+export function chosenText(element) {
+  return textOf(element).replace(/\s+/g, " ").trim();
+}
+
+function textOf(node) {
+  if (node.nodeType === 3) return node.data;
+  if (node.nodeType !== 1) return "";
+  return [...node.childNodes]
+    .map((child) => (child.nodeType === 1 && child.hasAttribute("hidden") ? "" : textOf(child)))
+    .join("");
+}

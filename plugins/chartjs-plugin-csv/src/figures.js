@@ -1,0 +1,39 @@
+/** Values of a chart in words, for sentences and tables. Pure. */
+import { formatValue } from "./units.js";
+
+/** A value of its x axis: a size with its unit, or the category's name. */
+export function place(x, unit, format) {
+  return typeof x === "number" ? formatValue(x, unit, format) : x;
+}
+
+/** "1.89–2.13", in the unit of the value beside which it stands; null where a point has no bounds. */
+export function shortRange(point, unit, format) {
+  const words = range(point, unit, format);
+  if (words === null || point.low < 0) return words;
+  const [low, high, own] = [point.low, point.high, point.y].map((value) =>
+    parts(formatValue(value, unit, format)),
+  );
+  const same = low.unit === own.unit && high.unit === own.unit;
+  return same ? `${low.number}–${high.number}` : words;
+}
+
+/** "2.43 MB/s" → 2.43 and " MB/s" */
+function parts(text) {
+  const [number] = /^[\d.]+/.exec(text) ?? [""];
+  return { number, unit: text.slice(number.length) };
+}
+
+/** "1.89× to 2.13×"; null where a point has no bounds. */
+export function range({ low, high }, unit, format) {
+  if (low === null || high === null || low === undefined || high === undefined) return null;
+  return `${formatValue(low, unit, format)} to ${formatValue(high, unit, format)}`;
+}
+
+/** "n = 10" or "n = 6–10" over points; null where none has a count. */
+export function counts(points) {
+  const known = points.map(({ n }) => n).filter((n) => Number.isFinite(n));
+  if (known.length === 0) return null;
+  const least = known.reduce((a, b) => Math.min(a, b));
+  const greatest = known.reduce((a, b) => Math.max(a, b));
+  return least === greatest ? `n = ${least}` : `n = ${least}–${greatest}`;
+}

@@ -1,0 +1,95 @@
+import { companionUrl } from "./companions.js";
+import { CsvError } from "./error.js";
+import { FurtherFile } from "./further-file.js";
+import { loadText } from "./load.js";
+import { readRuns } from "./runs.js";
+import { loadModel, readingOf } from "./source.js";
+
+/** The files of one chart: its own, the runs behind its points, a second data set. Reads them, and draws nothing. */
+export class ChartFiles {
+  #settings;
+  #request = null;
+  #signature = null;
+
+  /** @param {() => object} settings   gives the plugin's options as they are now */
+  constructor(settings) {
+    this.#settings = settings;
+    this.runs = new FurtherFile((url, request) => this.#readRuns(url, request));
+    this.second = new FurtherFile((url, request) => this.#readSecond(url, request));
+  }
+
+  /**
+   * Reads the chart's own file. Of reads that overlap the latest wins.
+   * @param {string} url
+   * @param {{again: boolean}} options   again: a file that says what it said before counts as well
+   * @returns {Promise<import("./table.js").Model|null>} null where nothing changed, or another read has taken over
+   * @throws {CsvError}
+   */
+  async readOwn(url, { again }) {
+    this.#request?.abort();
+    const request = new AbortController();
+    this.#request = request;
+    let read = null;
+    try {
+      read = await loadModel(url, this.#loading(request));
+    } catch (error) {
+      if (this.#request === request) throw error;
+    }
+    if (this.#request !== request || (read.text === this.#signature && !again)) return null;
+    this.#signature = read.text;
+    return read.model;
+  }
+
+  /** The next read of the chart's own file counts, whatever it says. */
+  forgetOwn() {
+    this.#signature = null;
+  }
+
+  /**
+   * Reads runs and second data set, as far as they are wanted. Runs that are hidden stay until the chart's own file is
+   * read again. Never rejects.
+   * @param {string|null} url   the chart's own file
+   * @param {{fresh: boolean}} options   fresh: also what was read before
+   * @returns {Promise<boolean>} whether there is anything new to draw
+   */
+  async readFurther(url, { fresh }) {
+    const { runs, overlay } = this.#settings();
+    const reads = [this.second.want(overlay?.url ?? null, { fresh: fresh && Boolean(overlay) })];
+    if (runs && url) reads.push(this.runs.want(companionUrl(url, "runs"), { fresh }));
+    else if (fresh) reads.push(this.runs.want(null));
+    const changes = await Promise.all(reads);
+    return changes.some(Boolean);
+  }
+
+  /** What still arrives is ignored. */
+  destroy() {
+    this.#request?.abort();
+    this.#request = null;
+    this.runs.destroy();
+    this.second.destroy();
+  }
+
+  #fetching({ signal }) {
+    const { maxBytes, fetch } = this.#settings();
+    return { signal, maxBytes, ...(fetch ? { fetch } : {}) };
+  }
+
+  #loading(request) {
+    const settings = this.#settings();
+    return { bands: settings.bands, reading: readingOf(settings), ...this.#fetching(request) };
+  }
+
+  async #readRuns(url, request) {
+    const text = await loadText(url, this.#fetching(request));
+    try {
+      return readRuns(text);
+    } catch (error) {
+      throw error instanceof CsvError ? error.in(url) : error;
+    }
+  }
+
+  async #readSecond(url, request) {
+    const { model } = await loadModel(url, this.#loading(request));
+    return model;
+  }
+}

@@ -1,0 +1,36 @@
+import { drawPoint } from "chart.js/helpers";
+
+/** What ties a name to its series: a hairline to the line's end, or in a key the series' own mark. */
+
+/** The mark of a bar or of scattered points, before its name. */
+export function drawSwatch({ ctx, config }, dataset, { left, y, radius }) {
+  const isBar = config.type === "bar";
+  ctx.save();
+  ctx.lineWidth = 2;
+  if (dataset.backgroundColor !== dataset.borderColor && isBar) ctx.fillStyle = dataset.backgroundColor;
+  else if (dataset.pointBackgroundColor) ctx.fillStyle = dataset.pointBackgroundColor;
+  const pointStyle = isBar ? "rect" : (dataset.pointStyle ?? "rect");
+  drawPoint(ctx, { pointStyle, radius, borderWidth: 2 }, left + radius, y);
+  ctx.restore();
+}
+
+/** A hairline from the line's end to a label that had to move away from it; none to one that is as `near` as that. */
+export function drawLeader(ctx, label, { left, y, near }) {
+  if (Math.abs(label.y - y) < 3 && left - label.x < near) return;
+  ctx.lineWidth = 1;
+  ctx.globalAlpha = 0.5;
+  ctx.beginPath();
+  ctx.moveTo(label.x + 5, label.y);
+  ctx.lineTo(left - 3, y);
+  ctx.stroke();
+  ctx.globalAlpha = 1;
+}
+
+/** The last point that is drawn: of an axis that the page cut short, the line goes on outside of the plot. */
+export function lastPoint(meta, { left, right }) {
+  for (let i = meta.data.length - 1; i >= 0; i -= 1) {
+    const { x, y, skip } = meta.data[i];
+    if (!skip && x >= left - 1 && x <= right + 1 && Number.isFinite(y)) return { x, y };
+  }
+  return { x: NaN, y: NaN };
+}

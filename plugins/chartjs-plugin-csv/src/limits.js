@@ -1,0 +1,60 @@
+import { xUnitOf } from "./axes.js";
+import { choiceOf } from "./entries.js";
+import { isLogarithmic, setLimits, unite, xRange, yRange } from "./range.js";
+import { runsOf } from "./runs.js";
+
+/** Scales whose ends are known here; a time axis, say, finds its own. */
+const KINDS = ["linear", "logarithmic", "log2"];
+/** How much of the time axis may be missing at its beginning before that is left out. */
+const NEAR_ZERO = 0.1;
+
+/**
+ * Sets the ends of an axis after Chart.js found those of what is visible: series that are not shown yet count, so that
+ * no axis moves when they are. What the page itself hid does not.
+ * @param {import("chart.js").Scale} scale
+ * @param {{model: import("./table.js").Model, settings: object, entries: import("./entries.js").Entry[],
+ *          runs: Map<string, object[]>|null, hidden: Set<string>, isShared: boolean}} drawn
+ *   hidden: labels of series not shown yet; isShared: the page draws data of its own in the same axes
+ */
+export function limitScale(scale, { model, settings, entries, runs, hidden, isShared }) {
+  if (!["x", "y"].includes(scale.axis) || !KINDS.includes(scale.type)) return;
+  const { chart } = scale;
+  const { axes, range } = settings;
+  // Axes of the page's own, or with data of its own, are only made longer.
+  const own = axes === false || isShared ? { low: scale.min, high: scale.max } : null;
+  const { about } = choiceOf(settings);
+  const isOn = (i) => chart.getDatasetMeta(i)[`${scale.axis}AxisID`] === scale.id;
+  const counted = entries.filter(
+    ({ name, label }, i) => isOn(i) && about(name) && (hidden.has(label) || chart.isDatasetVisible(i)),
+  );
+  if (counted.length === 0 && entries.some((_, i) => !isOn(i))) return;
+  const lists = counted.map(({ points }) => points);
+  const positive = isLogarithmic(scale.type);
+  if (scale.axis === "x") {
+    if (axes === false) return;
+    const header = model.kind === "wide" ? [model.xs.map((x) => ({ x }))] : [];
+    const isTime = xUnitOf(model, settings) === "seconds" && scale.type === "linear";
+    const found = xRange([...header, ...lists], { positive });
+    setLimits(scale, unite(isTime ? fromZero(found) : found, own));
+    return;
+  }
+  const wanted = range && Number.isFinite(range.low) && Number.isFinite(range.high) ? range : null;
+  const found = yRange([...lists, ...(runs ? runsOf(counted, runs) : [])], { positive, ...xPart(chart) });
+  setLimits(scale, unite(found, wanted && (!positive || wanted.low > 0) ? wanted : null, own));
+}
+
+/** Time since a start begins there, also where the first value is of a moment later. */
+function fromZero(range) {
+  const { low, high } = range ?? {};
+  return low > 0 && low <= high * NEAR_ZERO ? { low: 0, high } : range;
+}
+
+/** The part of the x axis that the page set: what lies outside of it does not count. */
+function xPart({ scales: { x } }) {
+  const bounds = x?.getUserBounds();
+  if (!bounds || x.type === "category") return {};
+  return {
+    ...(bounds.minDefined ? { from: bounds.min } : {}),
+    ...(bounds.maxDefined ? { to: bounds.max } : {}),
+  };
+}

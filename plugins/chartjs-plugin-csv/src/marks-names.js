@@ -1,0 +1,112 @@
+import { POINT_RADIUS, bandOf, isBand, isPoint, pixelOf } from "./marks-draw.js";
+import { placeNames } from "./marks-layout.js";
+
+/** Between a mark and its name, px. */
+const GAP = 5;
+const INDENT = 10;
+const HALO_WIDTH = 5;
+const LINE_HEIGHT = 1.2;
+/** How many points of a series a name's place is weighed against, at most, and how far apart they are on a line, px. */
+const WEIGHED_POINTS = 400;
+const BETWEEN_POINTS = 10;
+
+/**
+ * Writes the names of marks where they cover neither each other nor, where there is a choice, the data.
+ * @param {import("chart.js").Chart} chart
+ * @param {object[]} items   the marks that are drawn
+ * @param {{font: object, halo: string}} options
+ * @returns {{label: string, left: number, top: number, width: number, height: number}[]} where they stand, px
+ */
+export function writeNames(chart, items, { font, halo }) {
+  const { ctx } = chart;
+  ctx.save();
+  ctx.font = `${font.weight} ${font.size}px ${font.family ?? getComputedStyle(chart.canvas).fontFamily}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
+  ctx.lineJoin = "round";
+  const height = font.size * LINE_HEIGHT;
+  // From the top down, so that names that have to give way keep the order of their marks.
+  const wanted = items
+    .filter(({ label }) => label)
+    .map(({ label, color, ...item }) => {
+      const { width } = ctx.measureText(label);
+      return { label, color, width, height, places: placesFor(chart, item, width, height) };
+    })
+    .sort((a, b) => a.places[0].top - b.places[0].top);
+  const places = placeNames(wanted, chart.chartArea, drawnPoints(chart));
+  const placed = wanted.map(({ label, color, width }, i) => ({ label, color, width, height, ...places[i] }));
+  for (const { label, color, left, top } of placed) {
+    // The colour of the page around it, so that it can be read over lines and bands.
+    ctx.strokeStyle = halo;
+    ctx.lineWidth = HALO_WIDTH;
+    ctx.strokeText(label, left, top);
+    ctx.fillStyle = color;
+    ctx.fillText(label, left, top);
+  }
+  ctx.restore();
+  return placed;
+}
+
+/** Where the name of a mark may stand, the best place first. */
+function placesFor(chart, item, width, height) {
+  const { left, right, top, bottom } = chart.chartArea;
+  const columns = [left + INDENT, right - INDENT - width, (left + right - width) / 2];
+  const rows = [top + GAP, bottom - GAP - height];
+  if (isPoint(item)) {
+    const [x, y] = [pixelOf(chart, "x", item.x), pixelOf(chart, "y", item.y)];
+    const beside = POINT_RADIUS + GAP;
+    const sides = [x + beside, x - beside - width].map((side) => ({ left: side, top: y - height / 2 }));
+    // At the plot's end the name would be pushed back over its point.
+    if (x + beside + width > right) sides.reverse();
+    return [
+      ...sides,
+      { left: x - width / 2, top: y - beside - height },
+      { left: x - width / 2, top: y + beside },
+    ];
+  }
+  if (isBand(item)) {
+    const band = bandOf(chart, item);
+    if (item.axis === "x")
+      return rows.map((row) => ({ left: (band.left + band.right - width) / 2, top: row }));
+    const inside = (band.top + band.bottom - height) / 2;
+    const around = [band.top - GAP - height, band.bottom + GAP];
+    const tops = band.bottom - band.top >= height ? [inside, ...around] : around;
+    return columns.flatMap((column) => tops.map((top) => ({ left: column, top })));
+  }
+  const at = pixelOf(chart, item.axis, item.value);
+  if (item.axis === "x") {
+    return rows.flatMap((row) => [
+      { left: at + GAP, top: row },
+      { left: at - GAP - width, top: row },
+    ]);
+  }
+  // Below its line, in the order of the lines; above it where the data are, or the plot ends.
+  return [at + GAP, at - GAP - height].flatMap((row) =>
+    columns.map((column) => ({ left: column, top: row })),
+  );
+}
+
+/** Places that the data cover, for names to stay clear of: points, and between them the line. */
+function drawnPoints(chart) {
+  const isLine = chart.config.type === "line";
+  const lists = chart.data.datasets
+    .map((_, index) => index)
+    .filter((index) => chart.isDatasetVisible(index))
+    .map((index) => chart.getDatasetMeta(index).data.filter(({ skip, y }) => !skip && Number.isFinite(y)));
+  return lists.flatMap((points) => (isLine ? alongLine(points) : points.slice(0, WEIGHED_POINTS)));
+}
+
+/** A line as points that are close to each other. */
+function alongLine(points) {
+  const stride = Math.max(1, Math.ceil(points.length / WEIGHED_POINTS));
+  const kept = points.filter((_, i) => i % stride === 0);
+  return kept.flatMap(({ x, y }, i) => {
+    const next = kept[i + 1];
+    if (!next) return [{ x, y }];
+    const steps = Math.max(1, Math.ceil(Math.hypot(next.x - x, next.y - y) / BETWEEN_POINTS));
+    return Array.from({ length: steps }, (_, k) => ({
+      x: x + ((next.x - x) * k) / steps,
+      y: y + ((next.y - y) * k) / steps,
+    }));
+  });
+}

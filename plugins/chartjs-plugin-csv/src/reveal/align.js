@@ -1,0 +1,47 @@
+import { csvOf } from "../plugin.js";
+import { unite } from "../range.js";
+
+/** Small multiples: charts that stand below each other get the same left and right edge of their plots. */
+export function alignPlots(slots) {
+  const columns = grouped(slots, ({ box }) => {
+    const { left, width } = box.getBoundingClientRect();
+    return `${Math.round(left)} ${Math.round(width)}`;
+  });
+  for (const rooms of columns) {
+    const widest = (side) => Math.max(...rooms.map(({ needs }) => needs[side]));
+    const insets =
+      rooms.length > 1 ? { left: widest("left"), right: widest("right") } : { left: 0, right: 0 };
+    for (const room of rooms) room.setInsets(insets);
+  }
+}
+
+/**
+ * Charts that are compared by eye get one y axis: the one that holds the data of all. While a reader changes views, one
+ * of them may measure something else than its neighbour, or on another kind of axis; these stay by themselves.
+ */
+export function shareAxes(slots) {
+  const alike = grouped(slots, ({ chart, settings }) => `${settings.yUnit} ${chart.scales.y?.type}`);
+  for (const rooms of alike) {
+    const range = rooms.length > 1 ? unite(...rooms.map(({ needs }) => needs.y)) : null;
+    for (const room of rooms) room.hold(range);
+  }
+}
+
+/** The rooms of charts that share a key. */
+function grouped(slots, keyOf) {
+  const groups = new Map();
+  for (const slot of slots) {
+    const key = keyOf(slot);
+    groups.set(key, [...(groups.get(key) ?? []), csvOf(slot.chart).room]);
+  }
+  return [...groups.values()];
+}
+
+/** Chart.js plugin: a shared y axis. Registered last, so that marks have made the axis as long as they need it. */
+export const SharedAxis = {
+  id: "csvSharedAxis",
+
+  afterDataLimits(chart, { scale }) {
+    csvOf(chart)?.room.stretch(scale);
+  },
+};

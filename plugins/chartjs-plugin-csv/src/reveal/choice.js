@@ -1,0 +1,62 @@
+import { COMPANIONS, companionUrl } from "../companions.js";
+import { seriesNames } from "../entries.js";
+
+/** What a reader may choose of a chart. */
+const NOTHING = { shown: null, scale: null, runs: false, range: null, used: null, overlay: null };
+
+/** What was chosen for one canvas; it outlives the chart itself. */
+export class Choice {
+  #canvas;
+  #chosen = { ...NOTHING };
+
+  constructor(canvas) {
+    this.#canvas = canvas;
+  }
+
+  /** A copy of `{shown, scale, runs, range, used, overlay}`. */
+  get state() {
+    return { ...this.#chosen };
+  }
+
+  /** @returns {object} those of the csv plugin's options that the change touches, with their new values */
+  change(change) {
+    Object.assign(this.#chosen, change);
+    const { settings } = this;
+    return Object.fromEntries(Object.keys(change).map((key) => [key, settings[key]]));
+  }
+
+  /** What is shown, as a slide would write it; null for CSV given as text. */
+  get src() {
+    const { used } = this.#chosen;
+    return used ? (used.src ?? null) : (this.#canvas.dataset.chartSrc ?? null);
+  }
+
+  /** Series that the chart is about: what stands in for the slide's file may be about others. */
+  get series() {
+    return this.#chosen.used?.series ?? seriesNames(this.#canvas.dataset.chartSeries);
+  }
+
+  /** What was chosen, as options of the csv plugin. */
+  get settings() {
+    const { shown, scale, runs, range, overlay } = this.#chosen;
+    const second = overlay ? { url: overlay.src, label: overlay.label } : null;
+    return { series: this.series, shown, scale, runs, range, overlay: second };
+  }
+
+  /** Only what was chosen: the rest is for the slide to say. */
+  get given() {
+    return Object.fromEntries(Object.entries(this.settings).filter(([, value]) => value !== null));
+  }
+
+  /**
+   * Whether the file at an address is one that is read for this choice.
+   * @param {string} url
+   * @param {string|null} own   where the chart's own file is
+   */
+  reads(url, own) {
+    const pathOf = (address) => new URL(address, this.#canvas.baseURI).pathname;
+    const files = [own, this.#chosen.overlay?.src].filter(Boolean);
+    const names = files.flatMap((file) => [file, ...COMPANIONS.map((suffix) => companionUrl(file, suffix))]);
+    return names.some((name) => pathOf(name) === pathOf(url));
+  }
+}

@@ -1,0 +1,38 @@
+import { csvOf } from "../plugin.js";
+import { summarize } from "../summary.js";
+
+/**
+ * Writes a chart's words: the label for listeners, and the caption under it.
+ * @param {import("./slot.js").Slot} slot
+ * @param {{labelFor: Function|null, summaryFor: Function|null}} context   what the page says itself
+ */
+export async function describe(slot, { labelFor, summaryFor }) {
+  const { model, canvas, caption } = slot;
+  if (model) canvas.setAttribute("aria-label", summaryOf(slot, summaryFor));
+  if (!caption) return;
+  let label;
+  try {
+    label = model ? await labelFor(slot.src, model) : null;
+  } catch (error) {
+    console.error(error);
+    label = `No caption: ${error.message}`;
+  }
+  if (slot.model === model) caption.replaceChildren(label ?? "\u00a0");
+}
+
+function summaryOf(slot, summaryFor) {
+  try {
+    const summary = summaryFor?.(slot);
+    if (summary) return summary;
+  } catch (error) {
+    // The page's own words failed: that is for its author to see, and no reason for silence.
+    console.error(error);
+  }
+  const { overlaid } = csvOf(slot.chart);
+  return summarize(slot.shownModel, {
+    ...slot.settings,
+    type: slot.kind,
+    title: slot.canvas.dataset.chartLabel ?? null,
+    second: overlaid ? slot.state.overlay.label : null,
+  });
+}

@@ -1,0 +1,133 @@
+/**
+ * The tables that say what charts draw. Charts over one x axis share a table, so that four panels are read across; a
+ * chart of many points is a list. Pure: no page.
+ */
+
+import { counts, place, range, shortRange } from "./figures.js";
+import { formatValue } from "./units.js";
+
+/** A table of more columns than this is no longer read from a seat. */
+const MOST_COLUMNS = 8;
+const MOST_ROWS = 40;
+const MOST_POINTS = 500;
+
+/**
+ * @typedef {{heading: string|null, quantity: string|null, model: import("./table.js").Model, shown: string[],
+ *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}}} Shown   a chart as it is shown
+ * @typedef {{value: number|null, text: string, detail: string|null}} Cell
+ * @typedef {{caption: string, valuesCaption: string, groups: {title: string, columns: string[]}[], xLabel: string,
+ *            rows: {title: string, cells: Cell[]}[]}} Table   `groups`: the columns of each chart;
+ *   `valuesCaption`: for a table without the details of its cells
+ */
+
+/**
+ * @param {Shown[]} charts
+ * @param {{maxRows?: number}} [options]   of a list of points
+ * @returns {Table[]}
+ */
+export function tablesOf(charts, { maxRows = MOST_POINTS } = {}) {
+  const sheaves = [];
+  for (const chart of charts) {
+    const last = sheaves.at(-1);
+    if (last && canJoin(last, chart)) last.push(chart);
+    else sheaves.push([chart]);
+  }
+  return sheaves.map((sheaf) => (isPivot(sheaf[0]) ? crossTable(sheaf) : list(sheaf[0], maxRows)));
+}
+
+function seriesOf({ model, shown }) {
+  return model.series.filter(({ name }) => shown.includes(name));
+}
+
+/** Whether each series has at most one point at an x, and there are few x values: then a row per x says it all. */
+function isPivot({ model }) {
+  if (model.xs.length > MOST_ROWS) return false;
+  return model.series.every(({ points }) => new Set(points.map(({ x }) => x)).size === points.length);
+}
+
+function canJoin(sheaf, chart) {
+  const columns = [...sheaf, chart].reduce((sum, one) => sum + seriesOf(one).length, 0);
+  const key = (one) => JSON.stringify([xLabelOf(one), one.axes.xUnit, typeof one.model.xs[0]]);
+  return isPivot(chart) && isPivot(sheaf[0]) && key(sheaf[0]) === key(chart) && columns <= MOST_COLUMNS;
+}
+
+function xLabelOf({ model, axes }) {
+  return model.kind === "wide" ? model.xLabel : (axes.xLabel ?? "x");
+}
+
+function crossTable(sheaf) {
+  const xs = [...new Set(sheaf.flatMap(({ model }) => model.xs))];
+  if (typeof xs[0] === "number") xs.sort((a, b) => a - b);
+  const points = sheaf.flatMap((chart) => seriesOf(chart).flatMap((series) => series.points));
+  const n = counts(points);
+  const oneCount = n !== null && !n.includes("–");
+  const columns = sheaf.flatMap((chart) => {
+    return seriesOf(chart).map((series) => {
+      const byX = new Map(series.points.map((point) => [point.x, point]));
+      return (x) => cellOf(byX.get(x) ?? null, chart.axes, oneCount);
+    });
+  });
+  const names = new Set(sheaf.flatMap((chart) => seriesOf(chart).map(({ name }) => name)));
+  const titled = sheaf.every(({ heading }) => heading);
+  // Panels of one and the same line: its name is said once, and their headings are the columns.
+  const only = names.size === 1 && titled && sheaf.length > 1 ? [...names][0] : null;
+  return {
+    caption: captionOf(sheaf, { only, bounded: isBounded(points), n: oneCount ? n : null }),
+    valuesCaption: captionOf(sheaf, { only, n: oneCount ? n : null }),
+    groups: only
+      ? [{ title: "", columns: sheaf.map(({ heading }) => heading) }]
+      : sheaf.map((chart) => ({
+          title: chart.heading ?? "",
+          columns: seriesOf(chart).map(({ name }) => name),
+        })),
+    xLabel: xLabelOf(sheaf[0]),
+    rows: xs.map((x) => ({
+      title: place(x, sheaf[0].axes.xUnit, sheaf[0].axes),
+      cells: columns.map((column) => column(x)),
+    })),
+  };
+}
+
+function cellOf(point, { yUnit, prefix }, countIsSaid) {
+  if (point === null) return { value: null, text: "–", detail: null };
+  const count = countIsSaid || !Number.isFinite(point.n) ? null : `n = ${point.n}`;
+  const detail = [shortRange(point, yUnit, { prefix }), count].filter(Boolean).join(", ");
+  return { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: detail || null };
+}
+
+function isBounded(points) {
+  return points.some(({ low, high }) => low !== null && high !== null);
+}
+
+function captionOf(sheaf, { only = null, bounded = false, n = null }) {
+  const quantities = [...new Set(sheaf.map(({ quantity }) => quantity).filter(Boolean))];
+  const ratio = sheaf.every(({ axes }) => axes.yUnit === "ratio");
+  const bounds = ratio ? "interval beside it" : "least to greatest run beside it";
+  return [only, quantities.join("; ") || "Values", bounded && bounds, n].filter(Boolean).join(" · ");
+}
+
+function list(chart, maxRows) {
+  const { xUnit, yUnit, prefix } = chart.axes;
+  const all = seriesOf(chart).flatMap(({ name, points }) => points.map((point) => ({ name, point })));
+  const kept = all.slice(0, maxRows);
+  const left = all.length - kept.length;
+  const caption = captionOf([chart], { n: counts(all.map(({ point }) => point)) });
+  const whole = left
+    ? `${caption} · the first ${kept.length} of ${all.length} points; the CSV has all`
+    : caption;
+  const plain = (text) => ({ value: null, text, detail: null });
+  return {
+    caption: whole,
+    valuesCaption: whole,
+    groups: [{ title: chart.heading ?? "", columns: [xLabelOf(chart), "Value", "Least to greatest"] }],
+    xLabel: "Series",
+    rows: kept.map(({ name, point }) => ({
+      title: name,
+      cells: [
+        plain(place(point.x, xUnit, { prefix })),
+        { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: null },
+        plain(range(point, yUnit, { prefix }) ?? "–"),
+      ],
+    })),
+  };
+}

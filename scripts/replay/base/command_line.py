@@ -1,0 +1,159 @@
+"""One grammar for every command: its options, how wrong ones are answered, how errors and interruptions end it.
+
+Standard library only: `replay --help` and `replay sandbox` work before anything is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from replay.base.did_you_mean import did_you_mean, suggestion
+from replay.base.errors import ReplayError
+from replay.base.invocation import called_as
+from replay.base.paths import benchmarks_directory, config_directory
+
+WRONG_USE = 2
+INTERRUPTED = 130
+#: What a shell reports of a program whose reader went away (128 + SIGPIPE), as in `replay claims … | head`.
+READER_GONE = 141
+
+_DATA_SET = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one style for what is wrong: a sentence, the next step, and no abbreviated options."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False} | options)
+
+    def error(self, message: str) -> NoReturn:
+        """End with status 2, what is wrong, and where the options are listed."""
+        self.refuse(message)
+
+    def refuse(self, message: str, hint: str = "") -> NoReturn:
+        """As `error`, with a hint before the way to the help."""
+        self.exit(WRONG_USE, f"{self.prog}: {message}\n  next: {f'{hint} ' if hint else ''}see {self.prog} --help\n")
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        """As argparse does, but an unknown option is named before a required one that it was perhaps meant for."""
+        words = sys.argv[1:] if args is None else list(args)
+        for word in itertools.takewhile(self._is_mine, words):
+            option = word.partition("=")[0]
+            if re.match(r"--?[a-zA-Z]", option) and option not in self._option_string_actions:
+                known = [name for name in self._option_string_actions if name.startswith("--")]
+                self.refuse(f"there is no option {option}", did_you_mean(option, known))
+        return super().parse_known_args(args, namespace)
+
+    def _is_mine(self, word: str) -> bool:
+        """Say whether a word, and not one before it, is for this parser: what follows a command is that command's."""
+        return word != "--" and (self._subparsers is None or word.startswith("-"))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is not one of an argument's words, or no command, with the one that was probably meant."""
+        if action.choices is not None and value not in action.choices:
+            known = [str(one) for one in action.choices]
+            name = "/".join(action.option_strings)
+            what = f"{name} {value}: expected one of {', '.join(known)}" if name else f"there is no command {value!r}"
+            self.refuse(what, did_you_mean(str(value), known) or (suggestion("", known) if not name else ""))
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of Replay. `run` is `module:function`, imported only when the command runs; it takes the options.
+
+    `kept` says after an interruption what became of the work.
+    """
+
+    name: str
+    summary: str
+    add_arguments: Callable[[Parser], None]
+    run: str
+    description: str = ""
+    kept: str = "nothing was changed"
+
+    def parser(self) -> Parser:
+        """Return the command's own parser, as `python -m replay.NAME` has it."""
+        made = Parser(prog=f"{called_as()} {self.name}", **self.texts())
+        self.add_arguments(made)
+        return made
+
+    def texts(self) -> dict[str, Any]:
+        """Return what argparse prints above the options."""
+        text = self.description or f"{self.summary[0].upper()}{self.summary[1:]}."
+        return {"description": text, "formatter_class": argparse.RawDescriptionHelpFormatter}
+
+    def call(self, options: argparse.Namespace) -> int:
+        """Run it; return its exit status. Errors that a person reads are printed, never a traceback for them."""
+        try:
+            status = guarded(lambda: _function(self.run)(options), self.kept)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # What is still buffered has nowhere to go; Python would complain about it at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return READER_GONE
+        return status
+
+    def main(self, arguments: Sequence[str] | None = None) -> int:
+        """Parse and run, as `python -m replay.NAME` does; return the exit status."""
+        return self.call(self.parser().parse_args(arguments))
+
+
+def guarded(run: Callable[[], int], kept: str) -> int:
+    """Call a program; return its exit status, or that of the error that it prints. `kept`: see Command."""
+    try:
+        return run()
+    except ReplayError as error:
+        print(error, file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print(f"interrupted; {kept}", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _function(name: str) -> Callable[[argparse.Namespace], int]:
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def add_data(to: Any, *, required: bool = False, metavar: str = "NAME", option: str = "--data", help: str) -> None:
+    """Add the option that names a data set, a folder of `benchmarks/`."""
+    made = to.add_argument(option, metavar=metavar, required=required, type=data_set_name, help=help)
+    made.completer = lambda **_: _names(benchmarks_directory, "*/")
+
+
+def add_site(to: Any) -> None:
+    """Add `--site`, the cluster that a command works on."""
+    made = to.add_argument("--site", metavar="NAME", required=True, help="the cluster, a file config/sites/NAME.yaml")
+    made.completer = lambda **_: _names(config_directory, "sites/*.yaml")
+
+
+def add_experiment(to: Any, help: str) -> None:
+    """Add `--experiment`, which may be repeated; without it a command takes every experiment."""
+    made = to.add_argument("--experiment", metavar="NAME", action="append", default=[], help=help)
+    made.completer = lambda **_: _names(config_directory, "experiments/*.yaml")
+
+
+def data_set_name(text: str) -> str:
+    """Return a data set's name. Raises argparse.ArgumentTypeError for what can be none: it is part of addresses."""
+    if not _DATA_SET.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a data set's name: use lower-case letters, digits and dashes, a letter or digit first"
+        )
+    return text
+
+
+def _names(folder: Callable[[], Path], pattern: str) -> Iterable[str]:
+    """Return what a shell may complete; nothing outside of a project, where there is nothing to name."""
+    try:
+        return sorted(path.stem for path in folder().glob(pattern))
+    except ReplayError:
+        return []

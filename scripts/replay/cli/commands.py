@@ -1,0 +1,54 @@
+"""Every command of `replay`, in the order of its help, and what of this machine each one needs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from replay.base.command_line import Command
+from replay.claims.arguments import COMMAND as CLAIMS
+from replay.cli.init_arguments import COMMAND as INIT
+from replay.derive.arguments import COMMAND as DERIVE
+from replay.measure.arguments import COMMAND as MEASURE
+from replay.owned.arguments import COMMAND as CLEAN
+from replay.preflight.arguments import COMMAND as PREFLIGHT
+from replay.sandbox.arguments import COMMAND as SANDBOX
+
+#: What `scripts/setup --for LEVEL` provides in a checkout; NOTHING needs no more than a Python.
+NOTHING, DERIVED, CLIENT, OWN_CLUSTER = "nothing", "derive", "client", "sandbox"
+
+
+def _derive(options: argparse.Namespace) -> str:
+    return DERIVED
+
+
+def _cluster(options: argparse.Namespace) -> str:
+    """Only the sandbox needs Ceph's daemons on this machine."""
+    return OWN_CLUSTER if options.site == "sandbox" else CLIENT
+
+
+def _sandbox(options: argparse.Namespace) -> str:
+    return OWN_CLUSTER if options.what == "up" else NOTHING
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command, and the level of the set-up that it needs with the options that were given."""
+
+    command: Command
+    level: Callable[[argparse.Namespace], str]
+
+
+COMMANDS = {
+    entry.command.name: entry
+    for entry in (
+        Entry(INIT, lambda options: NOTHING),
+        Entry(PREFLIGHT, _cluster),
+        Entry(MEASURE, _cluster),
+        Entry(DERIVE, _derive),
+        Entry(CLAIMS, _derive),
+        Entry(CLEAN, _cluster),
+        Entry(SANDBOX, _sandbox),
+    )
+}

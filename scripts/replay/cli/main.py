@@ -1,0 +1,61 @@
+"""The entry of `replay`, of `./replay` and of `python -m replay`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from replay.base.command_line import Parser
+from replay.base.invocation import called_as, remember_call, replay_command
+from replay.base.version import version
+from replay.cli.commands import COMMANDS, NOTHING
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status: 0 done, 2 wrong use, 130 interrupted, else see the message."""
+    remember_call(sys.argv[0])
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    parser = whole_grammar()
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete  # noqa: PLC0415 - a shell's completion is the only one that needs it
+
+        argcomplete.autocomplete(parser)
+    options = parser.parse_args(words)
+    if options.completion:
+        return _print_completion(options.completion)
+    if options.setup_level:
+        print(COMMANDS[options.command].level(options) if options.command else NOTHING)
+        return 0
+    if options.command is None:
+        parser.print_help()
+        return 0
+    return COMMANDS[options.command].command.call(options)
+
+
+def whole_grammar() -> Parser:
+    """Return the parser of every command."""
+    parser = Parser(
+        prog=called_as(),
+        description="Measure a Ceph cluster, derive tables from what was measured, and judge claims by them.",
+        epilog=f"{replay_command('COMMAND', '--help')} lists the options of a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"replay {version()}")
+    parser.add_argument("--completion", choices=SHELLS, help="print the completion script of a shell, to be sourced")
+    # For the script ./replay of a checkout, which sets up what a command needs before it runs it.
+    parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, entry in COMMANDS.items():
+        one = commands.add_parser(name, help=entry.command.summary, **entry.command.texts())
+        entry.command.add_arguments(one)
+    return parser
+
+
+def _print_completion(shell: str) -> int:
+    import argcomplete  # noqa: PLC0415 - see main
+
+    print(argcomplete.shellcode(["replay"], shell=shell))
+    return 0

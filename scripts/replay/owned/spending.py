@@ -1,0 +1,180 @@
+"""Charges what a run writes to its account, before it is written, and keeps it below the site's ceiling.
+
+What is known beforehand is charged as it is. A set is charged with what it will write as far as anybody can tell, and
+settled with what it wrote; a void cell, or one that did not end, keeps the larger of the two.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from replay.base.errors import RefusedError
+from replay.cluster import ceilings
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.design.media import Write
+from replay.owned.account import Account
+
+if TYPE_CHECKING:
+    from replay.cluster.site import Site
+
+
+class Copies:
+    """How often a pool's bytes reach media, as the monitors say it; each pool is asked about once."""
+
+    def __init__(self, site: Site, session: MonitorSession) -> None:
+        self._site = site
+        self._session = session
+        self._known: dict[str, float] = {}
+
+    def media_bytes(self, write: Write) -> float:
+        """Return what a write comes to on media: every copy, and every copy of what goes through a journal."""
+        if write.copies is not None:
+            return write.bytes * write.copies
+        pools = self._site.pools
+        pool = journal = write.pool or pools.data.name
+        if pool == pools.data.name:
+            pool = pools.data_pool.name if pools.data_pool else pool
+            journal = pools.journal.name if pools.journal else journal
+        return write.bytes * (self._of(pool) + (self._of(journal) if write.journaled else 0.0))
+
+    def _of(self, pool: str) -> float:
+        if pool not in self._known:
+            size = int(self._get(pool, "size")["size"])
+            data_pool = self._site.pools.data_pool
+            self._known[pool] = size / (self._pieces(pool) if data_pool and data_pool.name == pool else 1)
+        return self._known[pool]
+
+    def _pieces(self, pool: str) -> int:
+        """Return into how many pieces of data an object is cut: 1 in a replicated pool."""
+        try:
+            profile = self._get(pool, "erasure_code_profile")["erasure_code_profile"]
+        except CephCommandError as error:
+            if error.exit_status_of_tool in (errno.EACCES, errno.EINVAL, errno.ENOENT):
+                return 1  # only an erasure-coded pool has one; without it the account errs towards too much
+            raise
+        return int(self._session.command({"prefix": "osd erasure-code-profile get", "name": profile})["k"])
+
+    def _get(self, pool: str, variable: str) -> dict[str, str]:
+        return self._session.command({"prefix": "osd pool get", "pool": pool, "var": variable})
+
+
+class Spending:
+    """What one process spends of its run's account. `limit` is the site's ceiling in bytes to media, None for none."""
+
+    def __init__(
+        self, account: Account, media_bytes: Callable[[Write], float], *, limit: float | None = None, site: str = ""
+    ) -> None:
+        self.account = account
+        self.media_bytes = media_bytes
+        self._limit = limit
+        self._site = site
+        self._open: Reservation | None = None
+
+    def total(self) -> float:
+        """Return what the run has written to media by its account."""
+        return self.account.total()
+
+    def most_written(self, cell_id: str) -> float | None:
+        """Return the most that a cell of this id has written to media so far, None where none was finished."""
+        return self.account.most_written(cell_id)
+
+    def charge(self, what: str, write: Write) -> None:
+        """Charge what is about to be written. Raises RefusedError where the ceiling is too low for it."""
+        self._add(what, self.media_bytes(write), refusable=True)
+
+    def record(self, write: Write) -> None:
+        """Charge what was written and could not be known before: too much of it stops what comes next."""
+        self._add("written", self.media_bytes(write), refusable=False)
+
+    @contextmanager
+    def reserve(self, what: str, expected: Mapping[str, float]) -> Iterator[Reservation]:
+        """Charge a set with what its cells will write to media, by their ids; settle it with what they wrote.
+
+        Raises RefusedError where the ceiling is too low for it. It stays charged where the set does not end.
+        """
+        reservation = self._open = Reservation(self, what, dict(expected))
+        try:
+            reservation.top_up(refusable=True)
+            yield reservation
+            self.account.settle(reservation.ids, reservation.total, reservation.written)
+        finally:
+            self._open = None
+
+    def _add(self, what: str, amount: float, *, refusable: bool) -> None:
+        if self._open is not None:
+            self._open.add(amount, refusable=refusable)
+        elif amount:
+            self.charge_media(what, amount, refusable=refusable)
+
+    def charge_media(self, what: str, amount: float, *, refusable: bool) -> str:
+        """Charge bytes to media and return the charge's id; where `refusable`, raise RefusedError over the ceiling."""
+        return self.account.charge(what, amount, allow=lambda total: self._allow(what, total, amount, refusable))
+
+    def _allow(self, what: str, total: float, amount: float, refusable: bool) -> None:
+        limits = ceilings.Ceilings(bytes_written_to_media_per_run=self._limit)
+        if refusable and (
+            stops := ceilings.check(limits, bytes_written_to_media=total, bytes_of_next_set=amount, next_set=what)
+        ):
+            raise RefusedError(
+                stops[0].detail,
+                where=f"site {self._site}, ceiling bytes_written_to_media_per_run",
+                next_step=ceilings.RAISE_IT,
+            )
+
+
+class Reservation:
+    """A set that is under way: what is charged for it, and what its cells wrote so far."""
+
+    def __init__(self, spending: Spending, what: str, expected: dict[str, float]) -> None:
+        self._spending = spending
+        self._what = what
+        self._left = expected
+        self._cell: str | None = None
+        self._of_cell = 0.0
+        self._between = 0.0
+        self._charged = 0.0
+        self.ids: list[str] = []
+        #: Bytes to media by cell.
+        self.written: dict[str, float] = {}
+
+    def begin(self, cell_id: str) -> None:
+        """Begin a cell. Raises RefusedError where the cells before it wrote so much that it has no room any more."""
+        self._cell, self._of_cell = cell_id, 0.0
+        self.top_up(refusable=True)
+
+    def end(self, *, void: bool) -> None:
+        """End the cell: it wrote what it told of; one that is void at least what was expected of it."""
+        assert self._cell is not None, "begin comes first"
+        expected = self._left.pop(self._cell)
+        self.written[self._cell] = max(self._of_cell, expected) if void else self._of_cell
+        self._cell, self._of_cell = None, 0.0
+
+    @property
+    def total(self) -> float:
+        """What the cells that have ended wrote, and what was written between them (a pilot that sizes one anew)."""
+        return sum(self.written.values()) + self._between
+
+    def add(self, amount: float, *, refusable: bool) -> None:
+        """Take up what the cell writes, or is about to write where that can be refused."""
+        if self._cell is None:
+            self._between += amount
+        else:
+            self._of_cell += amount
+        self.top_up(refusable=refusable)
+
+    def top_up(self, *, refusable: bool) -> None:
+        """Charge what is needed beyond what is charged: for what was written, for this cell, and for those to come.
+
+        What can be refused only: the cells to come have to ask again where those before them took their room.
+        """
+        left = dict(self._left)
+        of_cell = 0.0 if self._cell is None else max(self._of_cell, left.pop(self._cell))
+        needed = self.total + of_cell + (sum(left.values()) if refusable else 0.0)
+        if needed > self._charged:
+            more = needed - self._charged
+            self.ids.append(self._spending.charge_media(self._what, more, refusable=refusable))
+            self._charged = needed

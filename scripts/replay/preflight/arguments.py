@@ -1,0 +1,22 @@
+"""The options of `replay preflight`."""
+
+from __future__ import annotations
+
+from replay.base.command_line import Command, Parser, add_data, add_site
+from replay.design.design import SCALES
+
+
+def _add_arguments(parser: Parser) -> None:
+    add_site(parser)
+    parser.add_argument("--scale", choices=SCALES, default="talk", help="what to estimate hours and bytes for")
+    add_data(parser, help="the data set that would be measured (default: the site's name)")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+COMMAND = Command(
+    "preflight",
+    "say what can and cannot be measured on a cluster; only reads",
+    _add_arguments,
+    "replay.preflight.command:run",
+    "Say what can and cannot be measured on a site, and what an administrator must do. Only reads.",
+)

@@ -1,0 +1,62 @@
+"""The options of `replay sandbox`."""
+
+from __future__ import annotations
+
+import argparse
+
+from replay.base.command_line import Command, Parser
+from replay.base.errors import ReplayError
+from replay.config.sandbox_options import SandboxOptions, parse_size, show_size
+
+COMMANDS = ("up", "status", "down", "conf")
+
+
+def _add_arguments(parser: Parser) -> None:
+    place = argparse.ArgumentParser(add_help=False)
+    place.add_argument("--name", default="default", help="which sandbox of this project (default: %(default)s)")
+    place.add_argument("--directory", metavar="DIR", help="its folder, instead of .replay/sandbox/NAME")
+    commands = parser.add_subparsers(
+        title="commands", required=True, metavar="|".join(COMMANDS), dest="what", parser_class=Parser
+    )
+    default = SandboxOptions()
+
+    up = commands.add_parser("up", parents=[place], help="create or start it; at once when it runs")
+    up.add_argument("--left-osds", type=int, metavar="N", help=f"OSDs of left (default {default.left_osds})")
+    up.add_argument("--right", type=_right, metavar="N|none", help="OSDs of right, or no second cluster (default 1)")
+    for side, size in (("left", default.left_osd_bytes), ("right", default.right_osd_bytes)):
+        up.add_argument(
+            f"--{side}-osd-size", type=_size, metavar="SIZE", help=f"sparse, each (default {show_size(size)})"
+        )
+    up.add_argument("--quiet", action="store_true", help="print errors only")
+
+    down = commands.add_parser("down", parents=[place], help="stop it and remove every file of it")
+    down.add_argument("--keep", action="store_true", help="stop only; the next up finds the data again")
+
+    status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
+    status.add_argument("--json", action="store_true", help="for programs")
+
+    conf = commands.add_parser("conf", parents=[place], help="print the path of a cluster's ceph.conf")
+    conf.add_argument("cluster", nargs="?", choices=("left", "right"), default="left")
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(error.what) from error
+
+
+def _right(text: str) -> int:
+    try:
+        return 0 if text == "none" else int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor none") from error
+
+
+COMMAND = Command(
+    "sandbox",
+    "start and stop two small Ceph clusters of your own",
+    _add_arguments,
+    "replay.sandbox.cli:run",
+    "Two real Ceph clusters, left and right, mirrored from left to right, as processes of this user.",
+)

@@ -1,0 +1,125 @@
+"""The method by known values and by simulation (seeded). tests/claims/test_simulation.py simulates whole claims."""
+
+import math
+import random
+
+import pytest
+from scipy import stats
+
+from replay.base.stats import (
+    Estimate,
+    holm,
+    mean_with_interval,
+    median,
+    paired_log_ratio,
+    summarise,
+    t_quantile,
+    welch_difference,
+)
+from simulate_claims import coverage, paired_runs
+
+
+def test_a_bootstrapped_mean_would_cover_too_little_at_six_blocks():
+    rng, hits, experiments = random.Random(7), 0, 400
+    for _ in range(experiments):
+        logs = [math.log(a / b) for a, b in zip(*paired_runs(rng, 6, 2.15), strict=True)]
+        means = sorted(sum(rng.choices(logs, k=6)) / 6 for _ in range(400))
+        hits += means[10] <= math.log(2.15) <= means[389]
+    assert hits / experiments < 0.92
+
+
+def test_an_a_a_control_excludes_1_in_about_one_of_twenty_experiments():
+    rng, excluded = random.Random(11), 0
+    for _ in range(3000):
+        estimate = paired_log_ratio(*paired_runs(rng, 6, 1.0))
+        excluded += not estimate.low <= 1 <= estimate.high
+    assert 0.03 <= excluded / 3000 <= 0.07
+
+
+def test_the_estimate_is_the_geometric_mean_of_the_pairs_ratios_and_not_the_ratio_of_two_medians():
+    reference, variant = [100.0, 200.0, 900.0], [50.0, 50.0, 100.0]
+    estimate = paired_log_ratio(reference, variant)
+    assert estimate.value == pytest.approx((2 * 4 * 9) ** (1 / 3))
+    assert estimate.value != pytest.approx(median(reference) / median(variant))
+    assert estimate.low < estimate.value < estimate.high
+
+
+def test_the_interval_is_student_s():
+    # t(0.975; 3) = 3.182446 (any table); the standard deviation of 1, 2, 3, 4 is 1.290994.
+    estimate = mean_with_interval([1.0, 2.0, 3.0, 4.0])
+    assert estimate.high - estimate.value == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-6)
+    assert estimate.value - estimate.low == pytest.approx(estimate.high - estimate.value)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_the_interval_reaches_as_many_standard_errors_as_student_s_table_says(n):
+    assert t_quantile(n) == pytest.approx(stats.t.ppf(0.975, n - 1))
+
+
+def test_one_value_reaches_nowhere():
+    with pytest.raises(ValueError, match="no interval"):
+        t_quantile(1)
+
+
+def test_one_block_gives_an_estimate_without_an_interval():
+    assert paired_log_ratio([300.0], [100.0]) == Estimate(pytest.approx(3.0), None, None, 1)
+
+
+def test_the_reverse_comparison_is_the_reciprocal():
+    forward, backward = paired_log_ratio([3, 5, 4], [1, 2, 1]), paired_log_ratio([1, 2, 1], [3, 5, 4])
+    assert backward.value == pytest.approx(1 / forward.value)
+    assert (backward.low, backward.high) == (pytest.approx(1 / forward.high), pytest.approx(1 / forward.low))
+
+
+@pytest.mark.parametrize(("reference", "variant"), [([1.0, 2.0], [1.0]), ([0.0], [1.0]), ([1.0], [-1.0])])
+def test_values_that_have_no_ratio_are_refused(reference, variant):
+    with pytest.raises(ValueError, match=r"paired|above 0"):
+        paired_log_ratio(reference, variant)
+
+
+def test_a_point_is_its_median_with_least_greatest_and_number():
+    assert tuple(summarise([4.0, 1.0, 3.0, 2.0])) == (2.5, 1.0, 4.0, 4)
+    with pytest.raises(ValueError, match="no runs"):
+        summarise([])
+
+
+def test_a_90_percent_interval_covers_its_share_with_ten_blocks():
+    assert 0.88 <= coverage(4000, 20260101, 10, 0.90) <= 0.92
+
+
+def test_the_difference_of_two_samples_is_welch_s():
+    first, second = [1.1, 1.9, 3.2, 4.0, 4.4, 6.1], [2.0, 2.2, 2.1, 1.9]
+    found = welch_difference(first, second)
+    oracle = stats.ttest_ind(first, second, equal_var=False)
+    interval = oracle.confidence_interval(0.95)
+    assert found.value == pytest.approx(sum(first) / 6 - sum(second) / 4)
+    assert (found.low, found.high) == (pytest.approx(interval.low), pytest.approx(interval.high))
+    assert (found.degrees_of_freedom, found.p_value) == (pytest.approx(oracle.df), pytest.approx(oracle.pvalue))
+
+
+def test_two_samples_without_any_spread_differ_surely_or_not_at_all():
+    assert welch_difference([1.0, 1.0], [2.0, 2.0])[:3] == (-1.0, -1.0, -1.0)
+    assert welch_difference([1.0, 1.0], [2.0, 2.0]).p_value == 0
+    assert welch_difference([1.0, 1.0], [1.0, 1.0, 1.0]).p_value == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [([1.0], [1.0, 2.0]), ([1.0, 2.0], [])])
+def test_a_sample_of_one_has_no_difference_with_an_interval(first, second):
+    with pytest.raises(ValueError, match="no interval"):
+        welch_difference(first, second)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "expected"),
+    [
+        ([], []),
+        ([0.04], [True]),
+        ([0.04, 0.04], [False, False]),
+        ([0.04, 0.01], [True, True]),
+        # Holm's own procedure stops at the first that does not stand: 0.03 > 0.05 / 2 keeps 0.04 from standing.
+        ([0.04, 0.01, 0.03], [False, True, False]),
+        ([0.01, 0.013, 0.02, 0.9], [True, True, True, False]),
+    ],
+)
+def test_holm_s_correction_rejects_step_by_step(p_values, expected):
+    assert holm(p_values, 0.05) == expected

@@ -1,0 +1,161 @@
+"""One grammar: every command, its options, and how a wrong one is answered. Nothing here needs a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from replay.base.paths import ROOT
+from replay.cli.commands import COMMANDS
+from replay.cli.main import main
+
+OPTIONS = {
+    "init": ("DIR",),
+    "preflight": ("--site", "--scale", "--data", "--json"),
+    "measure": ("--site", "--data", "--scale", "--experiment", "--blocks", "--dry-run"),
+    "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
+    "claims": ("--data", "--against", "--experiment", "--json", "--expect"),
+    "clean": ("--site", "--yes"),
+    "sandbox": ("up", "status", "down", "conf"),
+}
+
+
+def ends(arguments: list[str]) -> int:
+    """Return the status with which argparse ends the program."""
+    with pytest.raises(SystemExit) as raised:
+        main(arguments)
+    return raised.value.code
+
+
+def test_every_command_is_tested_here():
+    assert set(COMMANDS) == set(OPTIONS)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_help_names_every_option_of_a_command(name, capsys):
+    assert ends([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert [option for option in OPTIONS[name] if option not in text] == []
+
+
+def test_help_names_every_command_and_so_does_the_bare_word(capsys):
+    assert ends(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert [name for name in COMMANDS if f"\n    {name}" not in text] == []
+    assert main([]) == 0
+    assert capsys.readouterr().out == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mesure"], "there is no command 'mesure'\n  next: did you mean 'measure'?"),
+        (["zzz"], "there are: init, preflight"),
+        (["sandbox", "upp"], "did you mean 'up'?"),
+        (["--verison"], "did you mean '--version'?"),
+        (["measure", "--dta", "x"], "there is no option --dta\n  next: did you mean '--data'?"),
+        (["measure", "--exp", "x", "--site", "s"], "there is no option --exp"),
+        (["measure", "--site", "sandbox", "--scale", "quik"], "did you mean 'quick'?"),
+        (["measure"], "--site"),
+        (["measure", "--site", "sandbox", "--data", "Bad_Name", "--dry-run"], "'Bad_Name' is not a data set's name"),
+        (["derive", "--data", "../elsewhere"], "is not a data set's name"),
+        (["derive", "--data", "a", "--reseal", "b"], "not allowed with"),
+        (["derive", "--reseal", "copy", "--watch"], "--reseal takes the whole copy"),
+        (["sandbox", "up", "--left-osd-size", "huge"], "huge"),
+    ],
+)
+def test_wrong_use_ends_with_status_2_what_is_wrong_and_the_next_step(arguments, said, capsys):
+    assert ends(arguments) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert "\n  next: " in err
+    assert "--help\n" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["claims", "derive"])
+def test_a_data_set_that_does_not_exist_is_answered_with_the_one_that_was_meant(name, capsys):
+    assert main([name, "--data", "referense"]) == 3
+    assert "did you mean 'reference'?" in capsys.readouterr().err
+
+
+def test_a_site_and_an_experiment_that_do_not_exist_are_answered_so_too(capsys):
+    assert main(["preflight", "--site", "exampel"]) == 2
+    assert "did you mean 'example'?" in capsys.readouterr().err
+    assert main(["claims", "--data", "reference", "--experiment", "rbd-jurnaling"]) == 2
+    assert "did you mean 'rbd-journaling'?" in capsys.readouterr().err
+
+
+def test_the_version_is_one_for_both_halves(capsys):
+    assert ends(["--version"]) == 0
+    said = capsys.readouterr().out
+    python = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    node = json.loads((ROOT / "package.json").read_text())["version"]
+    assert said == f"replay {python}\n"
+    assert node == python
+
+
+@pytest.mark.parametrize(
+    ("arguments", "level"),
+    [
+        ([], "nothing"),
+        (["init"], "nothing"),
+        (["derive", "--data", "x"], "derive"),
+        (["claims", "--data", "x"], "derive"),
+        (["measure", "--site", "sandbox"], "sandbox"),
+        (["measure", "--site=mine"], "client"),
+        (["preflight", "--site", "mine"], "client"),
+        (["clean", "--site", "sandbox"], "sandbox"),
+        (["sandbox", "up"], "sandbox"),
+        (["sandbox", "status"], "nothing"),
+    ],
+)
+def test_a_command_says_what_it_needs_before_anything_is_installed(arguments, level, capsys):
+    assert main(["--setup-level", *arguments]) == 0
+    assert capsys.readouterr().out == f"{level}\n"
+
+
+def test_the_grammar_needs_the_standard_library_only():
+    code = (
+        "import sys; from replay.cli.main import whole_grammar; whole_grammar().format_help();"
+        "print([n for n, m in sys.modules.items() if 'site-packages' in str(getattr(m, '__file__', ''))])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    """`replay claims … | head`: what nobody reads any more is no reason for a traceback."""
+    argv = [sys.executable, "-m", "replay", "claims", "--data", "reference", "--json"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"{\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.parametrize("arguments", [["claims", "--data=reference"], ["preflight", "--site=example"], ["--help"]])
+def test_what_is_piped_has_no_escape_codes(arguments):
+    argv = [sys.executable, "-m", "replay", *arguments]
+    done = subprocess.run(argv, capture_output=True, env={**os.environ, "FORCE_COLOR": "1"})
+    assert done.stdout
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "sandbox"])
+def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, capsys):
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("replay.base.command_line._function", lambda _: interrupted)
+    required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"]}
+    assert main([name, *required.get(name, ["--site", "x"])]) == 130
+    said = capsys.readouterr().err
+    assert said.startswith("interrupted; ")
+    assert COMMANDS[name].command.kept in said

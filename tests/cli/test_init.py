@@ -1,0 +1,87 @@
+"""A first project, and where Replay finds the project that it works in."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.base import invocation, paths
+from replay.base.errors import ConfigurationError
+from replay.cli.init import write_project
+from replay.cli.main import main
+from replay.config.experiments import load_experiment
+
+
+def test_a_new_project_has_a_site_and_an_experiment_that_are_valid(tmp_path, monkeypatch, capsys):
+    assert main(["init", str(tmp_path / "mine")]) == 0
+    said = capsys.readouterr().out
+    assert f"cd {tmp_path / 'mine'}" in said
+    assert "measure --site sandbox" in said
+    monkeypatch.chdir(tmp_path / "mine")
+    assert paths.project_directory() == tmp_path / "mine"
+    assert load_experiment("rbd-journaling")["name"] == "rbd-journaling"
+    assert sorted(path.stem for path in (tmp_path / "mine" / "config" / "sites").iterdir()) == ["example", "sandbox"]
+
+
+def test_what_is_there_is_never_overwritten_and_then_nothing_is_written(tmp_path, capsys):
+    site = tmp_path / "config" / "sites" / "sandbox.yaml"
+    site.parent.mkdir(parents=True)
+    site.write_text("mine")
+    assert main(["init", str(tmp_path)]) == 2
+    assert "config/sites/sandbox.yaml" in capsys.readouterr().err
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [site]
+    assert site.read_text() == "mine"
+
+
+def test_a_link_that_leads_nowhere_is_not_written_through(tmp_path):
+    (tmp_path / "config" / "sites").mkdir(parents=True)
+    (tmp_path / "config" / "sites" / "example.yaml").symlink_to(tmp_path / "gone")
+    with pytest.raises(ConfigurationError, match="overwrite"):
+        write_project(tmp_path)
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match=str(tmp_path / "file")):
+        write_project(tmp_path / "file" / "below")
+
+
+def test_the_project_is_the_nearest_folder_above_that_has_sites_else_the_checkout(tmp_path, monkeypatch):
+    write_project(tmp_path / "mine")
+    (tmp_path / "mine" / "deep" / "er").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "mine" / "deep" / "er")
+    assert paths.project_directory() == tmp_path / "mine"
+    monkeypatch.chdir(tmp_path)
+    assert paths.project_directory() == paths.ROOT
+
+
+def test_without_checkout_and_project_the_next_step_is_to_make_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "ROOT", None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="replay init"):
+        paths.project_directory()
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "elsewhere"))
+    assert paths.benchmarks_directory() == tmp_path / "elsewhere"
+
+
+def test_a_printed_command_is_what_the_person_can_type(monkeypatch):
+    monkeypatch.delenv("REPLAY_CALLED_AS", raising=False)
+    assert invocation.replay_command("clean", "--site", "my site") == "./replay clean --site 'my site'"
+    monkeypatch.setenv("REPLAY_CALLED_AS", "../replay")
+    assert invocation.replay_command("derive") == "../replay derive"
+    assert invocation.deck_command("present", "--data", "x") == "npm run present -- --data x"
+    monkeypatch.delenv("REPLAY_CALLED_AS")
+    monkeypatch.setattr(invocation, "ROOT", None)
+    assert invocation.replay_command("derive") == "replay derive"
+    assert invocation.deck_command("present") is None
+
+
+def test_every_schema_and_the_workflow_come_with_the_package():
+    """In a checkout they are links, so that a wheel holds what people edit."""
+    for link, original in [
+        *((paths.program_file("schemas", path.name), path) for path in (paths.ROOT / "config/schemas").iterdir()),
+        (paths.program_file("Snakefile"), paths.ROOT / "Snakefile"),
+        (paths.program_file("profiles/default/config.yaml"), paths.ROOT / "profiles/default/config.yaml"),
+    ]:
+        assert link.resolve() == original, link
+    assert all(link.is_file() for link in paths.program_file("templates").rglob("*") if not link.is_dir())

@@ -1,0 +1,108 @@
+"""`./replay` in a checkout: sets up what a command needs, and nothing for a question or a mistake."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from replay.base.paths import ROOT
+
+SETUP = """#!/bin/sh
+echo "$@" >> "{log}"
+mkdir -p "{venv}"
+printf '#!/bin/sh\\nexec "{python}" "$@"\\n' > "{venv}/python"
+chmod +x "{venv}/python"
+exit {status}
+"""
+
+
+class Checkout:
+    """A copy of what `./replay` needs, with a set-up that only writes down what it was asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "setup.log"
+        for name in ("replay", "pyproject.toml"):
+            shutil.copy(ROOT / name, folder)
+        shutil.copytree(ROOT / "scripts" / "replay", folder / "scripts" / "replay", ignore=lambda *_: ["__pycache__"])
+        self.set_up(0)
+
+    def set_up(self, status: int) -> None:
+        script = self.folder / "scripts" / "setup"
+        venv = self.folder / ".venv" / "bin"
+        script.write_text(SETUP.format(log=self.log, venv=venv, python=sys.executable, status=status))
+        script.chmod(0o755)
+
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("REPLAY_", "PYTHON"))}
+        return subprocess.run(
+            ["./replay", *words], cwd=self.folder, env=kept | environment, capture_output=True, text=True, check=False
+        )
+
+    def asked(self) -> list[str]:
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    return Checkout(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["--help"], 0),
+        (["--version"], 0),
+        (["measure", "--help"], 0),
+        ([], 0),
+        (["mesure"], 2),
+        (["measure", "--site", "sandbox", "--scale", "huge"], 2),
+        (["sandbox", "status", "--directory", "none"], 1),
+        (["init", "here"], 0),
+    ],
+)
+def test_a_question_and_a_mistake_install_nothing(checkout, words, status):
+    done = checkout.run(*words)
+    assert done.returncode == status, done.stderr
+    assert checkout.asked() == []
+    assert "Traceback" not in done.stderr
+    assert "replay" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        (["derive", "--data", "none"], "derive"),
+        (["measure", "--site", "mine", "--dry-run"], "client"),
+        (["clean", "--site=sandbox"], "sandbox"),
+    ],
+)
+def test_a_command_has_what_it_needs_set_up_first_and_then_runs(checkout, words, level):
+    done = checkout.run(*words)
+    assert checkout.asked() == [f"--for {level}"]
+    # It ran: it says itself that there is nothing of that name.
+    assert done.returncode in (2, 3)
+    assert "none" in done.stderr or "config/sites" in done.stderr
+
+
+def test_a_system_that_stays_as_it_is_does_not_keep_a_command_from_running(checkout):
+    checkout.set_up(3)
+    assert "no raw output here" in checkout.run("derive", "--data", "none").stderr
+
+
+def test_a_set_up_that_failed_ends_it(checkout):
+    checkout.set_up(1)
+    done = checkout.run("derive", "--data", "none")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+def test_an_npm_script_is_an_alias():
+    command = ["node", "scripts/npm/run.cjs", "derive", "--data", "referense"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "did you mean 'reference'?" in done.stderr

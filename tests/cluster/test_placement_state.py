@@ -1,0 +1,122 @@
+"""A placement counts as stable when the manager's answer is what the monitors want, and knows of every object."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.base.errors import RefusedError
+from replay.cluster.placement_state import await_calm, await_stable, throttles, unsettled
+from replay.procedures.placement import placement_files
+
+
+class Cluster:
+    """Two placement groups; the manager's answer lags behind the monitors' map by as many questions as it is told."""
+
+    def __init__(self, *, late=0, objects=(8,), state="active+clean"):
+        self.late, self.objects, self.state = late, list(objects), state
+        self.wanted = {"2.0": [0, 1], "2.1": [1, 2]}
+        self.recovers = 0
+        self.reported = {"2.0": [2, 1], "2.1": [1, 2]} if late else dict(self.wanted)
+
+    def command(self, command, *, target="mon"):
+        prefix = command["prefix"]
+        if prefix == "pg dump":
+            if self.late == 0:
+                self.reported = dict(self.wanted)
+            self.late -= 1
+            rows = [{"pgid": name, "state": self.state, "up": on, "acting": on} for name, on in self.reported.items()]
+            return {"pg_stats": rows}
+        if prefix == "pg map":
+            return {"up": self.wanted[command["pgid"]], "acting": self.wanted[command["pgid"]]}
+        if prefix == "pg ls-by-pool":
+            known = self.objects.pop(0) if len(self.objects) > 1 else self.objects[0]
+            return {"pg_stats": [{"pgid": "2.0", "stat_sum": {"num_objects": known}}]}
+        if prefix == "perf dump":
+            return {command["logger"]: {"max": {"osd.0": 100, "osd.1": 1}[target]}}
+        return {"nodes": [], "asked": prefix}
+
+    def status(self):
+        self.recovers -= 1
+        rate = {"recovering_objects_per_sec": 8} if self.recovers >= 0 else {}
+        return {"pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 2}], **rate}}
+
+
+def stable(cluster, objects=8, **more):
+    now = iter(range(1000))
+    return await_stable(cluster, "pool", objects, clock=lambda: next(now), sleep=lambda seconds: None, **more)
+
+
+def test_a_placement_that_is_as_wanted_needs_no_wait():
+    wait = stable(Cluster())
+    assert (wait.reason, wait.outcome, wait.details) == ("placement_stable", "stable", {"most_reasons": 0})
+
+
+def test_groups_that_the_manager_calls_clean_where_they_were_are_waited_for():
+    cluster = Cluster(late=3)
+    assert unsettled(cluster) == ["2.0 moves from [2, 1] to [0, 1]"]
+    assert stable(cluster).details == {"most_reasons": 1}
+
+
+def test_recovery_that_the_manager_still_reports_is_waited_for():
+    cluster = Cluster()
+    cluster.recovers = 3
+    assert stable(cluster).details == {"most_reasons": 1}
+    assert cluster.recovers == -1
+
+
+def test_after_a_change_that_moves_data_calm_has_to_last_because_reports_come_late():
+    cluster = Cluster(late=4)
+    cluster.reported = dict(cluster.wanted)  # calm as long as nobody has reported the move
+    assert stable(cluster).details["most_reasons"] == 0
+    cluster = Cluster()
+    usual, asked = cluster.status, []
+    cluster.status = lambda: (
+        asked.append(1)
+        or (
+            {"pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 2}], "recovering_objects_per_sec": 3}}
+            if len(asked) == 3
+            else usual()
+        )
+    )
+    assert stable(cluster, quiet_seconds=6).details == {"most_reasons": 1}
+    assert len(asked) >= 3 + 6
+
+
+def test_what_never_gets_calm_is_said():
+    cluster = Cluster()
+    cluster.recovers = 1000
+    now = iter(range(1000))
+    options = {"clock": lambda: next(now), "sleep": lambda seconds: None, "timeout_seconds": 5, "quiet_seconds": 1}
+    assert await_calm(cluster, **options).startswith("RECOVERY: recovery is in progress")
+    cluster.recovers = 2
+    assert await_calm(cluster, **options) == ""
+
+
+def test_objects_that_the_manager_does_not_know_of_yet_are_waited_for():
+    cluster = Cluster(objects=(0, 5, 8))
+    stable(cluster)
+    assert cluster.objects == [8]
+
+
+@pytest.mark.parametrize("state", ["active+undersized", "active+clean+remapped", "peering"])
+def test_a_placement_that_stays_unstable_ends_the_run_with_its_reason(state):
+    with pytest.raises(RefusedError, match="did not become stable within 5 s: 2 reasons, such as: "):
+        stable(Cluster(state=state), timeout_seconds=5)
+
+
+def test_objects_that_never_come_end_the_run_too():
+    with pytest.raises(RefusedError, match="3 of 8 objects known"):
+        stable(Cluster(objects=(3,)), timeout_seconds=5)
+
+
+def test_each_file_is_cephs_answer_to_one_question():
+    files = placement_files(Cluster(), "pool")
+    assert {role: name for role, (name, _) in files.items()} == {
+        "groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json",
+    }  # fmt: skip
+    assert files["tree"][1] == b'{"nodes":[],"asked":"osd tree"}\n'
+
+
+def test_throttles_are_read_from_each_osd_itself():
+    assert throttles(Cluster(), 1) == {"bytes": 1, "messages": 1}
+    assert throttles(Cluster(), 0)["bytes"] == 100

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.paths import ROOT, config_directory
+from replay.cluster import sandbox_record
+from replay.cluster.site import WORDS, load_site, missing, require
+
+WriteSite = Callable[[str, str], Path]
+OWN = "aaaaaaaa-0000-0000-0000-000000000001"
+FOREIGN = "bbbbbbbb-0000-0000-0000-000000000002"
+
+
+def _site_text(folder: Path, *, fsid: str = FOREIGN, allows: str = "[]", more: str = "") -> str:
+    (folder / "ceph.conf").write_text(f"[global]\nfsid = {fsid}\nmon host = 127.0.0.1:1\n")
+    (folder / "keyring").write_text("[client.replay]\n")
+    return (
+        "name: mine\nlabel: Mine\nlimitation: A test.\n"
+        f"cluster: {{conf: {folder}/ceph.conf, client: client.replay, keyring: {folder}/keyring}}\n"
+        f"pools: {{data: {{name: replay}}}}\nallows: {allows}\n{more}"
+    )
+
+
+@pytest.fixture
+def own_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_record, "owns_fsid", lambda fsid: fsid == OWN)
+
+
+def test_the_vocabulary_is_the_same_in_code_and_both_schemas() -> None:
+    schemas = ROOT / "config" / "schemas"
+    site = json.loads((schemas / "site.schema.json").read_text())["properties"]["allows"]["items"]["enum"]
+    experiment = json.loads((schemas / "experiment.schema.json").read_text())["$defs"]["requires"]["items"]["enum"]
+    assert list(WORDS) == site == experiment
+
+
+def test_the_example_is_a_valid_site_that_allows_nothing() -> None:
+    site = load_site("example", check_files=False)
+    assert site.capabilities() == set()
+    assert site.ceilings.fullest_osd_fraction == 0.7 and site.primary.client == "client.replay"
+
+
+def test_every_commented_key_of_the_example_is_valid_once_it_is_uncommented(write_site: WriteSite) -> None:
+    text = (ROOT / "config" / "sites" / "example.yaml").read_text()
+    lines = []
+    for line in text.splitlines():
+        stripped = line.lstrip()
+        body = stripped.removeprefix("# ")
+        is_key = stripped.startswith("# ") and body.split(":")[0].strip() in (
+            *("journal", "data_pool", "second_cluster", "client_hosts", "time_window", "rate_bytes_per_second"),
+            *("tenant_latency_seconds", "conf", "client", "keyring", "mirror_daemon_admin_socket"),
+            *("prometheus", "url", "labels", "osd_cpu"),
+        )
+        lines.append(line.replace("# ", "", 1) if is_key else line)
+    write_site("example", "\n".join(lines) + "\n")
+    site = load_site("example", check_files=False)
+    assert site.second_site is not None and site.second_site.pool == "replay"
+    assert site.pools.data_pool is not None and site.pools.data_pool.erasure_code == (4, 2)
+    assert str(site.time_window) == "22:00 to 06:00 Europe/Berlin"
+    assert site.prometheus is not None and site.prometheus.osd_cpu is not None
+    assert site.prometheus.url == "http://monitor.example.org:9095" and set(site.prometheus.labels) == {"cluster"}
+    assert site.ceilings.client_options() == {"rbd_qos_bps_limit": "200000000"}
+
+
+def test_files_that_do_not_exist_are_named_with_line_and_key(write_site: WriteSite, tmp_path: Path) -> None:
+    text = _site_text(tmp_path)
+    (tmp_path / "keyring").unlink()
+    write_site("mine", text)
+    with pytest.raises(ConfigurationError, match=r"mine\.yaml:4: cluster\.keyring: .*no such file"):
+        load_site("mine")
+    assert load_site("mine", check_files=False).primary.name == "primary"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("time_window: {from: 22:00, to: 06:00, timezone: Mars/Base}", "no time zone 'Mars/Base'"),
+        ("time_window: {from: 22:00, to: 22:00, timezone: UTC}", "the same moment"),
+        ("time_window: {from: 25:00, to: 06:00, timezone: UTC}", "hours and minutes"),
+        ("ceilings: {fullest_osd: 0.5}", "did you mean 'fullest_osd_fraction'?"),
+        ("ceilings: {fullest_osd_fraction: 70}", "a fraction such as 0.7"),
+        ("sandbox: default", "expected either cluster or sandbox"),
+        ("second_cluster: {conf: c, client: client.x, pool: other}", "second_cluster.pool: 'other' differs"),
+        ("second_cluster: {conf: c, client: x}", "such as client.replay"),
+        ("prometheus: {url: monitor:9095}", "http:// or https://"),
+        ("prometheus: {url: 'http://'}", "is not an address such as"),
+        ("prometheus: {url: 'http://me:secret@monitor'}", "prometheus.password_file"),
+        ("prometheus: {url: 'http://monitor', user: me}", "password_file"),
+        ("prometheus: {url: 'http://monitor', ca_file: none.pem}", "prometheus.ca_file: "),
+        ("prometheus: {url: 'http://m', osd_cpu: {selector: x, label: y, pattern: 'osd'}}", "one group"),
+        ("prometheus: {url: 'http://m', osd_cpu: {selector: x, label: y, pattern: '('}}", "one group"),
+        ("prometheus: {url: 'http://m', osd_cpu: {selector: x}}", "label"),
+    ],
+)
+def test_nonsense_is_refused_in_plain_words(write_site: WriteSite, tmp_path: Path, more: str, said: str) -> None:
+    write_site("mine", _site_text(tmp_path, more=more + "\n"))
+    with pytest.raises(ConfigurationError) as caught:
+        load_site("mine")
+    assert said in str(caught.value) and "mine.yaml:" in str(caught.value)
+
+
+def test_a_pool_may_only_be_made_where_the_file_allows_it(write_site: WriteSite, tmp_path: Path) -> None:
+    text = _site_text(tmp_path).replace("{name: replay}", "{name: replay, create: true}")
+    write_site("mine", text)
+    with pytest.raises(ConfigurationError, match="needs pool_create among allows"):
+        load_site("mine")
+    write_site("mine", text.replace("allows: []", "allows: [pool_create]"))
+    assert load_site("mine").pools.data.create
+
+
+def test_the_files_name_must_be_the_sites(write_site: WriteSite, tmp_path: Path) -> None:
+    write_site("other", _site_text(tmp_path))
+    with pytest.raises(ConfigurationError, match="is not the file's name 'other'"):
+        load_site("other")
+
+
+@pytest.mark.usefixtures("own_cluster")
+def test_weights_and_throttles_are_refused_on_a_foreign_cluster_whatever_its_file_says(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    write_site("mine", _site_text(tmp_path, allows="[crush, osd_config]"))
+    site = load_site("mine")
+    assert site.capabilities() == set()
+    for word in ("crush", "osd_config"):
+        assert "did not start" in dict(missing([word], site))[word]
+        with pytest.raises(ReplayError, match="refused"):
+            require(site, word, FOREIGN)
+
+
+@pytest.mark.usefixtures("own_cluster")
+def test_a_ceph_conf_that_lies_about_its_fsid_does_not_help(write_site: WriteSite, tmp_path: Path) -> None:
+    write_site("mine", _site_text(tmp_path, fsid=OWN, allows="[crush, osd_config]"))
+    site = load_site("mine")
+    require(site, "crush", OWN)
+    with pytest.raises(ReplayError, match="was not started by Replay"):
+        require(site, "crush", FOREIGN)
+
+
+def test_what_is_allowed_but_not_there_is_missing_with_its_reason(write_site: WriteSite, tmp_path: Path) -> None:
+    write_site("mine", _site_text(tmp_path, allows="[second_site, client_hosts]"))
+    site = load_site("mine")
+    assert missing(["second_site", "client_hosts", "pool_create", "second_site"], site) == [
+        ("second_site", "the site's file names no second cluster"),
+        ("client_hosts", "the site's file names no client hosts"),
+        ("pool_create", "the site's file does not allow it"),
+    ]
+    assert "no word of the vocabulary" in missing(["root"], site)[0][1]
+
+
+def test_the_sandbox_site_says_how_to_start_one_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path / "nothing"))
+    assert (config_directory() / "sites" / "sandbox.yaml").exists()
+    with pytest.raises(ReplayError, match="replay sandbox up"):
+        load_site("sandbox")

@@ -1,0 +1,297 @@
+"""Every command that preflight prints, pasted as an administrator beside neighbours, takes nothing from anyone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from replay.cluster import admin_commands
+from replay.cluster.cluster import Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import load_site
+from replay.owned.pools import await_clean
+from replay.preflight import command as preflight
+from replay.sandbox import Sandbox
+from support.cluster_snapshot import snapshot, taken
+
+pytestmark = pytest.mark.sandbox
+WriteSite = Callable[[str, str], Path]
+Snapshots = list[dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def neighbours(administrator: Cluster, second_administrator: Cluster) -> None:
+    """On both clusters: pools, users, images, configuration, keys and mirroring of somebody else, named `tenant…`."""
+    for cluster in (administrator, second_administrator):
+        for pool in ("tenant", "tenant2"):
+            cluster.run("ceph", "osd", "pool", "create", pool, "8")
+            cluster.run("rbd", "pool", "init", pool)
+        cluster.run("ceph", "osd", "pool", "create", "tenant-files", "8")
+        cluster.run("ceph", "osd", "pool", "application", "enable", "tenant-files", "cephfs")
+        cluster.run("ceph", "osd", "pool", "create", "tenant-objects", "8")
+        cluster.run("rados", "--pool", "tenant-objects", "put", "theirs", "/etc/hostname")
+        caps = ("mon", "profile rbd", "osd", "profile rbd pool=tenant2", "mgr", "profile rbd pool=tenant2")
+        for user in ("client.tenant", "client.tenant2"):
+            cluster.run("ceph", "auth", "get-or-create", user, *caps)
+        cluster.run("ceph", "config", "set", "client.tenant", "rbd_cache", "false")
+        cluster.run("ceph", "config-key", "set", "tenant/key", "theirs")
+        for spec in ("tenant/replay-0a1b2c3d-with-journal", "tenant2/disk"):
+            cluster.run("rbd", "create", "--size", "16M", spec)
+        # In this mode every journaled image is mirrored by itself; another mode would end that.
+        cluster.run("rbd", "mirror", "pool", "enable", "tenant", "pool")
+    for cluster in (administrator, second_administrator):
+        with MonitorSession(cluster) as session:
+            await_clean(session, ["tenant", "tenant2", "tenant-files", "tenant-objects"])
+
+
+@pytest.fixture
+def confs(tmp_path: Path, live_sandbox: Sandbox) -> Path:
+    """A folder as an administrator has it: a conf of each cluster, and the administrators' keyrings beside them."""
+    folder = tmp_path / "an administrator's"
+    folder.mkdir()
+    for name in ("left", "right"):
+        cluster = live_sandbox.clusters[name]
+        text = Path(cluster.conf).read_text()
+        # A foreign conf names no keyring that holds the administrator's key.
+        (folder / f"{name}.conf").write_text(re.sub(r"(?m)^keyring = .*client\.keyring$", "", text))
+        keyring = folder / f"{name}.client.admin.keyring"
+        keyring.write_text(Path(cluster.keyring).read_text())
+        keyring.chmod(0o600)
+    return folder
+
+
+@pytest.fixture
+def untaken(
+    administrator: Cluster, second_administrator: Cluster, neighbours: None
+) -> Iterator[Callable[[], list[list[str]]]]:
+    """What is missing or altered on both clusters since the test began; the test ends with nothing of that.
+
+    What the test added is removed.
+    """
+    clusters = (administrator, second_administrator)
+    before = [snapshot(cluster) for cluster in clusters]
+
+    def changes() -> list[list[str]]:
+        return [taken(old, snapshot(cluster)) for old, cluster in zip(before, clusters, strict=True)]
+
+    yield changes
+    assert changes() == [[], []]
+    for cluster, old in zip(clusters, before, strict=True):
+        now = snapshot(cluster)
+        for pool in now["pools"].keys() - old["pools"].keys():
+            cluster.run("ceph", "osd", "pool", "delete", pool, pool, "--yes-i-really-really-mean-it")
+        for rule in set(now["crush_rules"]) - set(old["crush_rules"]):
+            cluster.run("ceph", "osd", "crush", "rule", "rm", rule)
+        for user in now["auth"].keys() - old["auth"].keys():
+            cluster.run("ceph", "auth", "rm", user)
+
+
+def _site(write_site: WriteSite, confs: Path, *, client: str = "client.paste", pools: str, second: bool = True) -> None:
+    there = (
+        f"second_cluster: {{conf: {confs}/right.conf, client: {client}, keyring: {confs}/right.keyring}}\n"
+        if second
+        else ""
+    )
+    write_site(
+        "mine",
+        "name: mine\nlabel: Mine\nlimitation: A test.\n"
+        f"allows: [{'second_site' if second else ''}]\npools: {pools}\n{there}"
+        f'cluster: {{conf: "{confs}/left.conf", client: {client}, keyring: "{confs}/left.keyring"}}\n',
+    )
+
+
+def _look() -> preflight.Report:
+    return preflight.preflight(load_site("mine", check_files=False), [])
+
+
+def _said(report: preflight.Report) -> str:
+    return "\n".join(item.text for item in report.findings.items)
+
+
+def _paste(commands: list[str], shell: str = "sh", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Paste commands one after the other into a shell, which goes on where one of them fails."""
+    return subprocess.run(
+        [shell],
+        input="\n".join(commands) + "\n",
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_from_nothing_to_measuring_by_the_printed_commands_alone(
+    write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
+) -> None:
+    _site(
+        write_site,
+        confs,
+        pools="{data: {name: paste, pg_num: 8, replicas: 2}, journal: {name: paste-journal, pg_num: 8}}",
+    )
+    first = _look()
+    assert first.exit_status == 4
+    done = _paste(first.findings.commands(), shell="bash")
+    assert done.returncode == 0, done.stderr
+    assert {path.stat().st_mode & 0o777 for path in (confs / "left.keyring", confs / "right.keyring")} == {0o600}
+    for name in ("left", "right"):
+        with MonitorSession(Cluster(confs / f"{name}.conf", "client.paste", confs / f"{name}.keyring")) as session:
+            await_clean(session, ["paste"])
+    then = _look()
+    assert [item.text for item in then.findings.items if item.level in ("refused", "skip")] == []
+    assert "can be read by other users" not in _said(then)
+    assert then.findings.commands() == []
+    assert then.exit_status == 0
+    # Once more: what is there now stays as it is.
+    keys = [path.read_bytes() for path in sorted(confs.iterdir())]
+    _paste(first.findings.commands(), shell="bash")
+    assert [path.read_bytes() for path in sorted(confs.iterdir())] == keys
+    assert _look().exit_status == 0
+    assert untaken() == [[], []]
+
+
+def test_commands_for_names_that_are_a_neighbours_change_nothing(
+    write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
+) -> None:
+    """Nothing could be looked at, and every name is taken: the user has other capabilities, the pools other sizes."""
+    pools = "{data: {name: tenant, replicas: 1, pg_num: 16}, journal: {name: tenant-files}, data_pool: {name: tenant2}}"
+    _site(write_site, confs, client="client.tenant", pools=pools)
+    commands = _look().findings.commands()
+    assert any("osd pool create tenant 16" in each for each in commands)
+    assert any("get-or-create client.tenant " in each for each in commands)
+    done = _paste(commands)
+    assert "cap" in done.stderr and "does not match" in done.stderr, "ceph itself refuses the neighbour's user"
+    assert untaken() == [[], []]
+    assert not (confs / "left.keyring").exists(), "a command that failed leaves no empty keyring"
+
+
+def test_a_keyring_that_appears_meanwhile_is_not_overwritten(
+    write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
+) -> None:
+    _site(write_site, confs, pools="{data: {name: tenant}}", second=False)
+    commands = _look().findings.commands()
+    (confs / "left.keyring").write_text("somebody's")
+    _paste(commands)
+    assert (confs / "left.keyring").read_text() == "somebody's"
+
+
+def test_a_neighbours_user_is_refused_and_no_command_is_printed(
+    write_site: WriteSite, confs: Path, administrator: Cluster, untaken: Callable[[], list[list[str]]]
+) -> None:
+    (confs / "left.keyring").write_text(administrator.run("ceph", "auth", "get", "client.tenant").stdout)
+    _site(write_site, confs, client="client.tenant", pools="{data: {name: tenant}}", second=False)
+    report = _look()
+    assert report.exit_status == 4
+    assert "client.tenant cannot list tenant" in _said(report)
+    assert "this user has other caps; make one of its own" in _said(report)
+    assert report.findings.commands() == []
+
+
+@pytest.mark.parametrize(
+    ("pool", "said"),
+    [
+        ("tenant-files", "belongs to cephfs: name one of its own"),
+        ("tenant-objects", "holds 1 objects: name one of its own"),
+    ],
+)
+def test_a_pool_of_another_application_is_refused_and_no_command_is_printed(
+    write_site: WriteSite, confs: Path, administrator: Cluster, neighbours: None, pool: str, said: str
+) -> None:
+    _site(write_site, confs, client="client.admin", pools=f"{{data: {{name: {pool}}}}}", second=False)
+    (confs / "left.keyring").write_text((confs / "left.client.admin.keyring").read_text())
+    report = _look()
+    assert said in _said(report)
+    assert report.findings.commands() == []
+
+
+def test_a_rejected_key_and_a_silent_monitor_get_no_commands(
+    write_site: WriteSite, confs: Path, second_administrator: Cluster
+) -> None:
+    """The administrator's key of one cluster is nobody's on the other."""
+    _site(write_site, confs, client="client.admin", pools="{data: {name: nowhere}}")
+    (confs / "left.keyring").write_text((confs / "right.client.admin.keyring").read_text())
+    rejected = _look()
+    assert "key rejected: the primary cluster does not take the key in" in _said(rejected)
+    assert rejected.findings.commands() == []
+    conf = confs / "left.conf"
+    conf.write_text(re.sub(r"(?m)^mon_host = .*$", "mon_host = [v2:127.0.0.1:1/0]", conf.read_text()))
+    silent = _look()
+    assert "no monitor answered at [v2:127.0.0.1:1/0]" in _said(silent)
+    assert silent.findings.commands() == []
+
+
+def test_a_namespace_and_a_missing_pool_are_made_where_the_user_exists(
+    write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
+) -> None:
+    _site(write_site, confs, pools="{data: {name: paste, pg_num: 8}}", second=False)
+    assert _paste(_look().findings.commands()).returncode == 0
+    _site(
+        write_site,
+        confs,
+        pools="{data: {name: paste, namespace: talk}, journal: {name: paste-more, pg_num: 8}}",
+        second=False,
+    )
+    commands = _look().findings.commands()
+    assert [re.search(r"namespace create|pool create", each)[0] for each in commands] == [
+        "namespace create",
+        "pool create",
+    ]
+    assert _paste(commands).returncode == 0
+    assert _look().findings.commands() == []
+
+
+def test_the_commands_of_an_erasure_coded_pool_run_to_their_end(
+    write_site: WriteSite, confs: Path, administrator: Cluster, untaken: Callable[[], list[list[str]]]
+) -> None:
+    data_pool = "{name: paste-ec, pg_num: 8, erasure_code: {k: 2, m: 1}}"
+    _site(write_site, confs, pools=f"{{data: {{name: paste, pg_num: 8}}, data_pool: {data_pool}}}", second=False)
+    assert _paste(_look().findings.commands()).returncode == 0
+    pools = {one["pool_name"]: one for one in administrator.json("ceph", "osd", "pool", "ls", "detail")}
+    assert "ec_overwrites" in pools["paste-ec"]["flags_names"]
+    assert list(pools["paste-ec"]["application_metadata"]) == ["rbd"]
+    administrator.run("ceph", "osd", "pool", "delete", "paste-ec", "paste-ec", "--yes-i-really-really-mean-it")
+    administrator.run("ceph", "osd", "erasure-code-profile", "rm", "paste-ec")
+
+
+def test_a_mirror_daemon_is_started_with_a_user_of_its_own_and_on_the_second_cluster_only(
+    confs: Path,
+    second_administrator: Cluster,
+    live_sandbox: Sandbox,
+    untaken: Callable[[], list[list[str]]],
+    tmp_path: Path,
+) -> None:
+    programs, etc = tmp_path / "programs", tmp_path / "etc"
+    programs.mkdir()
+    etc.mkdir()
+    (programs / "systemctl").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\n')
+    (programs / "systemctl").chmod(0o755)
+    second = Cluster(confs / "right.conf", "client.replay")
+    commands = admin_commands.mirror_daemon(second, live_sandbox.clusters["right"].fsid, folder=etc)
+
+    def on_a_host_of(name: str) -> None:
+        keyring = confs / f"{name}.client.admin.keyring"
+        _paste(
+            commands,
+            PATH=f"{programs}:{os.environ['PATH']}",
+            CEPH_CONF=str(confs / f"{name}.conf"),
+            CEPH_KEYRING=str(keyring),
+        )
+
+    on_a_host_of("left")
+    assert not (tmp_path / "called").exists()
+    assert list(etc.iterdir()) == []
+    on_a_host_of("right")
+    (keyring,) = etc.iterdir()
+    user = keyring.name.removeprefix("ceph.").removesuffix(".keyring")
+    assert (tmp_path / "called").read_text() == f"enable --now ceph-rbd-mirror@{user.removeprefix('client.')}\n"
+    assert (keyring.stat().st_mode & 0o777, keyring.owner()) == (0o600, "ceph")
+    (made,) = second_administrator.json("ceph", "auth", "get", user)
+    assert made["caps"] == {"mon": "profile rbd-mirror", "osd": "profile rbd"}
+    kept = keyring.read_bytes()
+    on_a_host_of("right")
+    assert keyring.read_bytes() == kept

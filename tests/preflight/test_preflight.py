@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from replay.cluster import admin_commands
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Pool, load_site
+from replay.owned.account import Account
+from replay.preflight import checks as preflight_checks
+from replay.preflight import command as preflight
+from replay.preflight.findings import Findings
+
+WriteSite = Callable[[str, str], Path]
+TEXT = """\
+name: mine
+label: Mine
+limitation: A test.
+cluster: {conf: CONF, client: client.replay, keyring: KEYRING}
+pools:
+  data: {name: replay, namespace: talk, pg_num: 64, replicas: 3, device_class: ssd}
+  journal: {name: replay-journal}
+  data_pool: {name: replay-ec, device_class: hdd, erasure_code: {k: 4, m: 2}}
+second_cluster: {conf: SECOND.conf, client: client.replay, keyring: SECOND.keyring}
+time_window: {from: 22:00, to: 06:00, timezone: Europe/Berlin}
+allows: [second_site]
+"""
+
+
+def _load(write_site: WriteSite, tmp_path: Path) -> preflight.Site:
+    text = TEXT.replace("CONF", f"{tmp_path}/ceph.conf").replace("KEYRING", f"{tmp_path}/keyring")
+    write_site("mine", text.replace("SECOND", f"{tmp_path}/second"))
+    return load_site("mine", check_files=False)
+
+
+def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: WriteSite, tmp_path: Path) -> None:
+    site = _load(write_site, tmp_path)
+    ceph, rbd = (f"{program} --conf {tmp_path}/ceph.conf --name client.admin" for program in ("ceph", "rbd"))
+    assert admin_commands.user(site) == [
+        "(umask 077 && set -o noclobber &&\n"
+        f"  key=$({ceph} auth get-or-create client.replay mon 'profile rbd' "
+        "osd 'profile rbd pool=replay namespace=talk, profile rbd pool=replay-ec, profile rbd pool=replay-journal' "
+        "mgr 'profile rbd pool=replay, profile rbd pool=replay-ec, profile rbd pool=replay-journal') &&\n"
+        f"  printf '%s\\n' \"$key\" > {tmp_path}/keyring)"
+    ]
+    assert admin_commands.pool(site.primary, site.pools.data) == [
+        f"if pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e replay; then\n"
+        f"  {ceph} osd crush rule create-replicated replay-ssd default host ssd &&\n"
+        f"  {ceph} osd pool create replay 64 64 replicated replay-ssd &&\n"
+        f"  {ceph} osd pool set replay size 3 &&\n"
+        f"  {rbd} pool init replay &&\n"
+        f"  {rbd} namespace create --pool replay --namespace talk\n"
+        "fi"
+    ]
+    assert site.pools.data_pool is not None
+    (command,) = admin_commands.pool(site.primary, site.pools.data_pool, is_data_pool=True)
+    assert command.splitlines()[1:] == [
+        f"  {ceph} osd erasure-code-profile set replay-ec k=4 m=2 crush-failure-domain=host crush-device-class=hdd &&",
+        f"  {ceph} osd pool create replay-ec 32 32 erasure replay-ec &&",
+        f"  {ceph} osd pool set replay-ec allow_ec_overwrites true &&",
+        f"  {ceph} osd pool application enable replay-ec rbd",
+        "fi",
+    ]
+
+
+def test_the_first_list_holds_both_clusters_and_every_command_names_its_own(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    site = _load(write_site, tmp_path)
+    commands = admin_commands.everything(site)
+    there = f"--conf {tmp_path}/second.conf --name client.admin"
+    assert any(f"ceph {there} osd pool create replay 64 64 replicated &&" in each for each in commands)
+    assert any(f"ceph {there} auth get-or-create client.replay" in each for each in commands)
+    assert any(
+        f"rbd {there} mirror pool peer bootstrap import --direction rx-only replay -" in each for each in commands
+    )
+    for line in "\n".join(commands).splitlines():
+        calls = re.findall(r"\b(?:ceph|rbd) (?!rbd)(--\S+)?", re.sub(r"'[^']*'", "", line))
+        assert all(first == "--conf" for first in calls), line
+    assert not any(
+        "--site-name" in each or "auth caps" in each or " -o " in each.replace("set -o", "") for each in commands
+    )
+
+
+def test_the_administrators_keyring_beside_the_conf_is_named(write_site: WriteSite, tmp_path: Path) -> None:
+    (tmp_path / "second.client.admin.keyring").touch()
+    site = _load(write_site, tmp_path)
+    first, second = (admin_commands.administrator(each) for each in (site.primary, site.secondary) if each)
+    assert first.keyring is None
+    assert second.arguments()[-1] == f"{tmp_path}/second.client.admin.keyring"
+
+
+def test_paths_are_quoted(write_site: WriteSite, tmp_path: Path) -> None:
+    folder = tmp_path / "a folder; of $(mine)"
+    folder.mkdir()
+    for command in admin_commands.everything(_load(write_site, folder)):
+        words = shlex.split(command.replace("$(", " ").replace(")", " "), comments=False)
+        assert not {"a", "folder;", "of"} & set(words), command
+
+
+def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tmp_path: Path) -> None:
+    (tmp_path / "keyring").symlink_to(tmp_path / "nowhere")
+    site = _load(write_site, tmp_path)
+    assert admin_commands.user(site) == []
+    assert len(admin_commands.second_user(site)) == 1
+    (tmp_path / "second.keyring").write_text("somebody's")
+    assert admin_commands.second_user(site) == []
+
+
+def test_no_second_cluster_is_printed_where_the_site_does_not_allow_it(write_site: WriteSite, tmp_path: Path) -> None:
+    site = replace(_load(write_site, tmp_path), allows=frozenset())
+    assert admin_commands.second_site(site) == []
+    assert not any("second.conf" in each for each in admin_commands.everything(site))
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
+def test_every_command_is_sound_shell(write_site: WriteSite, tmp_path: Path, shell: str) -> None:
+    site = _load(write_site, tmp_path)
+    assert site.secondary is not None
+    for command in [*admin_commands.everything(site), *admin_commands.mirror_daemon(site.secondary, "an-fsid")]:
+        checked = subprocess.run([shell, "-n"], input=command, text=True, capture_output=True, check=False)
+        assert (checked.returncode, checked.stderr) == (0, ""), command
+
+
+def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: WriteSite, tmp_path: Path) -> None:
+    site = _load(write_site, tmp_path)
+    report = preflight.preflight(site, preflight.load_experiments())
+    assert report.exit_status == 4
+    assert set(report.findings.commands()) >= set(admin_commands.everything(site))
+    text = preflight.render(report)
+    assert "no such file" in text and "Measuring would be REFUSED" in text
+
+
+def test_where_the_keyring_is_there_and_the_conf_is_not_nothing_is_printed(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    (tmp_path / "keyring").touch()
+    site = replace(_load(write_site, tmp_path), allows=frozenset())
+    report = preflight.preflight(site, [])
+    assert report.exit_status == 4
+    assert report.findings.commands() == []
+
+
+CONNECT = "cannot connect: [errno {}] RADOS {} (error connecting to the cluster)"
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (CONNECT.format(13, "permission denied"), "key rejected: the primary cluster does not take the key in"),
+        (CONNECT.format(1, "permission error"), "key rejected"),
+        (CONNECT.format(110, "RADOS timed out"), "no monitor answered at [v2:10.0.0.1:3300]"),
+        ("no answer within 15 s", "no monitor answered at [v2:10.0.0.1:3300]"),
+        (CONNECT.format(2, "object not found"), "does not answer as client.replay: cannot connect"),
+    ],
+)
+def test_a_cluster_that_does_not_let_replay_in_gets_no_commands(
+    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, said: str
+) -> None:
+    def refuse(self: MonitorSession, command: object, **_: object) -> None:
+        raise CephCommandError(what, where="here")
+
+    monkeypatch.setattr(MonitorSession, "command", refuse)
+    (tmp_path / "ceph.conf").write_text("[global]\n  mon_host = [v2:10.0.0.1:3300]\n")
+    (tmp_path / "keyring").touch(mode=0o600)
+    report = preflight.preflight(_load(write_site, tmp_path), [])
+    assert report.exit_status == 4
+    (refused,) = [item for item in report.findings.items if item.level == "refused"]
+    assert said in refused.text
+    assert report.findings.commands() == []
+    assert not any(item.topic == "mirroring" for item in report.findings.items), "it stops there"
+
+
+@pytest.mark.parametrize("number", [1, 13])
+def test_a_user_with_other_capabilities_is_refused_and_no_command_changes_them(
+    write_site: WriteSite, tmp_path: Path, number: int
+) -> None:
+    site = _load(write_site, tmp_path)
+    denied = CephCommandError(f"error {number}: access denied", where="ceph status", exit_status_of_tool=number)
+    assert "this user has other caps; make one of its own" in preflight_checks.why_no_answer(site.primary, denied)
+
+
+class Denying:
+    """A cluster on which `rbd` ends with a status; `pools` are what it holds."""
+
+    client, name = "client.replay2", "primary"
+
+    def __init__(self, conf: Path, status: int = 0) -> None:
+        self.conf, self.status = conf, status
+
+    def run(self, *words: str, **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(words, self.status, "", f"rbd: listing images failed: ({self.status}) x\n")
+
+
+@pytest.mark.parametrize(("status", "caps"), [(1, True), (13, True), (110, False)])
+def test_a_user_that_cannot_list_the_pool_is_told_to_make_one_of_its_own(
+    tmp_path: Path, status: int, caps: bool
+) -> None:
+    findings = Findings()
+    preflight_checks._check_reading(Pool("replay"), Denying(tmp_path / "ceph.conf", status), findings)
+    (item,) = findings.items
+    assert (item.level, item.commands) == ("refused", ())
+    assert ("this user has other caps; make one of its own" in item.text) == caps
+
+
+@pytest.mark.parametrize(
+    ("applications", "objects", "commands", "said"),
+    [
+        ({}, 0, 1, "is not initialised for block devices"),
+        ({}, 3, 0, "holds 3 objects: name one of its own"),
+        ({"cephfs": {}}, 0, 0, "belongs to cephfs: name one of its own"),
+        ({"rbd": {}, "cephfs": {}}, 7, 0, None),
+    ],
+)
+def test_only_an_empty_pool_of_nobody_is_initialised(
+    tmp_path: Path, applications: dict[str, object], objects: int, commands: int, said: str | None
+) -> None:
+    findings, found = Findings(), {"application_metadata": applications}
+    cluster = Cluster(tmp_path / "ceph.conf")
+    preflight_checks._check_application(cluster, Pool("replay"), found, objects, False, findings)
+    assert len(findings.commands()) == commands
+    assert [said in item.text for item in findings.items] == ([] if said is None else [True])
+
+
+def test_each_experiment_says_what_it_can_do_and_why_not(write_site: WriteSite, tmp_path: Path) -> None:
+    text = TEXT.replace("CONF", f"{tmp_path}/c").replace("KEYRING", f"{tmp_path}/k").replace("SECOND", f"{tmp_path}/s")
+    write_site("mine", text.replace("allows: [second_site]", "allows: []"))
+    estimates = {"rbd-journaling": {"cells": 100, "hours": 2.5, "bytes_to_client": 2**31, "bytes_to_media": 2**33}}
+    report = preflight.preflight(
+        load_site("mine", check_files=False), preflight.load_experiments(), estimates=estimates
+    )
+    rows = {row["name"]: row for row in report.experiments}
+    assert rows["failover"]["missing"] == {"second_site": "the site's file does not allow it"}
+    skipped = {v["name"] for v in rows["rbd-journaling"]["variants"] if v["missing"]}
+    assert skipped == {"journal-mirrored", "snapshot-mirrored"}
+    assert "100 cells, about 2.5 h, 2.0 GiB to the clients, 8.0 GiB to media" in preflight.render(report)
+    assert report.public()["measuring"] == "refused"
+
+
+@pytest.mark.parametrize(("hour", "said"), [(23, "open (22:00 to 06:00 Europe/Berlin)"), (12, "opens in 9.0 h")])
+def test_the_time_window_is_told(write_site: WriteSite, tmp_path: Path, hour: int, said: str) -> None:
+    site = _load(write_site, tmp_path)
+    report = preflight.preflight(site, [], now=datetime(2026, 1, 10, hour, tzinfo=UTC))
+    assert said in preflight.render(report)
+
+
+@pytest.mark.slow
+def test_a_monitor_that_cannot_be_reached_is_said_within_a_minute(write_site: WriteSite, tmp_path: Path) -> None:
+    site = _load(write_site, tmp_path)
+    (tmp_path / "ceph.conf").write_text("[global]\nmon host = v2:127.0.0.1:1/0\nauth client required = none\n")
+    (tmp_path / "keyring").write_text("")
+    started = datetime.now(UTC)
+    report = preflight.preflight(site, [])
+    assert (datetime.now(UTC) - started).total_seconds() < 60
+    assert report.exit_status == 4
+    assert any("no monitor answered at v2:127.0.0.1:1/0" in item.text for item in report.findings.items)
+    assert report.findings.commands() == []
+
+
+@pytest.mark.parametrize(
+    ("written", "left", "level", "said"),
+    [
+        (0, 5, "ok", "the run night has written 0 of 10 GiB to media"),
+        (4, 7, "note", "has written 4 of 10 GiB to media and has about 7 GiB left: it will stop there"),
+        (10, 0, "refused", "has written 10 of 10 GiB to media: raise the ceiling, or begin another run"),
+    ],
+)
+def test_what_the_run_has_written_is_compared_with_its_ceiling(
+    write_site: WriteSite, tmp_path: Path, written: int, left: int, level: str, said: str
+) -> None:
+    site = replace(_load(write_site, tmp_path), ceilings=Ceilings(bytes_written_to_media_per_run=10 << 30))
+    fsid = "11111111-2222-3333-4444-555555555555"
+    if written:
+        Account.of(fsid, "mine", "night").charge("an earlier night", written << 30)
+    findings = Findings(fsid=fsid)
+    preflight_checks.check_account(site, "night", left << 30, findings)
+    (item,) = findings.items
+    assert (item.level, said in item.text) == (level, True), item.text

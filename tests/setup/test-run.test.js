@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { factorOf, patient } from "../../scripts/npm/patience.mjs";
+
+const PROGRAM = path.join(import.meta.dirname, "support/run-to-its-end.js");
+// A process in a session of its own, as a daemon is: no signal to a process group reaches it.
+const DAEMON =
+  'setsid sleep 300 & echo $! >"$0/pid.new"; echo $TMPDIR >"$0/folder"; mv "$0/pid.new" "$0/pid";';
+
+/** A folder in which a step's program leaves its daemon's pid and the run's folder; and the process that runs it. */
+class Step {
+  constructor(t, script, { bound = 60_000 } = {}) {
+    this.folder = mkdtempSync(path.join(tmpdir(), "replay-step-"));
+    t.after(() => rmSync(this.folder, { recursive: true }));
+    const argv = [path.join(this.folder, "log"), String(bound), "bash", "-c", script, this.folder];
+    this.holder = spawn(process.execPath, [PROGRAM, ...argv], { stdio: ["ignore", "pipe", "inherit"] });
+    this.said = "";
+    this.holder.stdout.on("data", (data) => {
+      this.said += data;
+    });
+    this.ended = new Promise((resolve) => {
+      this.holder.once("close", resolve);
+    });
+  }
+
+  async outcome() {
+    await this.ended;
+    return JSON.parse(this.said.trim().split("\n").at(-1));
+  }
+
+  read(name) {
+    return readFileSync(path.join(this.folder, name), "utf8").trim();
+  }
+
+  isRunning() {
+    try {
+      return readFileSync(`/proc/${this.read("pid")}/environ`).length > 0; // that of a zombie is empty
+    } catch {
+      return false;
+    }
+  }
+}
+
+async function until(condition, what) {
+  const deadline = performance.now() + patient(20_000);
+  while (!condition()) {
+    assert.ok(performance.now() < deadline, `${what} did not come`);
+    await pause(20);
+  }
+}
+
+describe("a step of npm test", () => {
+  it("that leaves nothing running ends with its status, and without its folder", async (t) => {
+    const step = new Step(t, 'echo $TMPDIR >"$0/folder"; touch "$TMPDIR/a-file"; exit 3');
+    assert.deepEqual(await step.outcome(), { status: 3, endedAfter: null, left: [] });
+    assert.equal(existsSync(step.read("folder")), false);
+  });
+
+  it("that leaves a daemon running is told so, and the daemon is ended", async (t) => {
+    const step = new Step(t, `${DAEMON} exit 0`);
+    const { status, left } = await step.outcome();
+    assert.deepEqual([status, left], [0, [`process ${step.read("pid")}: sleep 300`]]);
+    assert.equal(step.isRunning(), false);
+  });
+
+  it("that hangs is ended at its bound, with all that it started", async (t) => {
+    const step = new Step(t, `${DAEMON} sleep 300`, { bound: 300 });
+    const { endedAfter } = await step.outcome();
+    assert.ok(endedAfter >= 300, `ended after ${endedAfter} ms`);
+    assert.equal(step.isRunning(), false);
+  });
+
+  it("whose runner is killed is ended all the same, and its folder is removed", async (t) => {
+    const step = new Step(t, `${DAEMON} sleep 300`);
+    await until(() => existsSync(path.join(step.folder, "pid")), "the daemon");
+    assert.equal(step.isRunning(), true);
+    step.holder.kill("SIGKILL");
+    await until(() => !step.isRunning(), "the end of the daemon");
+    await until(() => !existsSync(step.read("folder")), "the end of its folder");
+  });
+});
+
+describe("patience", () => {
+  const norm = { cpuMs: 250, syncMs: 100, load: 1, cores: 2 };
+
+  it("is three times what a machine at the norm needs, and no less on a faster one", () => {
+    assert.equal(factorOf(norm), 3);
+    assert.equal(factorOf({ ...norm, cpuMs: 10, syncMs: 1, load: 0 }), 3);
+  });
+
+  it("grows with whatever is slowest: the processor, the disk, or the queue for the processor", () => {
+    assert.equal(factorOf({ ...norm, cpuMs: 500 }), 6);
+    assert.equal(factorOf({ ...norm, syncMs: 400 }), 12);
+    assert.equal(factorOf({ ...norm, load: 10 }), 15);
+  });
+
+  it("ends where a hang would be looked for in vain", () => {
+    assert.equal(factorOf({ ...norm, syncMs: 100_000 }), 30);
+  });
+});

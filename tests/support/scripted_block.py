@@ -1,0 +1,144 @@
+"""One block of a scripted campaign, as a process of its own: the real runner, guard and account; no cluster.
+
+    python scripted_block.py FOLDER BLOCK CEILING [KILL_AFTER_PIECES]
+
+What reaches the media is a line in FOLDER/media for each piece, synced. With KILL_AFTER_PIECES the process kills itself
+after so many pieces of its own, in the middle of whatever it does. FOLDER/void names the attempts that become void.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+from replay.base.clock import utc_now
+from replay.base.costs import Costs
+from replay.base.errors import ReplayError
+from replay.base.progress import Progress
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import Pool, Pools
+from replay.config.experiments import load_experiment
+from replay.design.design import Design
+from replay.design.expansion import expand
+from replay.design.media import Write
+from replay.measure import runner
+from replay.measure.bench import Bench, spending_of
+from replay.measure.guard import Guard
+from replay.measure.procedure import Driver, Procedure
+from replay.owned.ledger import Ledger
+from replay.raw.record import Measured
+from replay.raw.seal import recover
+
+FSID = "11111111-2222-3333-4444-555555555555"
+COPIES = 3
+FILL_BYTES, PILOT_BYTES, CELL_BYTES, PIECES = 400, 100, 200, 4
+ANSWERS: dict[str, Any] = {
+    "osd df": {"nodes": [{"id": 0, "name": "osd.0", "kb": 100, "kb_used": 10}]},
+    "osd pool get": {"size": COPIES},
+}
+STATUS = {
+    "health": {"status": "HEALTH_OK", "checks": {}},
+    "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 33}]},
+}
+
+
+class Media:
+    """What was written, on disk before the next piece."""
+
+    def __init__(self, path: Path, kill_after: int | None) -> None:
+        self.path, self.left = path, kill_after
+
+    def write(self, client_bytes: int) -> None:
+        for _ in range(PIECES):
+            with self.path.open("a") as file:
+                file.write(f"{COPIES * client_bytes // PIECES}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            if self.left is not None:
+                self.left -= 1
+                if self.left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Scripted(Procedure):
+    """Fills, runs a pilot, and writes in each cell as much as it said that it would."""
+
+    driver = Driver()
+    writes_are_known = True
+    media: Media
+    void: set[str]
+
+    def open_block(self, raw, sets) -> None:
+        for what, size, adds in (("filling", FILL_BYTES, True), ("pilot", PILOT_BYTES, False)):
+            self.bench.charge(what, Write(size, adds=adds))
+            self.media.write(size)
+
+    def expected_writes(self, cell) -> list[Write]:
+        return [Write(CELL_BYTES)]
+
+    def run(self, cell, seed: int) -> Measured:
+        started = utc_now()
+        self.media.write(CELL_BYTES)
+        invalid = ("failed", "as the script says") if cell.variant.name in self.void else None
+        if invalid is None:
+            self.bench.account(Write(CELL_BYTES))
+        self.void.discard(cell.variant.name)
+        return Measured(["scripted"], {}, 0, started, utc_now(), 1.0, {}, invalid=invalid)
+
+
+def design() -> Design:
+    """Two sets of two cells."""
+    whole = expand(load_experiment("rbd-journaling"), "quick")
+    names = [variant.name for variant in whole.variants[:2]]
+    sets = [replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name in names)) for one in whole.sets]
+    return replace(whole, sets=tuple(sets[:2]))
+
+
+def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> int:
+    site: Any = SimpleNamespace(
+        name="scripted",
+        pools=Pools(Pool("replay")),
+        ceilings=Ceilings(bytes_written_to_media_per_run=ceiling),
+        time_window=None,
+        secondary=None,
+        sandbox=None,
+    )
+    session: Any = SimpleNamespace(
+        fsid=lambda: FSID, status=lambda: STATUS, command=lambda command: ANSWERS[command["prefix"]], cluster=None
+    )
+    bench = Bench(
+        site=site,
+        data_set="campaign",
+        session=session,
+        ledger=Ledger(FSID),
+        slot=None,  # type: ignore[arg-type]
+        costs=Costs(),
+        sampler=None,  # type: ignore[arg-type]
+        spending=spending_of(site, "campaign", session),
+        say=print,
+        daemons_are_here=False,
+        allowed=frozenset(),
+    )
+    runner.versions = lambda *_: {}
+    raw = folder / "raw"
+    recover(raw)
+    Scripted.media = Media(folder / "media", kill_after)
+    Scripted.void = set((folder / "void").read_text().split()) if (folder / "void").exists() else set()
+    try:
+        runner.BlockRunner(bench, design(), block, raw, Progress(), guard=Guard(bench), protocol_of=Scripted).run()
+    except ReplayError as error:
+        print(error)
+        return error.exit_status
+    return 0
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    sys.exit(main(Path(words[0]), int(words[1]), float(words[2]), int(words[3]) if len(words) > 3 else None))

@@ -1,0 +1,75 @@
+"""What every experiment promises when it is measured at smoke scale, whichever test measures it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from typing import Any, NamedTuple
+from unittest import mock
+
+import yaml
+
+from replay.cluster.capabilities import missing
+from replay.cluster.site import load_site
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from support.campaign import Campaign
+
+
+class Smoke(NamedTuple):
+    """What measuring said, and what this machine lacks of what the experiment requires: (word, reason)."""
+
+    said: str
+    lacking: list[tuple[str, str]]
+
+
+def measure_as_shipped(campaign: Campaign, name: str, **more: Any) -> Smoke:
+    """Measure an experiment at smoke scale, and assert that it is derived, described and explained.
+
+    `more` changes the scale, to measure cells beside those that ship; each that ships must be among them. Where this
+    machine lacks what the experiment requires, nothing is measured and the data say so.
+    """
+    campaign.configure(name, **more)
+    shipped, configured = load_experiment(name), yaml.safe_load(campaign.configuration_of(name).read_text())
+    assert cells(shipped) <= cells(configured), "every cell that ships is measured"
+    done = campaign.measure(name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with mock.patch.dict(os.environ, {"REPLAY_SANDBOX_DIR": str(campaign.sandbox_directory)}):
+        lacking = missing(shipped.get("requires", ()), load_site("sandbox"))
+    if lacking:
+        derived = campaign.run("derive", "--data", "trial")
+        assert derived.returncode == 0, derived.stdout + derived.stderr
+        skipped = described(campaign, name)["skipped"]
+        assert [(one["requires"], one["detail"]) for one in skipped] == lacking, "the reason is in the data"
+        assert (described(campaign, name)["cells"], described(campaign, name)["charts"]) == (0, {})
+        return Smoke(done.stdout, lacking)
+    # Measuring ends with deriving, which says so where it fails.
+    assert "ended with status" not in done.stdout, done.stdout + done.stderr
+    assert described(campaign, name)["skipped"] == [], "a sandbox lacks nothing"
+    assert "the runner's own cost" in done.stdout
+    assert_every_cell_is_used_or_explained(campaign, name)
+    return Smoke(done.stdout, [])
+
+
+def assert_every_cell_is_used_or_explained(campaign: Campaign, name: str) -> None:
+    """Assert that each cell has a valid measurement, that what is void says why, and that each chart is drawn."""
+    data_set = campaign.raw(name).parents[1]
+    with (data_set / name / "tidy.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    used = [row for row in rows if row["used"] == "1"]
+    assert len(used) == described(campaign, name)["cells"], "each cell has a valid measurement"
+    assert all(row["invalid_reason"] for row in rows if row["valid"] != "1"), "each void cell is explained"
+    charts = described(campaign, name)["charts"]
+    assert charts
+    assert [chart["path"] for chart in charts.values() if not (data_set / chart["path"]).exists()] == []
+
+
+def described(campaign: Campaign, name: str) -> dict[str, Any]:
+    """Return what the manifest says of an experiment."""
+    return json.loads((campaign.raw(name).parents[1] / "manifest.json").read_text())["experiments"][name]
+
+
+def cells(configuration: dict[str, Any]) -> set[str]:
+    """Return the identities of an experiment's cells at smoke scale."""
+    return {cell.cell_id for one in expand(configuration, "smoke").sets for cell in one.cells}

@@ -1,0 +1,101 @@
+"""Tools are bounded, leave nothing running, and never overlap."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from replay.base.errors import RefusedError, ReplayError
+from replay.owned.slot import SlotLock
+from replay.tools.running.process import run_tool
+from support.patience import patient, wait_until
+from support.processes import is_running
+
+
+def await_end(pid):
+    wait_until(lambda: not is_running(pid), f"the end of process {pid}")
+
+
+def test_what_a_tool_printed_is_kept_verbatim():
+    run = run_tool(["sh", "-c", "printf 'a\\n\\377'; printf warn >&2; exit 3"], timeout_seconds=patient(10))
+    assert (run.stdout, run.stderr, run.exit_status) == (b"a\n\xff", b"warn", 3)
+
+
+def test_a_tool_that_hangs_and_ignores_sigterm_is_killed_at_its_bound_with_its_children(tmp_path):
+    pids = tmp_path / "pids"
+    script = f"trap '' TERM; echo $$ > {pids}; sleep 3600 & echo $! >> {pids}; sleep 3600"
+    bound = patient(0.3)
+    run = run_tool(["bash", "-c", script], timeout_seconds=bound)
+    assert run.exit_status is None
+    assert run.seconds >= bound
+    tool, child = pids.read_text().split()
+    await_end(int(tool))
+    await_end(int(child))
+
+
+def test_a_missing_program_is_named_with_the_way_out():
+    with pytest.raises(ReplayError, match=r"no-such-tool is not installed(.|\n)*scripts/setup"):
+        run_tool(["no-such-tool"], timeout_seconds=1)
+
+
+def test_a_callback_runs_while_the_tool_does(tmp_path):
+    moments, enough = [], tmp_path / "enough"
+
+    def watch(moment):
+        moments.append(moment)
+        if len(moments) > 3:
+            enough.touch()
+
+    script = f"until [ -e {enough} ]; do sleep 0.02; done"
+    assert run_tool(["bash", "-c", script], timeout_seconds=patient(20), while_running=watch).exit_status == 0
+    assert moments == sorted(moments)
+
+
+def test_two_measurements_cannot_hold_one_cluster(tmp_path):
+    first, second = SlotLock(tmp_path / "slot"), SlotLock(tmp_path / "slot")
+    first.acquire()
+    with pytest.raises(RefusedError, match=str(os.getpid())):
+        second.acquire(wait_seconds=0.3)
+    first.release()
+    second.acquire(wait_seconds=0.3)
+
+
+def start_runner(tmp_path, pids):
+    """A process that holds the slot and runs a tool, as measure does."""
+    code = f"""
+        from pathlib import Path
+        from replay.owned.slot import SlotLock
+        from replay.tools.running.process import run_tool
+        slot = SlotLock(Path({str(tmp_path / "slot")!r})); slot.acquire()
+        run_tool(["bash", "-c", "echo $$ > {pids}; exec sleep 3600"], timeout_seconds=3600, slot=slot)
+    """
+    runner = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    wait_until(lambda: pids.exists() and pids.read_text().strip(), "the tool")
+    return runner, int(pids.read_text())
+
+
+def test_a_killed_runner_takes_its_tool_with_it(tmp_path):
+    runner, tool = start_runner(tmp_path, tmp_path / "pids")
+    runner.send_signal(signal.SIGKILL)
+    runner.wait()
+    await_end(tool)
+    SlotLock(tmp_path / "slot").acquire(wait_seconds=patient(2))
+
+
+def test_a_tool_that_outlives_its_runner_keeps_the_next_from_overlapping(tmp_path):
+    slot = SlotLock(tmp_path / "slot")
+    slot.acquire()
+    orphan = subprocess.Popen(["sleep", "60"], pass_fds=slot.descriptors)
+    try:
+        slot.release()  # the runner is gone; the tool still holds the inherited descriptor
+        with pytest.raises(RefusedError):
+            SlotLock(tmp_path / "slot").acquire(wait_seconds=0.3)
+    finally:
+        orphan.kill()
+        orphan.wait()
+    SlotLock(tmp_path / "slot").acquire(wait_seconds=patient(2))
