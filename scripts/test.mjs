@@ -45,6 +45,9 @@ for (const level of options.quick ? ["present", "derive"] : ["test"]) {
   if (outcome === "present-only") console.error("The tests need those programs; those that do will fail.");
 }
 
+// Where every program was installed, a test that lacks one fails; else it is skipped, and says so.
+if (!options.quick) process.env.REPLAY_TEST_WHOLE = "1";
+
 const reports = path.join(ROOT, ".cache/test");
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });

@@ -29,16 +29,19 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert "Journaling makes a sequential 4 KiB write about ten times slower. (S0, journal-4k-seq-write)" in said
     assert "clients-scale" not in said
     assert "next: npm run present -- --data mine" in said
+    assert "./replay claims --data mine --against NAME compares it" in said
     document = json.loads((tree.directory.parent / "claims.json").read_text())
     assert document["claims"]["journal-4k-seq-write"]["conditions"]["ratio"]["n"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [1, 130])
 def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
     assert say_claims("mine", ["rbd-journaling"], status) == status
     assert "journal-4k-seq-write" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_where_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     altered = tree.raw / "block-01" / "write-seq-4096" / "attempt-1" / "with-journal.stdout"
     altered.write_text(altered.read_text().replace("4096", "4097"))
@@ -57,10 +60,12 @@ def test_a_run_that_measured_nothing_says_nothing_of_claims(tmp_path, monkeypatc
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_a_talk_without_claims_is_derived_all_the_same(tree, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
     assert say_claims("mine", ["rbd-journaling"], 0) == 0
     said = capfd.readouterr().out
     assert "rbd-journaling: 24 cells" in said
     assert "journal-4k-seq-write" not in said
+    assert "--against" not in said
     assert not (tree.directory.parent / "claims.json").exists()

@@ -29,6 +29,7 @@ def test_drift_biases_a_ratio_unless_the_order_is_drawn():
     assert drawn == pytest.approx(0, abs=0.003)
 
 
+@pytest.mark.slow
 def test_every_line_of_the_printed_table_keeps_its_bounds(simulated, capsys):
     simulate_claims.table(simulated)
     assert [one.name for one in simulated if not one.kept] == []

@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
+from replay.workflow.dataset import derive_data_set
 from support.datasets import copied, digests, manifest_of, measured
+from support.hostile import at_most
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -57,7 +58,7 @@ def original(request, tmp_path_factory):
         yield folder / "mine"
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(at_most(80), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_is_altered_is_named_and_once_resealed_it_is_derived_or_named_and_never_unmarked(original, data):
     names = sorted(name for name in digests(original) if "/raw/" in name and not name.endswith("SHA256SUMS"))

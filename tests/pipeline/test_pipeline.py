@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -15,8 +16,10 @@ from replay.owned.account import Account
 from replay.raw.evidence import SUMS
 from support.patience import patient, wait_until
 from support.processes import descendants
+from support.tiny import Bench
 
 pytestmark = pytest.mark.sandbox
+one_campaign = pytest.mark.xdist_group("one campaign")
 
 
 def tools(bench):
@@ -41,13 +44,24 @@ def verified(bench):
     return done.returncode == 0
 
 
-@pytest.fixture
-def measured(bench):
-    done = bench.measure("tiny")
+@pytest.fixture(scope="module")
+def measured_once(sandbox_directory, tmp_path_factory):
+    """A campaign that was measured whole, for tests to go on from."""
+    made = Bench(tmp_path_factory.mktemp("measured"), sandbox_directory)
+    made.write_config()
+    done = made.measure("tiny")
     assert done.returncode == 0, done.stdout + done.stderr
+    return made
+
+
+@pytest.fixture
+def measured(bench, measured_once):
+    """A copy of it of the test's own."""
+    shutil.copytree(measured_once.folder, bench.folder, dirs_exist_ok=True)
     return bench
 
 
+@one_campaign
 def test_a_campaign_is_measured_derived_and_described(measured):
     assert valid_points(measured) == [(1, "write-rand-4096"), (1, "write-rand-65536")]
     assert verified(measured)
@@ -67,6 +81,7 @@ def test_a_campaign_is_measured_derived_and_described(measured):
         assert word not in json.dumps(sidecar), "no path, host, address or key in a sidecar"
 
 
+@one_campaign
 def test_nothing_is_measured_twice(measured):
     before = measured.files()
     for name in ("config/experiments/tiny.yaml", "config/sites/sandbox.yaml"):
@@ -78,6 +93,7 @@ def test_nothing_is_measured_twice(measured):
     assert measured.files() == before
 
 
+@one_campaign
 def test_adding_a_size_measures_only_the_new_sets(measured):
     before = measured.files()
     measured.design["scales"]["smoke"]["factors"]["io_size_bytes"].append(16384)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 
 import pytest
 
@@ -11,11 +10,10 @@ from replay.preflight import clients as preflight_clients
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.tools.running.fio_ssh import Versions
+from support.programs import needs
 from support.ssh_server import ssh_server
 
-needs_tools = pytest.mark.skipif(
-    not (shutil.which("fio") and shutil.which("rbd")), reason="fio and rbd are not installed here"
-)
+needs_tools = needs("fio", "rbd")
 
 
 @pytest.fixture

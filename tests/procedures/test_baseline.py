@@ -20,6 +20,8 @@ from replay.procedures.drivers import fio_process, network
 from replay.procedures.targets import osd_file
 from replay.raw.record import Measured
 from support.bench import bench_of
+from support.designs import cell
+from support.programs import needs
 from support.samples import sample
 from support.smoke import measure_as_shipped
 
@@ -64,12 +66,6 @@ def make(tmp_path, monkeypatch):
     return of
 
 
-def cell(protocol, point, variant):
-    return next(
-        one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
-    )
-
-
 def files(protocol):
     return sorted(protocol.bench.primary_cluster.conf.parent.glob("replay-*"))
 
@@ -112,6 +108,7 @@ def test_nothing_is_made_where_the_osds_would_run_out_of_room(make, monkeypatch)
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []
 
 
+@needs("fio")
 def test_a_fill_writes_every_byte_by_direct_io(make):
     protocol = make(fill=False)
     path = protocol.bench.primary_cluster.conf.parent / "file"
@@ -121,6 +118,7 @@ def test_a_fill_writes_every_byte_by_direct_io(make):
     assert protocol.bench.spending.total() == 8 << 20
 
 
+@needs("fio")
 def test_a_fill_that_fails_is_an_error_that_says_why(make):
     protocol = make(fill=False)
     with pytest.raises(ReplayError, match="fio could not fill a file"):

@@ -13,6 +13,7 @@ from replay.procedures.drivers import network
 from replay.procedures.drivers.network import Ends, TwoEnds, ends_of, on_host
 from replay.raw.record import Measured
 from replay.tools.iperf3 import TOOL
+from support.programs import needs
 
 LEVELS = {"io_size_bytes": 65536, "io_depth": 2}
 
@@ -77,6 +78,7 @@ def test_a_program_runs_on_another_host_through_ssh_as_one_word():
     assert argv[-3:] == ["--", "a", "iperf3 'a b'"]
 
 
+@needs("iperf3")
 def test_a_real_test_on_loopback_leaves_no_server_and_no_address(run, started):
     measured = run()
     assert (measured.invalid, measured.exit_status) == (None, 0)
@@ -89,6 +91,7 @@ def test_a_real_test_on_loopback_leaves_no_server_and_no_address(run, started):
     assert "1" in measured.argv and "{seconds}" not in measured.argv
 
 
+@needs("iperf3")
 def test_a_client_that_is_refused_is_void_and_the_server_is_ended(run, started, monkeypatch):
     template = [word.replace("{port}", "1") for word in TOOL.argv_template(LEVELS, {})]
     measured = run(changed(argv_template=lambda levels, options: template))
@@ -97,6 +100,7 @@ def test_a_client_that_is_refused_is_void_and_the_server_is_ended(run, started, 
     assert [server.exit_status is not None for server in started] == [True]
 
 
+@needs("iperf3")
 def test_a_port_that_is_taken_is_passed_over(run, started, monkeypatch):
     with network.socket.socket() as taken:
         taken.bind((network.LOOPBACK, 0))

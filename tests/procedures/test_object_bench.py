@@ -25,6 +25,7 @@ from replay.raw.record import Wait
 from replay.samplers.machine import Reading
 from replay.tools.running.process import ToolRun
 from support.bench import bench_of
+from support.designs import cell
 from support.patience import patient
 from support.rados_output import rados_json
 from support.smoke import measure_as_shipped
@@ -157,12 +158,6 @@ def make(rados, monkeypatch):
 def opened(protocol):
     protocol.open_block(Path("raw"), protocol.design.sets)
     return protocol
-
-
-def cell(protocol, point, variant):
-    return next(
-        one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
-    )
 
 
 def measured(protocol, point, variant):

@@ -23,6 +23,7 @@ from replay.procedures.targets.rados_objects import Removal
 from replay.raw.record import Wait
 from replay.tools.logs.placement_entities import ROLES
 from support.bench import bench_of
+from support.designs import cell
 from support.patience import patient
 from support.placement_output import placement_files
 from support.rados_output import rados_json
@@ -124,12 +125,6 @@ def make(monkeypatch):
         return made
 
     return of
-
-
-def cell(protocol, point, variant):
-    return next(
-        one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
-    )
 
 
 def test_a_pool_is_filled_with_what_reads_find(make):

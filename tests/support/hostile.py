@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+from support.programs import WHOLE
+
+
+def at_most(examples: int) -> settings:
+    """Return settings that try so many examples, and a quarter of them outside of the whole of `npm test`."""
+    tried = examples if WHOLE in os.environ else examples // 4
+    return settings(max_examples=tried, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def interleaved(one: str, other: str, seed: int, reach: float = 8.0) -> str:

@@ -10,12 +10,12 @@ found after a forced fail-over. SHA256SUMS of raw/ covers these from the moment 
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError
 from support.cells import measured_cells
-from support.hostile import changed_digit, damaged_lines
+from support.hostile import at_most, changed_digit, damaged_lines
 
 CELLS = measured_cells()
 TRUTH = {name: cell.parse() for name, cell in CELLS.items()}
@@ -26,7 +26,7 @@ OTHER = {
     "replay, journal": "replay, snapshot", "replay, snapshot": "replay, journal",
     "interval": "lag, snapshot",
 }  # fmt: skip
-FEW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = at_most(80)
 #: fio states a latency's least, mean and greatest to within a bin: about two percent.
 WITHIN_A_BIN = re.compile(r"(read_|write_)?latency_(mean|min|max)_seconds")
 #: What fio's JSON may lack with a line of it: the percentiles, where it is the bins that were lost.

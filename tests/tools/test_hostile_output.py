@@ -1,11 +1,11 @@
 """Whatever a file holds, a parser gives the right figure or a typed error: never another exception or a wrong one."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from support.hostile import interleaved
+from support.hostile import at_most, interleaved
 from support.samples import sample
 
 # Each sample with how far a rate may be from the truth and still agree with all else that the tool printed: rbd bench
@@ -29,7 +29,7 @@ RATES = ("operations_per_second", "bytes_per_second", "operations", "duration_se
 IN_BINS = ("latency_mean_seconds", "latency_min_seconds", "latency_max_seconds")
 BIN = 0.02
 PERCENTILES = ("latency_p50_seconds", "latency_p95_seconds", "latency_p99_seconds", "latency_p99_9_seconds")
-FEW = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = at_most(120)
 
 
 def tool_of(name):

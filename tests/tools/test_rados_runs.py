@@ -3,17 +3,18 @@
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
 from replay.tools.output.rados_runs import role_of, roles_by_instance
+from support.hostile import at_most
 from support.rados_output import rados_json
 from support.samples import sample
 
 RADOS = adapter("rados_bench")
 SIZE = 65536
-FEW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = at_most(100)
 # Operations and seconds of a run, from a pass of two milliseconds on.
 RUN = st.tuples(st.integers(100, 20_000), st.floats(2e-5, 1e-3)).map(lambda pair: (pair[0], pair[0] * pair[1]))
 GRID = st.tuples(st.integers(1, 3), st.integers(1, 4)).flatmap(

@@ -99,6 +99,7 @@ class BlockRunner:
 
     def _close(self) -> None:
         """Remove what the block created; an image whose creation was cut short stands in the ledger only."""
+        self.progress.doing("removing what the block made")
         self.protocol.close_block()
         remove_owned_leftovers(self.bench)
 

@@ -3,6 +3,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 
 import { create } from "qrcode";
+import { parse } from "yaml";
 
 import { normaliseChapter } from "../../../deck/text/chapters.js";
 import { SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/stage/chart-styles.js";
@@ -17,10 +18,8 @@ test("no two series of one experiment share colour, dash or marker", async () =>
   const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
   assert.ok(names.length > 0);
   for (const name of names) {
-    const text = await readFile(new URL(name, folder), "utf8");
-    // No label stands in braces, so that it ends with its line and a comma belongs to it.
-    const labels = [...text.matchAll(/^ +label: "?([^"\n]+)"?$/gm)].map(([, label]) => label);
-    assert.equal(labels.length, [...text.matchAll(/\blabel:/g)].length, `${name}: every label was found`);
+    const { variants } = parse(await readFile(new URL(name, folder), "utf8"));
+    const labels = variants.map(({ label }) => label);
     const together = labels.filter((label) => Object.hasOwn(SERIES_STYLES, label));
     for (const property of ["color", "dash", "pointStyle"]) {
       const values = together.map((label) => JSON.stringify(SERIES_STYLES[label][property]));

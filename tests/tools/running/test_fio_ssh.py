@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,13 +22,12 @@ from replay.tools.running import fio_clients as fio_clients_module
 from replay.tools.running.fio_clients import fio_clients, is_listening
 from replay.tools.running.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
 from support.patience import patient, wait_until
+from support.programs import needs
 from support.ssh_server import folders_of_clients, ssh_server
 
 SAME = Versions("fio-3.33", "16.2.15")
 NULL_JOB = "[global]\nioengine=null\nsize=1M\nrw=write\nbs=4k\n\n[client-{}]\n"
-needs_tools = pytest.mark.skipif(
-    not (shutil.which("fio") and shutil.which("rbd")), reason="fio and rbd are not installed here"
-)
+needs_tools = needs("fio", "rbd")
 
 
 # What is asked -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""datapackage.json: a Frictionless description of every CSV of a data set (https://datapackage.org)."""
+"""datapackage.json: a Frictionless description of every derived file of a data set (https://datapackage.org).
+
+It holds the digest of each, so that a file that was altered after it was derived can be named; of itself it has none.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from replay.derive.tidy import KEYS
 from replay.raw.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
+#: The derived files that are no tables.
+JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json")
 _WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
 _INTEGERS = {"block", "attempt", "used", "valid"}
 
@@ -25,20 +30,42 @@ def write_datapackage(data_set: Path) -> bool:
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: one resource per CSV, with its size, digest and fields. Of an altered copy it says so."""
-    paths = sorted([*data_set.glob("claims.csv"), *data_set.glob("*/tidy.csv"), *data_set.glob("*/aggregate/*.csv")])
+    """Return the package: a resource per file with its size and digest, of a CSV its fields, too.
+
+    Of an altered copy it says so.
+    """
     stamp = read_stamp(data_set)
     said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
     return {
-        "profile": "tabular-data-package",
+        "profile": "data-package",
         "name": _slug(data_set.name),
         **said,
-        "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in paths],
+        "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
     }
+
+
+def described_files(data_set: Path) -> list[Path]:
+    """Return the derived files of a data set that are there and can have a digest in its datapackage.json."""
+    wanted = ("claims.csv", "*/tidy.csv", "*/aggregate/*.csv")
+    tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
+    documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
+    return [*tables, *documents]
 
 
 def _resource(path: Path, relative: str) -> dict[str, Any]:
     content = path.read_bytes()
+    if path.suffix == ".json":
+        return {
+            "name": _slug(relative),
+            "path": relative,
+            "profile": "data-resource",
+            "scheme": "file",
+            "format": "json",
+            "mediatype": "application/json",
+            "encoding": "utf-8",
+            "bytes": len(content),
+            "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        }
     rows = list(csv.reader(content.decode().splitlines()))
     return {
         "name": _slug(relative.removesuffix(".csv")),

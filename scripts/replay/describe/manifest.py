@@ -2,60 +2,37 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from replay.base.tables import json_text, write_if_changed
 from replay.claims.margins import with_margins
 from replay.claims.model import Claim
-from replay.derive.experiment import Derived
+from replay.derive.part import read_part
 from replay.derive.sampling import costliest
 from replay.raw.copies import read_campaign, read_stamp
+from replay.raw.layout import experiments_in
 
 MANIFEST = "manifest.json"
 
 
-@contextmanager
-def exclusive(directory: Path) -> Iterator[None]:
-    """Hold a data set's folder while its manifest is put together from several processes' parts."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
+    """Write manifest.json from what was derived of each experiment; tell whether it changed.
 
-
-def experiments_in(data_set: Path) -> list[str]:
-    """Return the names of the experiments that have raw output."""
-    return sorted(path.parent.name for path in data_set.glob("*/raw") if path.is_dir() and any(path.iterdir()))
-
-
-def write_manifest(data_set: Path, derived: Iterable[Derived], claims: Iterable[Claim] = ()) -> bool:
-    """Write manifest.json with these experiments' entries, keeping the entries of others; tell whether it changed.
-
-    Hold `exclusive(data_set)`. An entry of an experiment that has no raw output any more is dropped. The margins of
-    ratio charts are those that `claims` state.
+    Hold `exclusive(data_set)`. Of an experiment that was never derived here the entry stays as it is; one without raw
+    output has none. The margins of ratio charts are those that `claims` state.
     """
     path = data_set / MANIFEST
-    present = experiments_in(data_set)
-    entries = {name: entry for name, entry in _previous(path).items() if name in present}
-    entries |= {one.name: {**one.entry, "provenance": one.facts} for one in derived}
+    entries = _previous(path)
+    present = {name: read_part(data_set / name) for name in experiments_in(data_set)}
+    entries = {name: entry for name, entry in entries.items() if name in present}
+    entries |= {name: {**part.entry, "provenance": part.facts} for name, part in present.items() if part}
     entries = with_margins(entries, claims)
     stamp = read_stamp(data_set)
     altered = stamp.summary() if stamp else False
     return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries, altered)))
-
-
-def missing_entries(data_set: Path) -> list[str]:
-    """Return the experiments with raw output of which manifest.json says nothing yet."""
-    known = _previous(data_set / MANIFEST)
-    return [name for name in experiments_in(data_set) if name not in known]
 
 
 def manifest(
@@ -82,7 +59,7 @@ def manifest(
         "limitation": campaign.get("limitation"),
         "altered": altered,
         "setup": _setup(campaign.get("setup") or {}, cpu=gathered("processors"), kernel=gathered("kernels")),
-        **_ceilings(entries),
+        **_upper_bounds(entries),
         **({"samplers": found} if (found := costliest(entries)) else {}),
         "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
         "measured_to": max((one["measured_to"] for one in provenance if one["measured_to"]), default=None),
@@ -101,8 +78,8 @@ def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
     return {**noted, **{key: ", ".join(found) for key, found in seen.items() if key in noted and found}}
 
 
-def _ceilings(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the ceilings that experiments found, as `ceilings`; nothing in a data set without any."""
+def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the upper bounds that experiments found, as `ceilings`; nothing in a data set without any."""
     found = {
         key: {"experiment": name, **one}
         for name, entry in sorted(entries.items())

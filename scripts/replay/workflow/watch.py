@@ -16,10 +16,10 @@ from pathlib import Path
 
 from replay.base.errors import ReplayError
 from replay.derive.cells import Cache
-from replay.derive.dataset import finish
-from replay.derive.experiment import Derived, derive_experiment
-from replay.derive.manifest import experiments_in
-from replay.raw.read import SUMS
+from replay.derive.part import Derived
+from replay.raw.layout import SUMS, experiments_in
+from replay.workflow.dataset import finish
+from replay.workflow.steps import derive_experiment
 
 POLL_SECONDS = 0.1
 
@@ -58,7 +58,7 @@ class Watcher:
                 self.complain(str(error))
         if derived:
             try:
-                finish(self.data_set, derived)
+                finish(self.data_set)
             except ReplayError as error:
                 self.complain(str(error))
         return derived

@@ -1,4 +1,8 @@
-"""What a data set's baseline found that nothing can exceed: ceilings, which charts of other experiments draw. Pure."""
+"""Upper bounds: what a data set's baseline found that nothing can exceed. Charts of other experiments draw them. Pure.
+
+Experiments and the manifest list them under the key `ceilings`. A site's ceilings are another thing: they limit what
+Replay may do.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,10 @@ from replay.derive.designs import Design
 from replay.derive.limits import limit_of
 
 
-def ceilings(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) -> dict[str, dict[str, Any]]:
-    """Return the design's ceilings by name: n, unit, point, variant, what limited it; median, low and high.
+def upper_bounds(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) -> dict[str, dict[str, Any]]:
+    """Return the design's upper bounds by name: n, unit, point, variant, what limited it; median, low and high.
 
-    A ceiling is the greatest median of the cells at its levels. `low` and `high` bound the 95 % interval of that cell's
+    A bound is the greatest median of the cells at its levels. `low` and `high` bound the 95 % interval of that cell's
     geometric mean (None of one block); these keys end with the unit. What was not measured is left out.
     """
     used = list(used)

@@ -1,0 +1,13 @@
+"""Cells of a design, by their names."""
+
+from __future__ import annotations
+
+from replay.design.design import Cell
+from replay.measure.procedure import Protocol
+
+
+def cell(protocol: Protocol, point: str, variant: str) -> Cell:
+    """Return the cell of a variant at a point of a protocol's design."""
+    return next(
+        one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
+    )
