@@ -1,68 +1,58 @@
-# Replay: measure a Ceph cluster, derive its tables. Two invocations, never one.
+# Replay as a Snakemake workflow: from a cluster to the tables of a talk, in two invocations.
 #
-#   snakemake measure --config site=sandbox data=local scale=quick [experiment=NAME] [blocks=N]
-#   snakemake derive  --config data=local
+#   snakemake                                        derive every data set that has raw output
+#   snakemake --config data=NAME experiment=NAME     derive one data set, or one experiment of it
+#   snakemake --config plan_file=FILE                measure the blocks of a plan, which `replay measure` writes
+#   snakemake site                                   build the published site into dist/
 #
-# `replay measure` calls the first, and `replay derive` the program behind the second. Everything that a measurement depends on stands in its path: the
-# plan's digest names the cells of a block, so that no edited script, comment, timestamp or unrelated key measures again.
+# Nothing but a plan measures. A block's path names its plan by digest, and its rule has neither inputs nor parameters,
+# so that no edited script, comment, timestamp or unrelated key measures again. config/README.md lists every key.
 
+import shlex
 import sys
 
-from replay.base.paths import benchmarks_directory
+from snakemake.exceptions import WorkflowError
 
-BENCHMARKS = str(benchmarks_directory())
-DATA = config.get("data", "local")
+from replay.base.errors import ReplayError
+from replay.base.paths import ROOT
+from replay.derive.part import PART, RATIOS, program_digest
+from replay.workflow import settings as replay_settings
+
+try:
+    SETTINGS = replay_settings.read_settings(config)
+except ReplayError as error:
+    raise WorkflowError(str(error))
+
+DESCRIBED = ["manifest.json", "recording.json", "datapackage.json"]
+JUDGED = ["claims.json", "claims.csv"] if replay_settings.claims_files() else []
+JOB = f"{sys.executable} -m replay.workflow.job"
+of_data_set = replay_settings.data_set_pattern
+of_experiment = replay_settings.experiment_pattern
 
 
 wildcard_constraints:
     data=r"[a-z0-9][a-z0-9-]*",
     experiment=r"[a-z][a-z0-9-]*",
-    block=r"\d+",
+    block=r"\d\d+",
     plan=r"[0-9a-f]{12}",
 
 
-localrules:
-    derive,
-
-
-rule derive:
-    log:
-        f".replay/logs/derive-{DATA}.log",
+rule all:
+    input:
+        SETTINGS.planned_blocks()
+        if SETTINGS.plan
+        else [SETTINGS.described(file) for file in DESCRIBED + JUDGED],
     message:
-        "Derive every table of {DATA} from its raw output"
-    shell:
-        f"{sys.executable} -m replay.derive --data {DATA} 2>&1 | tee {{log}}"
+        "All that was asked for is there"
 
 
-# Measuring is defined only where it was asked for by naming a site.
-if "site" in config:
-
-    from replay.config.experiments import experiment_names
-    from replay.cluster.site import load_site
-    from replay.preflight.plan import plans
-
-    PLANS = plans(
-        load_site(config["site"]),
-        DATA,
-        config.get("scale", "quick"),
-        [config["experiment"]] if "experiment" in config else experiment_names(),
-        int(config["blocks"]) if "blocks" in config else None,
-    )
-    for plan in PLANS:
-        plan.write()
-
-    rule measure:
-        input:
-            [str(plan.receipt) for plan in PLANS],
-        message:
-            "All blocks of {DATA} are measured"
+if SETTINGS.plan:
 
     rule measure_block:
         output:
-            f"{BENCHMARKS}/{{data}}/{{experiment}}/raw/block-{{block}}/receipt-{{plan}}.json",
+            replay_settings.block_pattern(),
         log:
-            ".replay/logs/{data}-{experiment}-{block}-{plan}.log",
-        retries: 0
+            ".replay/logs/measure-{data}-{experiment}-{block}-{plan}.log",
         resources:
             ceph_slot=1,
         message:
@@ -70,5 +60,97 @@ if "site" in config:
         # A block never outlives the Snakemake that started it.
         shell:
             f"exec setpriv --pdeathsig TERM -- {sys.executable} -m replay.measure.block --log {{log}}"
-            " --data {wildcards.data} --experiment {wildcards.experiment}"
-            " --block {wildcards.block} --plan {wildcards.plan}"
+            f" --plan-file {shlex.quote(SETTINGS.plan_file)} --experiment {{wildcards.experiment}} --block {{wildcards.block}}"
+            " --plan {wildcards.plan}"
+
+
+# What is derived stays in place while it is derived again: the deck may be reading it.
+rule derive_experiment:
+    input:
+        lambda wildcards: SETTINGS.sources(wildcards.data, wildcards.experiment),
+    output:
+        tidy=update(of_experiment("tidy.csv")),
+        ratios=update(
+            report(
+                of_experiment(RATIOS),
+                category="Ratios",
+                labels={"data set": "{data}", "of": "{experiment}"},
+            )
+        ),
+        part=update(of_experiment(PART)),
+    log:
+        ".replay/logs/derive-{data}-{experiment}.log",
+    params:
+        program=program_digest(),
+    message:
+        "Derive {wildcards.experiment} of {wildcards.data} from its raw output"
+    shell:
+        f"{JOB} derive --data {{wildcards.data}} --experiment {{wildcards.experiment}} --log {{log}}"
+
+
+if JUDGED:
+
+    rule claims:
+        input:
+            tables=lambda wildcards: SETTINGS.of_experiments(wildcards.data, "tidy.csv"),
+            claims=replay_settings.claims_files(),
+            experiments=replay_settings.experiment_files(),
+        output:
+            json=update(of_data_set("claims.json")),
+            csv=update(
+                report(
+                    of_data_set("claims.csv"),
+                    category="Claims",
+                    labels={"data set": "{data}"},
+                )
+            ),
+        log:
+            ".replay/logs/claims-{data}.log",
+        message:
+            "Judge what {wildcards.data} says of every claim"
+        shell:
+            f"{JOB} judge --data {{wildcards.data}} --log {{log}}"
+
+
+rule describe:
+    input:
+        parts=lambda wildcards: SETTINGS.of_experiments(wildcards.data, PART),
+        judged=[of_data_set(file) for file in JUDGED],
+        claims=replay_settings.claims_files(),
+        origin=lambda wildcards: replay_settings.origin_files(wildcards.data),
+    output:
+        manifest=update(
+            report(
+                of_data_set("manifest.json"),
+                category="Data sets",
+                labels={"data set": "{data}"},
+            )
+        ),
+        recording=update(of_data_set("recording.json")),
+        datapackage=update(of_data_set("datapackage.json")),
+    log:
+        ".replay/logs/describe-{data}.log",
+    message:
+        "Describe {wildcards.data}: its manifest, its recording, its data package"
+    shell:
+        f"{JOB} describe --data {{wildcards.data}} --log {{log}}"
+
+
+# Where Replay was installed without the deck, there is nothing to publish.
+if ROOT is not None:
+
+    rule site:
+        input:
+            described=[SETTINGS.described(file) for file in DESCRIBED + JUDGED],
+            deck=replay_settings.deck_files(ROOT),
+        output:
+            update("dist/index.html"),
+        log:
+            ".replay/logs/site.log",
+        params:
+            data=[f"--data={name}" for name in SETTINGS.data_sets if SETTINGS.named],
+        message:
+            "Build the published site into dist/"
+        shell:
+            f"node {shlex.quote(str(ROOT))}/scripts/build.mjs --out dist {{params.data}} >{{log}} 2>&1"
+            " || {{ cat {log}; exit 1; }}"

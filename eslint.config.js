@@ -33,7 +33,7 @@ export default [
     },
   },
   {
-    files: ["scripts/**", "*.config.js", "tests/**", "plugins/*/test/**"],
+    files: ["scripts/**", "*.config.js", "tests/**", "plugins/*/test/**", "plugins/*/scripts/**"],
     languageOptions: { globals: globals.node },
   },
   {
@@ -42,6 +42,7 @@ export default [
       "deck/**",
       "plugins/*/src/**",
       "plugins/*/test/**",
+      "plugins/*/demo/**",
       "tests/deck/**",
       "scripts/deck/perf/plain/**",
     ],

@@ -43,7 +43,7 @@ def main() -> int:
         RawTree(experiment, factors=factors, compress=options.compress).measure(options.blocks)
         files = sum(1 for path in (experiment / "raw").rglob("*") if path.is_file())
         derive = [sys.executable, "-m", "replay.derive", "--data", "bench"]
-        imports = "import replay.derive.dataset, replay.derive.watch, replay.tools.rbd_bench"
+        imports = "import replay.workflow.dataset, replay.workflow.watch, replay.tools.rbd_bench"
         starts, wholes = [], []
         # Alternating, so that what else the machine does falls on both; the least time is the least disturbed.
         for _ in range(options.repetitions):

@@ -11,7 +11,6 @@ from replay.base.stats import (
     holm,
     mean_with_interval,
     median,
-    modified_z,
     paired_log_ratio,
     summarise,
     t_quantile,
@@ -82,13 +81,6 @@ def test_a_point_is_its_median_with_least_greatest_and_number():
     assert tuple(summarise([4.0, 1.0, 3.0, 2.0])) == (2.5, 1.0, 4.0, 4)
     with pytest.raises(ValueError, match="no runs"):
         summarise([])
-
-
-def test_the_modified_z_score_flags_the_one_that_stands_out():
-    scores = modified_z([10.0, 10.2, 9.9, 10.1, 15.0])
-    assert [abs(score) > 3.5 for score in scores] == [False, False, False, False, True]
-    assert modified_z([1.0, 1.0, 1.0, 2.0])[3] == math.inf
-    assert modified_z([1.0, 9.0]) == [0.0, 0.0]
 
 
 def test_a_90_percent_interval_covers_its_share_with_ten_blocks():

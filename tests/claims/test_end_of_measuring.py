@@ -29,6 +29,7 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert "Journaling makes a sequential 4 KiB write about ten times slower. (S0, journal-4k-seq-write)" in said
     assert "clients-scale" not in said
     assert "next: npm run present -- --data mine" in said
+    assert "./replay claims --data mine --against NAME compares it" in said
     document = json.loads((tree.directory.parent / "claims.json").read_text())
     assert document["claims"]["journal-4k-seq-write"]["conditions"]["ratio"]["n"] == 2
 
@@ -66,4 +67,5 @@ def test_a_talk_without_claims_is_derived_all_the_same(tree, tmp_path, monkeypat
     said = capfd.readouterr().out
     assert "rbd-journaling: 24 cells" in said
     assert "journal-4k-seq-write" not in said
+    assert "--against" not in said
     assert not (tree.directory.parent / "claims.json").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from replay.base.errors import RefusedError
 from replay.cluster.placement_state import await_calm, await_stable, throttles, unsettled
-from replay.procedures.parts.placement_files import read_placement_files
+from replay.procedures.placement import placement_files
 
 
 class Cluster:
@@ -110,7 +110,7 @@ def test_objects_that_never_come_end_the_run_too():
 
 
 def test_each_file_is_cephs_answer_to_one_question():
-    files = read_placement_files(Cluster(), "pool")
+    files = placement_files(Cluster(), "pool")
     assert {role: name for role, (name, _) in files.items()} == {
         "groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json",
     }  # fmt: skip

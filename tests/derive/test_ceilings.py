@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from replay.config.experiments import load_experiment
-from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
+from replay.workflow.dataset import derive_data_set
 from support.datasets import manifest_of, measured
 from support.rawtree import RawTree
 

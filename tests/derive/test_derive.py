@@ -7,8 +7,8 @@ import frictionless
 import pytest
 
 from replay.base.stats import median, paired_log_ratio
-from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
+from replay.workflow.dataset import derive_data_set
 from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
 
 
@@ -353,4 +353,10 @@ def test_the_data_package_passes_frictionless(directory):
     report = frictionless.validate(directory.parent / "datapackage.json")
     assert report.valid, report.flatten(["path", "message"])
     package = json.loads((directory.parent / "datapackage.json").read_text())
-    assert len(package["resources"]) == len(list(directory.parent.rglob("*.csv")))
+    derived = {
+        path for path in directory.parent.rglob("*") if path.suffix in (".csv", ".json") and "raw" not in path.parts
+    }
+    unlisted = {"datapackage.json", "derived.json", "ratios.csv"}  # itself, and two notes of this checkout
+    names = {path.relative_to(directory.parent).as_posix() for path in derived if path.name not in unlisted}
+    assert {one["path"] for one in package["resources"]} == names
+    assert {"manifest.json", "recording.json", "claims.json"} <= names

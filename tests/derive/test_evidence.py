@@ -9,9 +9,9 @@ import time
 import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.raw.read import list_raw, verify_all
+from replay.workflow.dataset import derive_data_set
 from support.patience import patient
 from support.rawtree import RawTree
 

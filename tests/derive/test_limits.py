@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from replay.derive.dataset import derive_data_set
 from replay.derive.limits import STEADY, WHOLE, limit_of
 from replay.samplers.limiter import LIMITER_RULE
+from replay.workflow.dataset import derive_data_set
 from support.datasets import manifest_of, measured
 
 RECORDED = {"limiter": "none", "limiter_rule": "the runner's", "load": {"cpu_idle_fraction": 0.22}}

@@ -11,10 +11,10 @@ import pytest
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import ROOT
 from replay.derive.__main__ import main
-from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
-from replay.derive.watch import Watcher
 from replay.raw.copies import ALTERED, read_stamp
+from replay.workflow.dataset import derive_data_set
+from replay.workflow.watch import Watcher
 from support.datasets import (
     POINT,
     STDOUT,

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
+from replay.workflow.dataset import derive_data_set
 from support.datasets import copied, digests, manifest_of, measured
 from support.hostile import at_most
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.derive.dataset import derive_data_set
 from replay.derive.reseal import reseal
 from replay.raw.copies import read_stamp
+from replay.workflow.dataset import derive_data_set
 from support.datasets import STDOUT, SUMS, append, manifest_of
 
 
@@ -61,7 +61,7 @@ def test_the_manifest_says_that_data_are_altered_before_the_first_table_changes(
         seen.append(manifest_of(copy)["altered"])
         raise EvidenceError("as far as this test goes")
 
-    monkeypatch.setattr("replay.derive.dataset.derive_experiment", look)
+    monkeypatch.setattr("replay.derive.experiment.derive_experiment", look)
     with pytest.raises(ReplayError, match="as far as this test goes"):
         derive_data_set(copy)
     assert seen == [{"copied_from": "mine", "files": 1}]

@@ -9,8 +9,10 @@ from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import ROOT
 from replay.derive.__main__ import main
 from replay.derive.reseal import reseal
+from replay.design.plan_file import PlanFile
+from replay.measure import block
 from replay.measure import command as measure
-from replay.preflight.plan import plans, read_plan
+from replay.preflight.plan import plans
 from replay.raw.copies import ALTERED
 from support.datasets import POINT, STDOUT, append, copied, digests
 
@@ -126,11 +128,12 @@ def test_nothing_is_measured_into_a_copy_that_was_measured_under_another_name(co
     assert "next: " in said
 
 
-@pytest.mark.parametrize(
-    "begin", [lambda: plans(None, "what-if", "quick", []), lambda: read_plan("what-if", "x", 1, "")]
-)
-def test_a_job_that_snakemake_starts_by_itself_is_refused_before_it_reads_its_plan(copy, begin):
+def test_nothing_is_planned_into_altered_data_and_a_job_with_an_older_plan_is_refused(copy, tmp_path, capsys):
+    path = PlanFile("sandbox", "what-if", "quick", {}, {}, ()).write(tmp_path)
     append(copy / STDOUT)
     reseal(copy)
     with pytest.raises(ConfigurationError, match="altered data"):
-        begin()
+        plans("what-if", [])
+    arguments = ["--plan-file", str(path), "--experiment", "x", "--block", "1", "--plan", "0"]
+    assert block.main(arguments) == ConfigurationError.exit_status
+    assert "altered data" in capsys.readouterr().out

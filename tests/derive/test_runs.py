@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
-from replay.derive.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.derive.runs import RUNS_HEADER, Run, runs_csv
+from replay.workflow.dataset import derive_data_set
 from support.rawtree import RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "reference"

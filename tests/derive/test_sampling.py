@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from replay.derive.dataset import derive_data_set
 from replay.derive.sampling import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
 from replay.raw.samples import SampleTable
-from replay.tools.samples import read_samples
+from replay.tools.logs.samples import read_samples
+from replay.workflow.dataset import derive_data_set
 from support.datasets import manifest_of, measured
 
 SIDECAR = {

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from replay.derive.bins import binned, middle_seconds, wanted_series
 from replay.derive.cells import AttemptRecord, Cache, CellRow
-from replay.derive.dataset import derive_data_set
 from replay.derive.designs import Design, DesignCell
 from replay.derive.experiment import derive_experiment
 from replay.derive.series import series_charts
+from replay.workflow.dataset import derive_data_set
 from support.rawtree import METRICS, RawTree, rbd_bench_output
 
 OVER_TIME = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from replay.base.paths import ROOT
-from replay.derive.dataset import derive_data_set
+from replay.workflow.dataset import derive_data_set
 
 REFERENCE = ROOT / "benchmarks" / "reference"
 

@@ -10,9 +10,10 @@ from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
 from replay.design.media import Write
-from replay.measure.procedure import Protocol, expected_bytes
+from replay.measure.procedure import Driver, expected_bytes
 from replay.owned.images import BlockImage, fill_image
 from replay.owned.spending import Copies
+from replay.procedures.targets.images import Images
 from support.spending import in_memory
 
 MIB = 1 << 20
@@ -62,16 +63,20 @@ def test_the_pools_of_the_site_decide():
 def cell(name: str, **levels) -> SimpleNamespace:
     features = ("layering", "journaling") if name == "with-journal" else ("layering",)
     return SimpleNamespace(
-        cell_id=name, levels=levels, variant=SimpleNamespace(name=name, image=SimpleNamespace(features=features))
+        cell_id=name,
+        levels=levels,
+        variant=SimpleNamespace(name=name, image_name=name, image=SimpleNamespace(features=features)),
     )
 
 
-def protocol(*, known: bool = False, rate: float | None = None) -> Protocol:
+def protocol(*, known: bool = False, rate: float | None = None) -> SimpleNamespace:
     bench = SimpleNamespace(
         spending=in_memory(copies=3.0), site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=rate))
     )
-    made = Protocol(bench, SimpleNamespace(sizing=SimpleNamespace(target_seconds=2.0)))
-    made.writes_are_known = known
+    design = SimpleNamespace(sizing=SimpleNamespace(target_seconds=2.0))
+    made = SimpleNamespace(bench=bench, design=design, writes_are_known=known)
+    made.target = Images().bound_to(made)
+    made.expected_writes = Driver().bound_to(made).expected_writes
     return made
 
 

@@ -130,6 +130,10 @@ class Campaign:
                     found.append(int(entry.name))
         return found
 
+    def measuring(self) -> list[int]:
+        """Return the pids of `replay measure` and of the blocks that it has started."""
+        return self.processes("-m replay measure") + self.processes("-m replay.measure.block")
+
     def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 90.0) -> None:
         wait_until(condition, what, seconds)
 

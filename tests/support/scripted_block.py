@@ -31,7 +31,7 @@ from replay.design.media import Write
 from replay.measure import runner
 from replay.measure.bench import Bench, spending_of
 from replay.measure.guard import Guard
-from replay.measure.procedure import Protocol
+from replay.measure.procedure import Driver, Procedure
 from replay.owned.ledger import Ledger
 from replay.raw.evidence import seal_leftovers
 from replay.raw.record import Measured
@@ -67,9 +67,10 @@ class Media:
                     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Scripted(Protocol):
+class Scripted(Procedure):
     """Fills, runs a pilot, and writes in each cell as much as it said that it would."""
 
+    driver = Driver()
     writes_are_known = True
     media: Media
     void: set[str]

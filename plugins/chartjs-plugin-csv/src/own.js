@@ -33,7 +33,7 @@ export function ownScales({ config }) {
   const { type } = config;
   const filled = config.options.scales ?? {};
   const bare = (scales) =>
-    new config.constructor({ type, data: { datasets: [] }, options: { scales } }).options.scales;
+    new config.constructor({ type, data: { datasets: [{}] }, options: { scales } }).options.scales;
   const usual = bare({});
   const typed = Object.entries(filled).map(([id, { axis, type: one }]) => [id, { axis, type: one }]);
   // Defaults depend on the type of a scale: what differs is looked for among scales of the same types.
@@ -51,13 +51,19 @@ export function ownScales({ config }) {
 function differences(given, usual) {
   const found = {};
   for (const [key, value] of Object.entries(given)) {
-    if (value === usual[key]) continue;
+    if (isSame(value, usual[key])) continue;
     if (isObject(value) && isObject(usual[key])) {
       const deeper = differences(value, usual[key]);
       if (Object.keys(deeper).length > 0) found[key] = deeper;
     } else found[key] = value;
   }
   return found;
+}
+
+/** Lists are defaults made anew for each chart: what they hold counts. */
+function isSame(value, usual) {
+  if (!Array.isArray(value) || !Array.isArray(usual)) return value === usual;
+  return value.length === usual.length && value.every((one, i) => one === usual[i]);
 }
 
 function isObject(value) {

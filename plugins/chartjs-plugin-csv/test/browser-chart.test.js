@@ -205,3 +205,59 @@ inPage(
     assert.equal(await page.evaluate(() => window.late), false);
   },
 );
+
+/** Of a date adapter just what a time axis asks for, in days of UTC. */
+const ADAPTER = `{
+  init() {},
+  formats: () => ({ datetime: "d", day: "d" }),
+  parse: (value) => (typeof value === "number" ? value : Date.parse(value)),
+  format: (time) => new Date(time).toISOString().slice(0, 10),
+  add: (time, amount) => time + amount * 864e5,
+  diff: (a, b) => (a - b) / 864e5,
+  startOf: (time) => Math.floor(time / 864e5) * 864e5,
+  endOf: (time) => Math.ceil(time / 864e5) * 864e5 - 1,
+}`;
+
+inPage(
+  "a time axis and an end of the page's own stay; a dataset's colour is that of its line, its markers and its name",
+  () => ({
+    script: `
+      const { _adapters } = await import("chart.js");
+      _adapters._date.override(${ADAPTER});
+      window.chart = new Chart(canvas, {
+        type: "line",
+        data: { datasets: [{ label: "Target", data: [{ x: "2024-01-01", y: 9 }, { x: "2024-01-05", y: 9 }] }, { label: "b", borderWidth: 7 }] },
+        options: {
+          animation: false,
+          scales: { x: { type: "time", time: { unit: "day" } }, y: { min: -5, ticks: { stepSize: 5 } } },
+          plugins: { csv: { text: "date,a,b\\n2024-01-02,1,2\\n2024-01-04,3,4\\n", datasets: { a: { borderColor: "#ff0000" } } } },
+        },
+      });`,
+  }),
+  async (page) => {
+    const drawn = await page.evaluate(() => {
+      const { scales, data } = window.chart;
+      const { x, y } = scales;
+      return {
+        error: window.csvOf(window.chart).error?.message ?? null,
+        x: [x.type, new Date(x.min).toISOString().slice(0, 10), new Date(x.max).toISOString().slice(0, 10)],
+        y: [y.min, y.max, y.options.ticks.stepSize],
+        labels: data.datasets.map(({ label }) => label),
+        colors: ["borderColor", "pointBackgroundColor", "pointBorderColor", "csvColor"].map(
+          (key) => data.datasets[0][key],
+        ),
+        width: data.datasets[1].borderWidth,
+        inAxis: window.chart.getDatasetMeta(0).data.every((point) => Number.isFinite(point.x)),
+      };
+    });
+    assert.deepEqual(drawn, {
+      error: null,
+      x: ["time", "2024-01-01", "2024-01-05"],
+      y: [-5, 10, 5],
+      labels: ["a", "b", "Target"],
+      colors: Array(4).fill("#ff0000"),
+      width: 7,
+      inAxis: true,
+    });
+  },
+);

@@ -81,7 +81,7 @@ for (const kind of ["mouse", "touch"]) {
       csv("/d/throughput-a.max.csv", WIDE.replace("900000000", "950000000"));
       csv("/d/throughput-a.n.csv", "I/O size,4096,65536,1048576\nWithout journal,10,10,9\n");
       return {
-        sections: [canvas("/d/throughput-a.csv")],
+        sections: [canvas("/d/throughput-a.csv", "line", "", 'data-chart-bands="auto"')],
         viewport: { width: 800, height: 450 },
         hasTouch: true,
       };

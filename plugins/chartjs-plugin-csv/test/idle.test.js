@@ -9,7 +9,9 @@ test("work is done one by one, later, and each item once", async () => {
   for (const item of ["a", "b", "a", "c"]) queue.add(item);
   queue.delete("b");
   assert.deepEqual(done, []);
-  await wait(30);
+  // However busy the machine is, it comes.
+  while (done.length < 2) await wait(5);
+  await wait(5);
   assert.deepEqual(done, ["a", "c"]);
 });
 

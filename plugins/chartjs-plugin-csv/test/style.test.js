@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { PALETTE, forgetStyles, resolveColor, styleOf } from "../src/style.js";
+import fc from "fast-check";
+import { PALETTE, forgetStyles, resolveColor, styleOf, stylesOf } from "../src/style.js";
 
 beforeEach(forgetStyles);
 
@@ -43,4 +44,25 @@ test("styles of the palette tell apart without colour", () => {
 
 test("a plain colour needs no browser to resolve", () => {
   assert.equal(resolveColor(null, "#fff"), "#fff");
+});
+
+test("no two series of a chart look alike, whatever other charts the page has, up to the square of the palette", () => {
+  const names = fc.uniqueArray(fc.string(), { maxLength: PALETTE.length ** 2 });
+  fc.assert(
+    fc.property(fc.array(names, { maxLength: 4 }), (charts) => {
+      for (const chart of charts) {
+        const looks = [...stylesOf(chart).values()].map((style) => JSON.stringify(style));
+        assert.equal(new Set(looks).size, chart.length);
+        const colors = new Set([...stylesOf(chart).values()].map(({ color }) => color));
+        assert.equal(colors.size, Math.min(chart.length, PALETTE.length));
+      }
+    }),
+  );
+});
+
+test("a colour that the page gives to a name is no other's, while the palette has others", () => {
+  const styles = { "With journal": { color: PALETTE[2].color } };
+  for (let i = 0; i < 50; i += 1) assert.notEqual(styleOf(`series ${i}`, { styles }).color, PALETTE[2].color);
+  const all = Object.fromEntries(PALETTE.map(({ color }, i) => [`named ${i}`, { color }]));
+  assert.ok(styleOf("one more", { styles: all }).color);
 });

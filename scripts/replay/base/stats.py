@@ -1,7 +1,7 @@
 """The statistical method, as pure functions; each cites its source. A sample is one complete run of a cell.
 
 Kalibera & Jones 2013: "Rigorous Benchmarking in Reasonable Time" (ISMM). Hoefler & Belli 2015: "Scientific
-Benchmarking of Parallel Computing Systems" (SC). Iglewicz & Hoaglin 1993: "How to Detect and Handle Outliers" (ASQC).
+Benchmarking of Parallel Computing Systems" (SC).
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import NamedTuple
 from scipy.special import stdtr, stdtrit
 
 CONFIDENCE = 0.95
-SUSPECT_Z = 3.5
-"""A modified z-score above this is flagged (Iglewicz & Hoaglin 1993). Nothing is ever dropped for it."""
 
 
 class Point(NamedTuple):
@@ -170,20 +168,3 @@ def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confi
     factor; pairing as in a randomised complete block design.
     """
     return exponentiate(mean_with_interval(log_ratios(reference, variant), confidence))
-
-
-def modified_z(values: Sequence[float]) -> list[float]:
-    """Return each value's modified z-score: 0.6745 times its distance from the median in median absolute deviations.
-
-    Source: Iglewicz & Hoaglin 1993. Where more than half of the values are equal the score of another value is
-    infinite; of fewer than three values nothing can be said, and all scores are 0.
-    """
-    if len(values) < 3:
-        return [0.0] * len(values)
-    middle = median(values)
-    spread = median([abs(value - middle) for value in values])
-    return [0.0 if value == middle else _scaled(value - middle, spread) for value in values]
-
-
-def _scaled(distance: float, spread: float) -> float:
-    return 0.6745 * distance / spread if spread else math.copysign(math.inf, distance)

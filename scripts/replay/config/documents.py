@@ -93,6 +93,18 @@ def load_validated_document(path: Path, schema_path: Path) -> Document:
     return document
 
 
+class _Values(Document):
+    """Values that stand in no file: `path` is what to call their place."""
+
+    def where(self, *keys: str | int) -> str:
+        return str(self.path)
+
+
+def validate_values(values: Mapping[str, Any], where: str, schema_path: Path) -> None:
+    """Check values that stand in no file, such as those of a command line; raises ConfigurationError."""
+    validate(_Values(Path(where), values, {}), _schema(schema_path))
+
+
 def validate(document: Document, schema: Mapping[str, Any]) -> None:
     """Raise one ConfigurationError that names every violation (the first ten), in the order of the file."""
     errors = list(Draft202012Validator(schema).iter_errors(document.data))

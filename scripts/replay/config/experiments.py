@@ -8,7 +8,7 @@ from replay.base import plugins
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import config_directory, program_file
-from replay.config.documents import load_validated
+from replay.config.documents import Document, load_validated_document
 
 
 def experiment_names() -> list[str]:
@@ -18,10 +18,16 @@ def experiment_names() -> list[str]:
 
 def load_experiment(name: str) -> dict[str, Any]:
     """Read and check `config/experiments/<name>.yaml`. Raises ConfigurationError naming file, key and what is wrong."""
+    return load_experiment_document(name).data
+
+
+def load_experiment_document(name: str) -> Document:
+    """As `load_experiment`, with the lines: who runs the experiment checks more of it than its names."""
     path = config_directory() / "experiments" / f"{name}.yaml"
     if not path.exists():
         raise ConfigurationError(f"no experiment {name!r}", where=path, next_step=suggestion(name, experiment_names()))
-    configuration = load_validated(path, program_file("schemas", "experiment.schema.json"))
+    document = load_validated_document(path, program_file("schemas", "experiment.schema.json"))
+    configuration = document.data
     if configuration["name"] != name:
         raise ConfigurationError(f"name: {configuration['name']!r} is not the file's name {name!r}", where=path)
     for key, known in (
@@ -30,6 +36,8 @@ def load_experiment(name: str) -> dict[str, Any]:
     ):
         if configuration[key].replace("-", "_") not in known:
             raise ConfigurationError(
-                f"{key}: there is no {configuration[key]!r}", where=path, next_step=f"one of {', '.join(known)}"
+                f"{key}: there is no {configuration[key]!r}",
+                where=document.where(key),
+                next_step=suggestion(configuration[key], known),
             )
-    return configuration
+    return document

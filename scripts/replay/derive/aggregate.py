@@ -27,8 +27,8 @@ class Chart:
     whether `<name>.runs.csv` is among the files. `column` is the column of tidy.csv whose values it draws, or divides.
     `x` is the label and unit of an axis that is not the design's, and `level` the one level of the x factor that the
     chart is of. Of a ratio chart `estimates` holds what it draws, by variant and x; of trials `summary` holds each
-    variant's, all blocks. `sparse` are the series that are measured at fewer levels of the axis by design, so that a gap
-    in them is no failure.
+    variant's, all blocks. `sparse` are the series that are measured at fewer levels of the axis by design, so that a
+    gap in them is no failure.
     """
 
     name: str

@@ -7,7 +7,8 @@ from replay.base.command_line import Command, Parser, add_data, add_experiment
 _DESCRIPTION = """\
 Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster.
 Every raw file is compared with raw/SHA256SUMS first; one that is missing or altered is an error that names it, and
-then nothing of its experiment is written. A file is written only where its content changes.
+then nothing of its experiment is written. What has not changed is not derived again, and a file is written only where
+its content changes. Several experiments are derived side by side, by Snakemake.
 
 To see what other figures would say, alter raw files in a copy of a data set, and name the copy with --reseal: it is
 stamped as altered, and all that is derived from it says so."""
@@ -34,13 +35,18 @@ def _add_arguments(parser: Parser) -> None:
         action="store_true",
         help="derive again whenever raw output arrives, at the lowest priority, until standard input closes or SIGTERM",
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="derive nothing: compare every derived file with its digest, and name those that were altered (status 1)",
+    )
 
 
 COMMAND = Command(
     "derive",
     "make a data set's tables from its raw output",
     _add_arguments,
-    "replay.derive.__main__:run",
+    "replay.workflow.command:run",
     _DESCRIPTION,
     kept="every file that was written is whole; the same command derives the rest",
 )

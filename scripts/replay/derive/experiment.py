@@ -4,49 +4,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from replay.base.tables import write_if_changed
 from replay.derive.aggregate import Chart, charts, used_frame
 from replay.derive.bins import wanted_series
-from replay.derive.ceilings import ceilings
 from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine, load_designs, load_receipts
 from replay.derive.entities import entities_csv, entity_charts
 from replay.derive.limits import limiters, limits
+from replay.derive.part import RATIOS, Derived, evidence_digest, sources_of, write_part
+from replay.derive.ratios import ratios_csv
 from replay.derive.sampling import sampling_entry
 from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_csv, used_attempts, used_rows
+from replay.derive.upper_bounds import upper_bounds
 from replay.raw.read import list_raw
 
 
-@dataclass(frozen=True)
-class Derived:
-    """What deriving an experiment gave: its entry in the manifest, what was written, what a person should know."""
-
-    name: str
-    entry: Mapping[str, Any]
-    facts: Mapping[str, Any]
-    cells: int
-    written: tuple[Path, ...]
-    notes: tuple[str, ...]
-
-
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
-    """Verify `directory/raw`, and write `tidy.csv` and `aggregate/` beside it, where they change.
+    """Verify `directory/raw`, and write `tidy.csv`, `aggregate/` and `derived.json` beside it, where they change.
 
     With `entities`, write `entities.csv` as well, where the tool says anything of them.
     Nothing is written before every file that SHA256SUMS lists was found unaltered. With a `cache`, files that it
     holds are not read again. Raises EvidenceError naming the file.
     """
     cache = cache or Cache()
+    evidence = evidence_digest(directory)  # of before it is read: what is sealed meanwhile is left to the next run
     listing = list_raw(directory / "raw")
     recorded = load_designs(listing)
-    metrics = configured_metrics(next(iter(recorded.values())).get("experiment", ""))
+    experiment = next(iter(recorded.values())).get("experiment", "")
+    sources = {**sources_of(directory, experiment), "evidence": evidence}
+    metrics = configured_metrics(experiment)
     designs = {digest: with_added(one, metrics) for digest, one in recorded.items()}
     records = load_attempts(listing, cache, wanted_series(designs.values()))
     last = max(records, key=lambda one: (one.ended_at, one.block, one.point, one.number), default=None)
@@ -57,20 +49,23 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     drawn = charts(used_frame(used, design), design) + series_charts(used, design) + entity_charts(used, design)
     texts = {directory / "tidy.csv": tidy_csv(records, design, chosen)}
     texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
+    texts |= {directory / RATIOS: ratios_csv(drawn, design)}
     if entities and (text := entities_csv(records)):
         texts |= {directory / "entities.csv": text}
     written = [path for path, text in texts.items() if write_if_changed(path, text)]
     for stale in sorted(set((directory / "aggregate").glob("*.csv")) - set(texts)):
         stale.unlink()
         written.append(stale)
-    return Derived(
+    derived = Derived(
         name=directory.name,
         entry=_entry(directory.name, design, records, used, drawn),
         facts=_facts(records),
         cells=sum(len(record.rows) for record in records),
-        written=tuple(written),
         notes=tuple(note for record in records for note in record.notes),
+        written=tuple(written),
     )
+    write_part(directory, derived, sources, texts)
+    return derived
 
 
 def _entry(
@@ -108,7 +103,7 @@ def _entry(
         "limits": limits(design, used),
         "control": control(design, drawn),
         "samplers": sampling_entry((row.sampler_seconds, row.sidecar) for _, row in used),
-        **({"ceilings": found} if (found := ceilings(design, used)) else {}),
+        **({"ceilings": found} if (found := upper_bounds(design, used)) else {}),
         "raw": {"path": f"{name}/raw", "blocks": sorted({record.block for record in records})},
         "charts": {chart.name: _chart_entry(name, chart, design, used, records) for chart in drawn},
     }  # fmt: skip

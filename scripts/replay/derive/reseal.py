@@ -13,8 +13,8 @@ from pathlib import Path
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import json_text
-from replay.derive.manifest import exclusive, experiments_in
 from replay.raw.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
+from replay.raw.layout import exclusive, experiments_in
 from replay.raw.read import SUMS, compare
 
 SHIPPED = "reference"

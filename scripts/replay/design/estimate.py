@@ -9,7 +9,7 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image
 from replay.design.media import media_bytes
-from replay.design.procedures import protocol_class
+from replay.design.procedures import needs_of, protocol_class
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, writes
 
 #: For the estimate before anything was measured: seconds until an image is there, seconds per MiB that fills it, and
@@ -96,7 +96,7 @@ def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
 
     Experiments without images have variants with one of no size: it is left out.
     """
-    if protocol in ("failover", "mirror_lag"):
+    if needs_of(protocol).image_per_cell:
         return [cell.variant.image for cell in todo]
     most: dict[str, tuple[Image, int]] = {}
     for cell in todo:

@@ -1,36 +1,52 @@
-"""Protocols: the procedure of a cell. `prepare, run, verify, restore`; the runner calls them, and nothing else does.
+"""Finds the procedure that an experiment's `protocol` names, for rooms below the procedures: nothing is imported here.
 
-A module of this package that holds a `PROTOCOL`, a class, is the protocol of its name; there is no list to extend.
+A module of replay.procedures that holds a `PROTOCOL`, a class, is the procedure of its name: no list is to be extended.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from replay.base import plugins
 from replay.base.errors import ConfigurationError
+from replay.design.needs import Needs, check_declared
 
 PACKAGE = "replay.procedures"
 
 
 def protocol_names() -> list[str]:
-    """Return the names of all protocols, without reading their modules."""
+    """Return the names of all procedures, without reading their modules."""
     return plugins.module_names(PACKAGE)
 
 
 def protocol_class(name: str) -> Any:
-    """Return the class of the protocol of that name. Raises ConfigurationError when there is none."""
+    """Return the class of the procedure of that name. Raises ConfigurationError when there is none."""
     if name not in protocol_names():
         raise ConfigurationError(f"no protocol {name!r}", next_step=f"protocols: {', '.join(protocol_names())}")
-    # Imported here, so that a broken or heavy protocol does not keep the others from running.
+    # Imported here, so that a broken or heavy procedure does not keep the others from running.
     return plugins.load(PACKAGE, name).PROTOCOL
 
 
 def protocol_for(bench: Any, design: Any) -> Any:
-    """Return the protocol of a design's cells, for one block."""
+    """Return the procedure of a design's cells, for one block."""
     return protocol_class(design.configuration["protocol"])(bench, design)
 
 
+def needs_of(name: str) -> Needs:
+    """Return what the procedure of that name declares."""
+    return protocol_class(name).needs
+
+
+def check_experiment(configuration: Mapping[str, Any], where: Callable[..., str] | None = None) -> None:
+    """Refuse options and factors that the experiment's protocol does not know. Raises ConfigurationError.
+
+    `where(*keys)` says where a key of the file stands; without it errors name the file alone.
+    """
+    file = f"config/experiments/{configuration['name']}.yaml"
+    check_declared(configuration, needs_of(configuration["protocol"]), where or (lambda *keys: file))
+
+
 def lacking(name: str, site: Any) -> dict[str, str]:
-    """Return what the protocol of that name needs and the site has not: word of `requires` to the reason."""
+    """Return what the procedure of that name needs and the site has not: word of `requires` to the reason."""
     return protocol_class(name).lacking(site)

@@ -8,11 +8,13 @@ import signal
 import sys
 from pathlib import Path
 
-from replay.base.errors import ReplayError
+from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
+from replay.base.paths import config_directory
 from replay.base.progress import Progress
 from replay.cluster.placement_state import await_calm
 from replay.cluster.site import load_site
+from replay.design.plan_file import read_plan_file
 from replay.measure.bench import open_bench
 from replay.measure.campaign import ensure_campaign
 from replay.measure.guard import Guard
@@ -23,17 +25,17 @@ from replay.owned.kernel_leftovers import remove_leftover_mounts
 from replay.owned.osd_settings import OsdSettings
 from replay.owned.owned_files import remove_leftover_files
 from replay.owned.pools import ensure_pools
-from replay.preflight.plan import design_for, raw_directory, read_plan
+from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
 from replay.raw.evidence import seal_leftovers
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure a planned block. Returns 0, 130 when interrupted, or the error's exit status."""
     parser = argparse.ArgumentParser(prog="python -m replay.measure.block", description=__doc__)
-    parser.add_argument("--data", required=True, help="the data set")
+    parser.add_argument("--plan-file", required=True, type=Path, help="the plan that this block is of")
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--block", required=True, type=int)
-    parser.add_argument("--plan", required=True, help="the digest that names the block's receipt")
+    parser.add_argument("--plan", required=True, help="the digest that names the block's evidence")
     parser.add_argument("--log", type=Path, help="also write every line that stays to this file")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
@@ -49,7 +51,7 @@ def _run(options: argparse.Namespace, progress: Progress) -> int:
         progress.line(str(error))
         return error.exit_status
     except KeyboardInterrupt:
-        progress.line("stopped; every finished set is kept, and the next `measure` goes on from here")
+        progress.line("stopped; every finished set is kept")
         return 130
     return 0
 
@@ -59,11 +61,18 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _measure(options: argparse.Namespace, progress: Progress) -> None:
-    plan = read_plan(options.data, options.experiment, options.block, options.plan)
+    plan = read_plan_file(options.plan_file)
+    refuse_copies(plan.data_set)
+    design = plan.design_of(options.experiment, options.block, options.plan)
     site = load_site(plan.site)
-    design = design_for(site, plan.experiment, plan.scale)
-    raw = raw_directory(plan.data_set, plan.experiment)
-    progress.doing(f"{design.title_of_block(plan.block)}: looking for what an interrupted run has left")
+    if sources_digest(site, design.name) != plan.sources[design.name]:
+        raise ConfigurationError(
+            "this experiment, or what its site allows, was changed after the block was planned",
+            where=config_directory() / "experiments" / f"{design.name}.yaml",
+            next_step="run measure again: it plans anew, and keeps every set that is finished",
+        )
+    raw = raw_directory(plan.data_set, design.name)
+    progress.doing(f"{design.title_of_block(options.block)}: looking for what an interrupted run has left")
     with open_bench(site, plan.data_set, progress.line) as bench:
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
             progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
@@ -81,10 +90,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         if restored := OsdSettings(bench).restore():
             progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
             await_calm(bench.session)  # whether it came, the guard judges
-        runner = BlockRunner(bench, design, plan.block, raw, progress, guard=Guard(bench))
-        receipt = runner.run()
-        if receipt != plan.receipt:
-            progress.line("the design changed while the block ran; run measure again for the rest")
+        BlockRunner(bench, design, options.block, raw, progress, guard=Guard(bench)).run()
 
 
 if __name__ == "__main__":

@@ -7,31 +7,27 @@ raw output, and whatever becomes of them the exit status is that of measuring.
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from replay.base.command_line import INTERRUPTED
 from replay.base.invocation import deck_command, replay_command
-from replay.base.paths import benchmarks_directory, program_file, project_directory, shown, working_directory
-from replay.base.progress import EVENTS, Part, Progress, elapsed_text
+from replay.base.paths import benchmarks_directory, shown, working_directory
+from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.terminal import waiting
 from replay.claims import claims_path
-from replay.cluster.site import Site, load_site
+from replay.cluster.site import load_site
 from replay.config.experiments import experiment_names
 from replay.design.design import Design
 from replay.design.estimate import Estimate
+from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure.arguments import COMMAND
-from replay.preflight.plan import BlockPlan, design_for, estimate, plans, raw_directory, refuse_copies
+from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest
 from replay.raw.evidence import design_file, read_json, record
-
-#: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
-_CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
+from replay.raw.layout import sealed_block
+from replay.workflow.snakemake import cause_in, log_path, run_snakemake
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,24 +41,31 @@ def run(options: argparse.Namespace) -> int:
         site = load_site(options.site)
         data_set = options.data or site.name
         names = options.experiment or experiment_names()
-        designs = [design_for(site, name, options.scale) for name in names]
-        todo = plans(site, data_set, options.scale, names, options.blocks)
-    _say_plan(designs, data_set, todo)
+        designs = {name: design_for(site, name, options.scale) for name in names}
+        sources = {name: sources_digest(site, name) for name in names}
+        todo = plans(data_set, designs.values(), options.blocks)
+    _say_plan(list(designs.values()), data_set, todo)
     if options.dry_run:
         return 0
-    record_skipped(data_set, designs)
-    before = {plan.receipt for plan in todo if plan.receipt.exists()}
+    record_skipped(data_set, designs.values())
+    sealed = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
+    before = {path for path in sealed.values() if path.exists()}
+    plan = PlanFile(site.name, data_set, options.scale, designs, sources, tuple(todo))
     with Progress() as progress:
-        progress.plan(parts_of(designs, data_set, todo))
-        status = _snakemake(site, data_set, options, progress)
+        progress.plan(parts_of(designs.values(), data_set, todo))
+        status = 0
+        for chosen in [[name] for name in names] if options.experiment else [names]:
+            status = _measure(plan.of(chosen), progress) or status
+            if status == INTERRUPTED:
+                break
     if status == INTERRUPTED:
-        print(f"stopped; every finished set is kept. To go on: {replay_command('measure', *_words(options))}")
-    _say_costs([plan for plan in todo if plan.receipt.exists() and plan.receipt not in before])
+        print(f"next: {replay_command('measure', *_words(options))} goes on from there")
+    _say_costs([path for path in sealed.values() if path.exists() and path not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
 
 
-def parts_of(designs: Iterable[Design], data_set: str, todo: Iterable[BlockPlan]) -> dict[str, Part]:
+def parts_of(designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock]) -> dict[str, Part]:
     """Return what the whole run consists of: cells and expected seconds of each block that lacks some, by its title."""
     parts = {}
     by_name = {design.name: design for design in designs}
@@ -110,8 +113,9 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
             print(f"next: {replay_command(module, '--data', data_set)}, once that is mended")
             return status
     print(f"\nnext: {_to_present(data_set, folder)}")
-    against = replay_command("claims", "--data", data_set, "--against", "NAME")
-    print(f"      {against} compares it with another data set")
+    if claims_path().exists():
+        against = replay_command("claims", "--data", data_set, "--against", "NAME")
+        print(f"      {against} compares it with another data set")
     return status
 
 
@@ -127,7 +131,7 @@ def _module(name: str, data_set: str, experiments: list[str]) -> int:
     return subprocess.run([sys.executable, "-m", "replay", name, "--data", data_set, *chosen]).returncode
 
 
-def _say_plan(designs: list[Design], data_set: str, todo: list[BlockPlan]) -> None:
+def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock]) -> None:
     estimates = []
     for design in designs:
         blocks = [plan.block for plan in todo if plan.experiment == design.name]
@@ -159,75 +163,28 @@ def _amounts(figures: Estimate) -> str:
     )
 
 
-def _snakemake(site: Site, data_set: str, options: argparse.Namespace, progress: Progress) -> int:
-    """Run Snakemake's `measure` in a process group of its own and pass one interruption on to all of it."""
-    settings = [f"site={site.name}", f"data={data_set}", f"scale={options.scale}"]
-    settings += [f"blocks={options.blocks}"] if options.blocks else []
-    status = 0
-    for name in options.experiment or [None]:
-        argv = [
-            *(sys.executable, "-m", "snakemake", "measure"),
-            *("--snakefile", str(program_file("Snakefile")), "--directory", str(project_directory())),
-            *("--profile", str(program_file("profiles", "default"))),
-            *("--config", *settings, *([f"experiment={name}"] if name else [])),
-        ]
-        status = _supervise(argv, _log_path(data_set, name), progress) or status
-        if status == INTERRUPTED:
-            break
-    return status
-
-
-def _log_path(data_set: str, name: str | None) -> Path:
-    path = working_directory() / "logs" / f"snakemake-{data_set}-{name or 'all'}.log"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def _supervise(argv: list[str], log: Path, progress: Progress) -> int:
-    """Run Snakemake; what the blocks tell is shown here, what Snakemake says of itself goes to its log.
-
-    One process draws: the blocks print events on the standard output that they share with Snakemake.
-    """
-    interrupted = False
-
-    def forward(number: int, frame: Any) -> None:
-        nonlocal interrupted
-        if not interrupted:
-            interrupted = True
-            os.killpg(process.pid, signal.SIGINT)
-            progress.doing("stopping: the cell that runs is ended, and what its block made is removed")
-
+def _measure(plan: PlanFile, progress: Progress) -> int:
+    """Have Snakemake measure the blocks of a plan, one after the other; return its exit status."""
+    if not plan.blocks:
+        return 0
+    log = log_path(plan.data_set, *(plan.designs if len(plan.designs) == 1 else ["all"]))
+    path = plan.write(working_directory() / "plans")
+    stopping = "stopping: the cell that runs is ended, and what its block made is removed"
     progress.doing("starting Snakemake")
-    with log.open("w") as file:
-        # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
-        process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "INT", "--", *argv],
-            **{"start_new_session": True, "stdout": subprocess.PIPE, "stderr": file},
-            **{"text": True, "errors": "replace", "env": {**os.environ, EVENTS: "1"}},
-        )
-        previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            for line in process.stdout:
-                progress.tell(line)
-            status = process.wait()
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
-    if interrupted:
-        return INTERRUPTED
-    if status != 0:
-        causes = [line for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
-        progress.line(
-            f"measuring ended with status {status}; {causes[-1].strip() + '; ' if causes else ''}see {shown(log)}"
-        )
+    status = run_snakemake(
+        ("--cores", "1"), [f"plan_file={path}"], log, progress.tell, stopping=lambda: progress.doing(stopping)
+    )
+    if status not in (0, INTERRUPTED):
+        cause = cause_in(log)
+        progress.line(f"measuring ended with status {status}; {f'{cause}; ' if cause else ''}see {shown(log)}")
     return status
 
 
-def _say_costs(done: list[BlockPlan]) -> None:
+def _say_costs(done: list[Path]) -> None:
     """Print where the time went, by component, over the blocks of this run."""
     totals: dict[str, float] = {}
-    for plan in done:
-        for name, seconds in read_json(plan.receipt)["costs_seconds"].items():
+    for path in done:
+        for name, seconds in read_json(path)["costs_seconds"].items():
             totals[name] = totals.get(name, 0.0) + seconds
     if not totals.get("total"):
         return

@@ -26,7 +26,7 @@ from replay.design.procedures import protocol_for
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
-from replay.measure.procedure import Protocol, expected_bytes
+from replay.measure.procedure import Procedure, expected_bytes
 from replay.owned.images import remove_owned_leftovers
 from replay.raw import evidence
 from replay.raw.evidence import Attempt, attempts_of
@@ -50,7 +50,7 @@ class BlockRunner:
         progress: Progress,
         *,
         guard: Guard,
-        protocol_of: Callable[[Bench, Design], Protocol] = protocol_for,
+        protocol_of: Callable[[Bench, Design], Procedure] = protocol_for,
     ) -> None:
         self.bench = bench
         self.design = design
@@ -99,6 +99,7 @@ class BlockRunner:
 
     def _close(self) -> None:
         """Remove what the block created; an image whose creation was cut short stands in the ledger only."""
+        self.progress.doing("removing what the block made")
         self.protocol.close_block()
         remove_owned_leftovers(self.bench)
 

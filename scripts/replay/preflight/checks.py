@@ -5,9 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
-import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,6 @@ from replay.owned.account import Account
 from replay.preflight.findings import Findings
 
 TIMEOUT_SECONDS = 10.0
-#: Programs that a tool of an experiment needs; others are the adapter's own business.
-PROGRAMS = {"rbd-bench": ("rbd",), "rados-bench": ("rados",), "fio": ("fio",), "failover": ("rbd",)}
 _LARGEST_SKEW_SECONDS = 0.05
 #: Of a user that exists. Giving it what it lacks would replace what it has, and somebody else may live by that.
 OTHER_CAPABILITIES = (
@@ -195,20 +191,11 @@ def check_clocks(session: MonitorSession, findings: Findings) -> None:
     findings.add("clocks", level, f"largest skew between monitors: {skews[name] * 1e3:.1f} ms (mon.{name})")
 
 
-def check_tools(session: MonitorSession, tools: Iterable[str], findings: Findings) -> None:
-    """Check that the programs of the experiments' tools are installed, and fio's engine for rbd."""
-    wanted = {"ceph", "rbd"} | {program for tool in tools for program in PROGRAMS.get(tool, ())}
-    for program in sorted(wanted):
-        if shutil.which(program) is None:
-            command = f"apt-get install {'fio' if program == 'fio' else 'ceph-common'}"
-            level = "refused" if program in ("ceph", "rbd") else "warning"
-            findings.add("tools", level, f"{program} is not installed", commands=[command])
-    if "fio" in wanted and shutil.which("fio") and not _fio_has_rbd():
-        findings.add("tools", "warning", "this fio has no engine for rbd: its experiments will fail")
+def check_bindings(session: MonitorSession, findings: Findings) -> None:
+    """Check that Ceph's Python module is there."""
     if session.transport != "rados":
         text = "python3-rados is missing: each look at the cluster costs a third of a second of this machine's CPU"
         findings.add("tools", "warning", text, commands=["apt-get install python3-rados"])
-    findings.add("tools", "ok", f"looked for: {', '.join(sorted(wanted))}")
 
 
 def _check_pool(
@@ -294,8 +281,3 @@ def _device_class(rules: list[Any], rule_id: int) -> str | None:
 def _short(version: str) -> str:
     found = re.match(r"ceph version (\S+)", version)
     return found[1] if found else version
-
-
-def _fio_has_rbd() -> bool:
-    done = subprocess.run(["fio", "--enghelp=rbd"], capture_output=True, timeout=10, check=False)
-    return done.returncode == 0

@@ -29,6 +29,7 @@ from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
 from replay.preflight.plan import design_for, estimate
+from replay.preflight.programs import check_programs
 from replay.preflight.prometheus import check_prometheus
 
 _HEADING = (
@@ -198,8 +199,8 @@ def _check_primary(
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
         _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
         _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
-    tools = sorted({str(each.get("tool", "")) for each in experiments})
-    preflight_checks.check_tools(session, tools, findings)
+    check_programs(experiments, site, findings)
+    preflight_checks.check_bindings(session, findings)
     return status is not None
 
 

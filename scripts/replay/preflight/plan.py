@@ -1,64 +1,53 @@
-"""What a measuring run would do: cells, hours, bytes; and the plan files that Snakemake's jobs read."""
+"""What a measuring run would do: designs, blocks, cells, hours, bytes."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import replay_command
-from replay.base.paths import benchmarks_directory, working_directory
+from replay.base.paths import benchmarks_directory
 from replay.cluster.site import Site, missing
-from replay.config.experiments import load_experiment
-from replay.design.design import CellSet, Design, canonical_json, plan_digest
+from replay.config.experiments import load_experiment_document
+from replay.design.design import CellSet, Design, digest_of, plan_digest
 from replay.design.estimate import Estimate, reckon
 from replay.design.expansion import expand
-from replay.design.procedures import lacking
+from replay.design.plan_file import PlannedBlock
+from replay.design.procedures import check_experiment, lacking
 from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.raw.evidence import is_measured, read_json
+
+#: Keys of an experiment that say what is shown of it, and nothing of how it is measured.
+_WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")
 
 
 def design_for(site: Site, name: str, scale: str) -> Design:
     """Return an experiment's design on a site: what the site lacks is skipped with the missing word."""
-    configuration = load_experiment(name)
+    return expand(scale=scale, **_sources(site, name))
+
+
+def sources_digest(site: Site, name: str) -> str:
+    """Return the digest of what decides how an experiment is measured: its configuration, and what a site allows.
+
+    What only words or draws it, such as its title, may change at any time.
+    """
+    sources = _sources(site, name)
+    measuring = {key: value for key, value in sources["configuration"].items() if key not in _WORDS}
+    return digest_of({**sources, "configuration": measuring, "missing": sorted(sources["missing"])})
+
+
+def _sources(site: Site, name: str) -> Mapping[str, Any]:
+    document = load_experiment_document(name)
+    configuration = document.data
+    check_experiment(configuration, document.where)
     words = {word for one in configuration["variants"] for word in one.get("requires", ())}
     words |= set(configuration.get("requires", ()))
-    return expand(
-        configuration,
-        scale,
-        missing=lacking(configuration["protocol"], site) | dict(missing(sorted(words), site)),
-        site_client_options=site.ceilings.client_options(),
-    )
-
-
-@dataclass(frozen=True)
-class BlockPlan:
-    """One block of one experiment, as one Snakemake job runs it."""
-
-    site: str
-    data_set: str
-    experiment: str
-    scale: str
-    block: int
-    digest: str
-
-    @property
-    def receipt(self) -> Path:
-        """The file that says that the block is complete for this plan."""
-        raw = raw_directory(self.data_set, self.experiment)
-        return raw / f"block-{self.block:02d}" / f"receipt-{self.digest}.json"
-
-    @property
-    def path(self) -> Path:
-        """Where the plan is written for the job: outside of `benchmarks/`, since it is no evidence."""
-        return working_directory() / "plans" / f"{self.data_set}-{self.experiment}-{self.block:02d}-{self.digest}.json"
-
-    def write(self) -> None:
-        """Write the plan for the job that runs it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(canonical_json(self.__dict__) + "\n")
+    return {
+        "configuration": configuration,
+        "missing": lacking(configuration["protocol"], site) | dict(missing(sorted(words), site)),
+        "site_client_options": site.ceilings.client_options(),
+    }
 
 
 def raw_directory(data_set: str, experiment: str) -> Path:
@@ -66,18 +55,17 @@ def raw_directory(data_set: str, experiment: str) -> Path:
     return benchmarks_directory() / data_set / experiment / "raw"
 
 
-def plans(site: Site, data_set: str, scale: str, names: Iterable[str], blocks: int | None = None) -> list[BlockPlan]:
-    """Return every block of the named experiments, block by block: experiments take turns within a repetition.
+def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -> list[PlannedBlock]:
+    """Return every block of the designs, block by block: experiments take turns within a repetition.
 
     Raises ConfigurationError where the data set cannot take them: a copy, or one that holds another scale.
     """
     refuse_copies(data_set)
-    designs = [design_for(site, name, scale) for name in names]
     designs = [design for design in designs if design.sets]
     for design in designs:
         refuse_mixed_scales(data_set, design)
     found = [
-        BlockPlan(site.name, data_set, design.name, scale, block, plan_digest(design, block))
+        PlannedBlock(design.name, block, plan_digest(design, block))
         for design in designs
         for block in range(1, (blocks or design.blocks) + 1)
     ]
@@ -119,20 +107,6 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
                 where=path.parent.parent,
                 next_step=f"measure into another data set, for example --data {data_set}-{design.scale}",
             )
-
-
-def read_plan(data_set: str, experiment: str, block: int, digest: str) -> BlockPlan:
-    """Read the plan of a job. Raises ConfigurationError when there is none, or when the design has changed since."""
-    refuse_copies(data_set)
-    wanted = BlockPlan("", data_set, experiment, "", block, digest)
-    try:
-        return BlockPlan(**json.loads(wanted.path.read_text()))
-    except FileNotFoundError as error:
-        raise ConfigurationError(
-            "this block was never planned",
-            where=wanted.path,
-            next_step=f"start with: {replay_command('measure', '--help')}",
-        ) from error
 
 
 def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: int = 3) -> Estimate:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ReplayError
 from replay.cluster.mirroring import take_mirror_snapshot, wait_until_copied
 from replay.design.design import Cell, CellSet
-from replay.measure.bench import Bench
+from replay.design.needs import WHOLE, Option
 from replay.measure.guard import Guard
-from replay.procedures.parts.mirror_cells import MirrorCells, MirrorWatch
+from replay.measure.procedure import Watch
+from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.single_tool import SingleTool
+from replay.procedures.watches.mirror import Mirror, MirrorCells, MirrorWatch
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
 
@@ -34,64 +37,54 @@ _WRITES = (
 )
 
 
-class Amplification(SingleTool):
-    """Writes `options.operations` times in each cell, or as often as `options.bytes_at_most` allows."""
+class Counted(OneTool):
+    """A tool that does `options.operations`, or as many as `options.bytes_at_most` allows: a count needs no pilot."""
 
-    pilot_share = 0.0
+    def is_sized(self, raw: Path, cell: Cell) -> bool:
+        """Know the size of every cell beforehand."""
+        size, option = int(cell.levels["io_size_bytes"]), self.procedure.option
+        operations = max(1, min(int(option("operations")), int(option("bytes_at_most")) // size))
+        self.io_total_bytes[cell.cell_id] = operations * size
+        return True
 
-    def __init__(self, bench: Bench, design) -> None:
-        super().__init__(bench, design)
-        self.mirror = OneSnapshotCells(bench, None)
-        self.daemons = DaemonSampler(bench, bench.sampler)
-        self._opening: Reading | None = None
-        self._check()
+    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+        """Nothing: how often a cell writes is given, and no pilot would change it."""
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
-        """Make the images as `single_tool` does; no pilots. Raises ReplayError where no OSD tells its counters."""
-        if not (reading := self.daemons.read()).osds():
-            why = "; ".join(reading.unanswered) or "there is none"
-            raise ReplayError(
-                f"no OSD tells its counters ({why})",
-                where=f"{self.design.name} on site {self.bench.site.name}",
-                next_step="allow its client `ceph tell osd.N perf dump`: the capability osd 'allow *'",
-            )
-        super().open_block(raw, sets)
-        # What filling the images left behind must not be counted for the first cell.
-        self._await_quiet()
 
-    def run(self, cell: Cell, seed: int) -> Measured:
-        """Take the opening reading, then write."""
-        self._opening = self.daemons.read()
-        return super().run(cell, seed)
+class Ledger(Watch):
+    """The counters of every daemon, from before a cell until all is at rest that it set in motion."""
 
-    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def begin(self) -> None:
+        """Set up the sampler."""
+        self.daemons = DaemonSampler(self.bench, self.bench.sampler)
+        self.opening: Reading | None = None
+
+    def open(self) -> None:
+        """Wait: what filling the images left behind must not be counted for the first cell."""
+        self.await_quiet()
+
+    def started(self, cell: Cell) -> None:
+        """Take the opening reading."""
+        self.opening = self.daemons.read()
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait for all that the cell set in motion; then take the closing reading."""
-        waits = super().restore(cell, measured)
+        waits: list[Wait] = []
         guard = Guard(self.bench)
         while True:
-            quiet, closing = self._await_quiet()
+            quiet, closing = self.await_quiet()
             # Trimming of a snapshot begins a moment after its removal: look again until there was none.
             trimmed = list(guard.settle())
             waits += [quiet, *trimmed]
             if not trimmed:
                 break
-        measured.samples["ledger"] = self.daemons.between(self._opening, closing)
+        measured.samples["ledger"] = self.daemons.between(self.opening, closing)
         if quiet.outcome != "quiet" and measured.invalid is None:
             what = f"the OSDs still wrote {QUIET_WITHIN_SECONDS:.0f} s after the cell, so that its counts have no end"
             measured.invalid = ("incomplete", what)
         return waits
 
-    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
-        """Nothing: how often a cell writes is given, and no pilot would change it."""
-
-    def _load_size(self, raw: Path, cell: Cell) -> bool:
-        """Know the size of every cell beforehand: a count needs no pilot."""
-        size, options = int(cell.levels["io_size_bytes"]), self.design.options
-        operations = max(1, min(int(options["operations"]), int(options["bytes_at_most"]) // size))
-        self.io_total_bytes[cell.cell_id] = operations * size
-        return True
-
-    def _await_quiet(self) -> tuple[Wait, Reading]:
+    def await_quiet(self) -> tuple[Wait, Reading]:
         """Wait until the OSDs rest; return the wait and the last reading."""
         started = time.monotonic()
         with self.bench.costs.measure("wait"):
@@ -105,15 +98,6 @@ class Amplification(SingleTool):
                     outcome = "quiet" if wrote < QUIET_OPERATIONS else "still_writing"
                     return Wait("osds_quiet", seconds, outcome, {"writes_in_last_second": wrote}), last
 
-    def _check(self) -> None:
-        where = f"config/experiments/{self.design.name}.yaml"
-        for name in ("operations", "bytes_at_most"):
-            value = self.design.options.get(name)
-            if not isinstance(value, int) or value < 1:
-                raise ConfigurationError(f"options.{name} is {value!r}, no whole number above 0", where=where)
-        if set(self.design.factors.get("io_type", ())) != {"write"}:
-            raise ConfigurationError("amplification needs the factor `io_type`: write", where=where)
-
 
 def writes_in(sample: dict[str, Any]) -> int:
     """Return how many copies and writes of data the OSDs of all clusters did, from `DaemonSampler.between`."""
@@ -125,12 +109,20 @@ def writes_in(sample: dict[str, Any]) -> int:
     )
 
 
-class OneSnapshotCells(MirrorCells):
+class OneSnapshot(Mirror):
     """Mirroring around cells that are counted: of a snapshot-mirrored image, one snapshot when the writes are done.
 
     At an interval their number would depend on how fast the cell was. The first write to an object after the snapshot
     of the cell before still pays for the copy that a snapshot keeps.
     """
+
+    def cells_of_block(self) -> MirrorCells:
+        """Return what makes the watch of each cell."""
+        return OneSnapshotCells(self.bench, None)
+
+
+class OneSnapshotCells(MirrorCells):
+    """Makes a watch for each counted cell."""
 
     def watch(self, made, *, is_write: bool) -> MirrorWatch:
         """Return the watch of one cell on that image."""
@@ -156,6 +148,37 @@ class OneSnapshotWatch(MirrorWatch):
 
     def _await_snapshot(self) -> Wait:
         return wait_until_copied(self.cells._copied(self.made), self.snapshots[-1])
+
+
+class Amplification(SingleTool):
+    """Writes `options.operations` times in each cell, or as often as `options.bytes_at_most` allows."""
+
+    needs = replace(
+        SingleTool.needs,
+        factors=tuple(
+            replace(one, words=("write",)) if one.name == "io_type" else one for one in SingleTool.needs.factors
+        ),
+        options=(
+            SingleTool.needs.option("io_threads"),
+            Option("operations", WHOLE, "operations", "writes of a cell"),
+            Option("bytes_at_most", WHOLE, "bytes", "what a cell writes at the most"),
+        ),
+    )
+    driver = Counted()
+    watches = (OneSnapshot(), Ledger())
+    pilot_share = 0.0
+
+    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+        """Make the images as `single_tool` does; no pilots. Raises ReplayError where no OSD tells its counters."""
+        _, ledger = self.watches
+        if not (reading := ledger.daemons.read()).osds():
+            why = "; ".join(reading.unanswered) or "there is none"
+            raise ReplayError(
+                f"no OSD tells its counters ({why})",
+                where=f"{self.design.name} on site {self.bench.site.name}",
+                next_step="allow its client `ceph tell osd.N perf dump`: the capability osd 'allow *'",
+            )
+        super().open_block(raw, sets)
 
 
 PROTOCOL = Amplification

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from replay.base.clock import utc_now
-from replay.base.errors import ConfigurationError, ReplayError
-from replay.design.design import Cell, CellSet
+from replay.base.errors import ReplayError
+from replay.design.design import Cell
 from replay.design.media import Write
-from replay.measure.bench import Bench
-from replay.measure.procedure import Protocol, is_journaled
+from replay.design.needs import NUMBER, Factor, Needs, Option
+from replay.measure.procedure import Driver, Look, Procedure, Target, is_journaled
 from replay.owned.images import BlockImage, create_image
-from replay.procedures.parts.mirror_cells import MirrorCells
-from replay.procedures.trial.client import BLOCK_BYTES
-from replay.procedures.trial.pair import MirroredPair
-from replay.procedures.trial.procedure import Trial, TrialPlan, client_argv, client_spec
+from replay.owned.open_site import OpenSite
+from replay.procedures.drivers.trial.client import BLOCK_BYTES
+from replay.procedures.drivers.trial.pair import MirroredPair
+from replay.procedures.drivers.trial.trial import Trial, TrialPlan, client_argv, client_spec
+from replay.procedures.watches.mirror import MirrorCells
 from replay.raw.record import Measured, Wait
-from replay.tools import OutputError, adapter
+from replay.tools import Result
 from replay.tools.running.background import Background
 
 FILL_SECONDS_AT_MOST = 300.0
@@ -31,45 +30,23 @@ SIMULATED_LOSS = (
 )
 
 
-class Failover(Protocol):
-    """Runs one trial per cell: `levels["kind"]` is planned (demote, promote) or forced (promote after a loss)."""
+class FreshPair(Target):
+    """An image with known contents and its copy, for each cell; removed from both clusters after it."""
 
-    program = "rbd"
-    writes_are_known = True
-    overhead_seconds = 3.0
-
-    def __init__(self, bench, design) -> None:
-        super().__init__(bench, design)
-        self.adapter = adapter(design.configuration["tool"])
-        self.mirror = MirrorCells(bench, design.configuration.get("snapshot_interval_seconds"))
+    def begin(self) -> None:
+        """Have no pair yet."""
+        self.mirror = MirrorCells(self.bench, self.design.configuration.get("snapshot_interval_seconds"))
         self.pairs: list[MirroredPair] = []
         self.content_seed = 0
-        self._check()
-
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
-        """Create nothing: each trial has an image of its own."""
-
-    def close_block(self) -> None:
-        """Remove what an interrupted trial left, on both clusters."""
-        while self.pairs:
-            self.pairs[-1].remove()
-            self.pairs.pop()
-
-    def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return the fill of the trial's image, and its writes at the rate that is asked for, for as long as can be."""
-        options = self.design.options
-        seconds = options["write_seconds"] + options["write_spread_seconds"]
-        written = BLOCK_BYTES * options["writes_per_second"] * seconds
-        return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Create, fill and mirror an image, and wait until the second cluster has it."""
-        self.close_block()
+        self.close()
         self.content_seed = random.SystemRandom().getrandbits(31)
 
-        def fill(bench: Bench, made: BlockImage) -> None:
+        def fill(bench: OpenSite, made: BlockImage) -> None:
             # Known here before the contents are: an interruption from now on removes it.
-            self.pairs.append(MirroredPair(bench, made))
+            self.pairs.append(MirroredPair(self.bench, made))
             self._fill(cell, made)
 
         create_image(self.bench, f"{cell.variant.name}-{cell.levels['kind']}", cell.variant.image, fill_with=fill)
@@ -77,63 +54,16 @@ class Failover(Protocol):
         self.pairs[-1].own_copy()
         return []
 
-    def run(self, cell: Cell, seed: int) -> Measured:
-        """Run the trial and judge it by its own log."""
-        options, mode = self.design.options, cell.variant.image.mirroring
-        interval = self.mirror.snapshot_interval_seconds
-        plan = TrialPlan(
-            kind=str(cell.levels["kind"]),
-            seed=self.content_seed,
-            # The end of writing falls on any moment between two snapshots, or two looks at the journal.
-            write_seconds=options["write_seconds"] + options["write_spread_seconds"] * random.Random(seed).random(),
-            writes_per_second=float(options["writes_per_second"]),
-            client_options=dict(cell.variant.client_options),
-            snapshot_interval_seconds=interval if mode == "snapshot" else None,
-        )
-        trial = Trial(self.bench, self.pairs[-1], plan)
-        started_at = utc_now()
-        problem: ReplayError | None = None
-        with self.bench.costs.measure("tool"):
-            before = self.bench.sampler.read()
-            try:
-                trial.run()
-            except ReplayError as error:
-                problem = error
-            after = self.bench.sampler.read()
-        measured = Measured(
-            argv=_argv(plan),
-            results={
-                "stdout": ("stdout", trial.log.content()),
-                "stderr": ("stderr", b"" if problem is None else trial.log.hide(f"{problem}\n").encode()),
-                "acknowledgements": ("acknowledgements.csv", trial.acknowledgements),
-            },
-            exit_status=0 if problem is None else 1,
-            started_at=started_at,
-            ended_at=utc_now(),
-            tool_seconds=trial.log.now(),
-            load=self.bench.sampler.load(before, after),
-            facts=self._facts(plan, trial),
-        )
-        self._judge(cell, measured, problem, trial)
-        return measured
-
-    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove the image from both clusters."""
-        self.close_block()
+        self.close()
         return []
 
-    def _check(self) -> None:
-        where = f"config/experiments/{self.design.name}.yaml"
-        for name in ("write_seconds", "write_spread_seconds", "writes_per_second"):
-            value = self.design.options.get(name)
-            if not isinstance(value, int | float) or value <= 0:
-                raise ConfigurationError(f"options.{name} is {value!r}, no number above 0", where=where)
-        kinds = set(self.design.factors.get("kind", ())) - {"planned", "forced"}
-        if kinds or "kind" not in self.design.factors:
-            raise ConfigurationError("failover needs the factor `kind`: planned, forced", where=where)
-        plain = [variant.name for variant in self.design.variants if not variant.image.mirroring]
-        if plain:
-            raise ConfigurationError(f"failover needs mirrored variants: {', '.join(plain)}", where=where)
+    def close(self) -> None:
+        """Remove what an interrupted trial left, on both clusters."""
+        while self.pairs:
+            self.pairs[-1].remove()
+            self.pairs.pop()
 
     def _fill(self, cell: Cell, made: BlockImage) -> None:
         size = made.image.size_bytes
@@ -150,51 +80,110 @@ class Failover(Protocol):
         finally:
             filling.kill()
 
-    def _facts(self, plan: TrialPlan, trial: Trial) -> dict[str, Any]:
-        facts: dict[str, Any] = {
-            "content_seed": str(plan.seed),
-            "write_seconds": round(plan.write_seconds, 3),
-            "writes_per_second": plan.writes_per_second,
-        }
-        if plan.snapshot_interval_seconds is not None:
-            facts["snapshots_taken"] = trial.snapshots_taken
-            facts["snapshot_interval_seconds"] = plan.snapshot_interval_seconds
-        if plan.kind == "forced":
-            facts["simulated_loss"] = SIMULATED_LOSS
-        return facts
 
-    def _judge(self, cell: Cell, measured: Measured, problem: ReplayError | None, trial: Trial) -> None:
-        if problem is not None:
-            measured.invalid = ("failed", problem.what)
-            return
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
-            return
-        metrics = result.metrics
-        # One that the loss cut off may have been taken all the same: then the second cluster holds some of the writes.
-        without = not trial.snapshots_taken and not metrics["writes_present"]
-        if cell.variant.image.mirroring == "snapshot" and without:
-            measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
-        measured.headline = (
-            f"first write after {metrics['seconds_to_first_write']:.2f} s, {metrics['lost_seconds']:.2f} s lost"
+class FailoverTrial(Driver):
+    """Runs a trial on the cell's pair. A step that does not end as it must makes the cell void."""
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+        """Run the trial; its own log is the output."""
+        target, option = self.procedure.target, self.procedure.option
+        interval = target.mirror.snapshot_interval_seconds
+        plan = TrialPlan(
+            kind=str(cell.levels["kind"]),
+            seed=target.content_seed,
+            # The end of writing falls on any moment between two snapshots, or two looks at the journal.
+            write_seconds=option("write_seconds") + option("write_spread_seconds") * random.Random(seed).random(),
+            writes_per_second=float(option("writes_per_second", cell)),
+            client_options=dict(cell.variant.client_options),
+            snapshot_interval_seconds=interval if cell.variant.image.mirroring == "snapshot" else None,
+        )
+        trial = Trial(self.bench, target.pairs[-1], plan)
+        started_at = utc_now()
+        problem: ReplayError | None = None
+        with self.bench.costs.measure("tool"):
+            before = self.bench.sampler.read()
+            try:
+                trial.run()
+            except ReplayError as error:
+                problem = error
+            after = self.bench.sampler.read()
+        return Measured(
+            argv=_argv(plan),
+            results={
+                "stdout": ("stdout", trial.log.content()),
+                "stderr": ("stderr", b"" if problem is None else trial.log.hide(f"{problem}\n").encode()),
+                "acknowledgements": ("acknowledgements.csv", trial.acknowledgements),
+            },
+            exit_status=0 if problem is None else 1,
+            started_at=started_at,
+            ended_at=utc_now(),
+            tool_seconds=trial.log.now(),
+            load=self.bench.sampler.load(before, after),
+            facts=_facts(plan, trial),
+            invalid=None if problem is None else ("failed", problem.what),
         )
 
 
+class Failover(Procedure):
+    """Runs one trial per cell: `levels["kind"]` is planned (demote, promote) or forced (promote after a loss)."""
+
+    needs = Needs(
+        tools=("failover",),
+        factors=(Factor("kind", "how the site is given up", words=("planned", "forced"), required=True),),
+        options=(
+            Option("write_seconds", NUMBER, "seconds", "how long the client writes before the site is given up"),
+            Option("write_spread_seconds", NUMBER, "seconds", "it writes for a random part of this on top"),
+            Option("writes_per_second", NUMBER, "operations/s", "the most that it writes", varies=True),
+        ),
+        programs=("rbd",),
+        mirroring="always",
+        image_per_cell=True,
+    )
+    target = FreshPair()
+    driver = FailoverTrial()
+    overhead_seconds = 3.0
+    writes_are_known = True
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the fill of the trial's image, and its writes at the rate that is asked for, for as long as can be."""
+        seconds = self.option("write_seconds") + self.option("write_spread_seconds")
+        written = BLOCK_BYTES * self.option("writes_per_second", cell) * seconds
+        return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
+
+    def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
+        """Void a trial without a snapshot where snapshots are mirrored."""
+        # One that the loss cut off may have been taken all the same: then the second cluster holds some of the writes.
+        without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
+        if cell.variant.image.mirroring == "snapshot" and without:
+            measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return how long nobody could write, and what was lost."""
+        return f"first write after {metrics['seconds_to_first_write']:.2f} s, {metrics['lost_seconds']:.2f} s lost"
+
+
+def _facts(plan: TrialPlan, trial: Trial) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "content_seed": str(plan.seed),
+        "write_seconds": round(plan.write_seconds, 3),
+        "writes_per_second": plan.writes_per_second,
+    }
+    if plan.snapshot_interval_seconds is not None:
+        facts["snapshots_taken"] = trial.snapshots_taken
+        facts["snapshot_interval_seconds"] = plan.snapshot_interval_seconds
+    if plan.kind == "forced":
+        facts["simulated_loss"] = SIMULATED_LOSS
+    return facts
+
+
 def _argv(plan: TrialPlan) -> list[str]:
-    public = replace(plan, seed=0, client_options={})
+    interval = plan.snapshot_interval_seconds
     return [
         "failover",
-        f"--kind={public.kind}",
-        f"--write-seconds={public.write_seconds:.3f}",
-        f"--writes-per-second={public.writes_per_second:g}",
-        *(
-            [f"--snapshot-interval-seconds={public.snapshot_interval_seconds:g}"]
-            if public.snapshot_interval_seconds is not None
-            else []
-        ),
+        f"--kind={plan.kind}",
+        f"--write-seconds={plan.write_seconds:.3f}",
+        f"--writes-per-second={plan.writes_per_second:g}",
+        *([] if interval is None else [f"--snapshot-interval-seconds={interval:g}"]),
     ]
 
 

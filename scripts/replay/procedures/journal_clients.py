@@ -4,71 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
-from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import missing
-from replay.design.design import CellSet, Image, Skip, Variant
+from replay.design.design import CellSet, Skip, Variant
+from replay.design.needs import Factor
 from replay.owned.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_pool_entries
-from replay.owned.images import BlockImage, create_image
 from replay.procedures.multi_client import MultiClient
+from replay.procedures.targets.images import Images
 
 #: Values of a variant's level `journal_pool`.
 IN_DATA_POOL, OF_ITS_OWN = "data", "own"
 
 
-class JournalClients(MultiClient):
-    """Runs `multi_client`'s cells; a variant's level `journal_pool` says where its journals lie (`data`, `own`).
+class JournaledImages(Images):
+    """Images, and a pool for the journals of some of them: the one that the site names, else one of the block's own.
 
-    A journal pool of its own is the one that the site names, else one that is made for the block, with as many copies
-    as the data pool. A site's journal pool is used by no other variant.
+    A pool that is made has as many copies as the data pool. A site's journal pool is used by no other variant.
     """
 
-    def __init__(self, bench, design) -> None:
-        super().__init__(bench, design)
+    def begin(self) -> None:
+        """Have no pool yet."""
+        super().begin()
         self.journal_pool: str | None = None
         self.made: ExperimentPool | None = None
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open(self, sets: Sequence[CellSet]) -> None:
         """Make the journals' pool where a variant of these sets needs one, then the images.
 
         Where the site neither names a journal pool nor lets Replay make one, those variants are unavailable.
         """
         variants = {cell.variant.name: cell.variant for one in sets for cell in one.cells}
-        separate = [variant for variant in variants.values() if _place(variant) == OF_ITS_OWN]
+        separate = [variant for variant in variants.values() if place(variant) == OF_ITS_OWN]
         lacks = missing(["pool_create", "pool_delete"], self.bench.site)
         if separate and self.bench.site.pools.journal is not None:
             self.journal_pool = self.bench.site.pools.journal.name
         elif separate and lacks:
             word, why = lacks[0]
-            self.unavailable += [Skip(one.name, word, f"it names no journal pool, and {why}") for one in separate]
-            rest = [
-                replace(one, cells=tuple(cell for cell in one.cells if cell.variant not in separate)) for one in sets
-            ]
-            sets = [one for one in rest if one.cells]
+            why = f"it names no journal pool, and {why}"
+            self.procedure.unavailable += [Skip(one.name, word, why) for one in separate]
+            sets = self.procedure.available(sets)
         elif separate:
             self.bench.say("a pool for journals: create")
             self.made = create_pool(self.bench, "journals", self._spec(), application="rbd")
             await_pools(self.bench, [self.made])
             self.journal_pool = self.made.name
-        super().open_block(raw, sets)
+        super().open(sets)
 
-    def close_block(self) -> None:
+    def close(self) -> None:
         """Remove the images, and then the journals' pool, which holds objects until they are gone.
 
         The pool of a creation that was cut short stands in the ledger only; it goes with the next run's leftovers.
         """
         try:
-            super().close_block()
+            super().close()
         finally:
             made, self.made, self.journal_pool = self.made, None, None
             if made is not None:
                 remove_pool_entries(self.bench, lambda entry: entry.id == made.entry_id)
-
-    def _create_image(self, suffix: str, image: Image, image_name: str) -> BlockImage:
-        owner = next(one for one in self.design.variants if one.image_name == image_name)
-        pool = self.journal_pool if _place(owner) == OF_ITS_OWN else self.bench.site.pools.data.name
-        return create_image(self.bench, suffix, image, journal_pool=pool)
 
     def _spec(self) -> PoolSpec:
         """Return a pool like the data pool: where journals lie is the only difference."""
@@ -76,21 +69,37 @@ class JournalClients(MultiClient):
         data = next(pool for pool in pools if pool["pool_name"] == self.bench.site.pools.data.name)
         return PoolSpec(replicas=data["size"], pg_num=data["pg_num"])
 
-    def _check(self) -> None:
-        super()._check()
-        where = f"config/experiments/{self.design.name}.yaml"
+
+class JournalClients(MultiClient):
+    """Runs `multi_client`'s cells; a variant's level `journal_pool` says where its journals lie."""
+
+    needs = replace(
+        MultiClient.needs,
+        factors=(
+            *MultiClient.needs.factors,
+            Factor("journal_pool", "where journals lie; in the data pool without it", words=(IN_DATA_POOL, OF_ITS_OWN)),
+        ),
+    )
+    target = JournaledImages(count="clients")
+
+    def place_of(self, variant: Variant) -> dict[str, Any]:
+        """Return the pool of the journals, also for variants whose journals lie in the data pool."""
+        own, data = self.target.journal_pool, self.bench.site.pools.data.name
+        return {"journal_pool": own if place(variant) == OF_ITS_OWN else data}
+
+    def check(self) -> None:
+        """Refuse variants that contradict themselves."""
         places: dict[str, str] = {}
         for variant in self.design.variants:
-            place = _place(variant)
-            if place not in (IN_DATA_POOL, OF_ITS_OWN):
-                raise ConfigurationError(f"{variant.name}: no journal_pool {place!r}", where=where)
-            if place == OF_ITS_OWN and "journaling" not in variant.image.features:
-                raise ConfigurationError(f"{variant.name} has a journal pool and no journal", where=where)
-            if places.setdefault(variant.image_name, place) != place:
-                raise ConfigurationError(f"{variant.name} shares an image, but not where its journal lies", where=where)
+            where = place(variant)
+            if where == OF_ITS_OWN and "journaling" not in variant.image.features:
+                self.refuse(f"{variant.name} has a journal pool and no journal")
+            if places.setdefault(variant.image_name, where) != where:
+                self.refuse(f"{variant.name} shares an image, but not where its journal lies")
 
 
-def _place(variant: Variant) -> str:
+def place(variant: Variant) -> str:
+    """Return where a variant's journals lie."""
     return str(variant.levels.get("journal_pool", IN_DATA_POOL))
 
 

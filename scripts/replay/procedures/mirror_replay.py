@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from replay.base.clock import utc_now
-from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.mirroring import ReplayCounters, copied_snapshots, wait_until_copied
 from replay.cluster.site import Site
-from replay.design.design import Cell, CellSet, Design
+from replay.design.design import Cell
 from replay.design.media import Write
-from replay.measure.bench import Bench
-from replay.measure.procedure import Protocol, is_journaled
-from replay.owned.image_sets import create_images
-from replay.owned.images import BlockImage, remove_images
-from replay.procedures.parts.catch_up import (
+from replay.design.needs import Factor, Needs
+from replay.measure.procedure import Driver, Look, Procedure
+from replay.owned.images import BlockImage
+from replay.procedures.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
+from replay.procedures.drivers.logged_writer import keep_log, lacking_flat_pool
+from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
+from replay.procedures.drivers.steps import StepLog
+from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.mirror_lag import MODE
+from replay.procedures.targets.images import Images
+from replay.procedures.watches.catch_up import (
     REPLAYING,
     STOPPED,
     await_state,
@@ -24,15 +28,11 @@ from replay.procedures.parts.catch_up import (
     snapshots_level,
     wait_until_level,
 )
-from replay.procedures.parts.fio_run import ENTITY, jobs_text, run_fio, written_bytes
-from replay.procedures.parts.mirror_cells import MirrorCells
-from replay.procedures.parts.mirror_design import check_modes, lacking_mirror_daemon
-from replay.procedures.parts.tool_run import client_values
-from replay.procedures.trial.steps import StepLog
+from replay.procedures.watches.mirror import Mirror
+from replay.procedures.watches.replica import check_modes, lacking_mirror_daemon, ordered_snapshot
 from replay.raw.record import Measured, Wait
 from replay.raw.samples import SampleTable
 from replay.samplers.mirror import MirrorSampler
-from replay.tools import OutputError, Result, adapter, judge
 from replay.tools.base import connection
 
 #: The slowest client there may be, before its time is up: 1 MiB/s.
@@ -46,47 +46,20 @@ READ_EVERY_SECONDS = {"journal": 0.25, "snapshot": 0.1}
 COMPLETE_WITHIN_SECONDS = 30.0
 
 
-class MirrorReplay(Protocol):
-    """Each cell overwrites `levels["images"]` images, each wholly and once, while the daemon does not replay them."""
+class CatchUp(Driver):
+    """Stops replay of a cell's images, overwrites each once, starts replay, and watches until it is level."""
 
-    program = "fio"
-    writes_are_known = True
-
-    def __init__(self, bench: Bench, design: Design) -> None:
-        super().__init__(bench, design)
-        self.adapter = adapter(design.configuration["tool"])
-        self.mirror = MirrorCells(bench, None)
-        self.images: dict[str, list[BlockImage]] = {}
+    def begin(self) -> None:
+        """Have stopped nothing yet."""
         self.stopped: list[str] = []
-        self._check()
 
-    @classmethod
-    def lacking(cls, site: Site) -> dict[str, str]:
-        """Return what is missing where replay cannot be stopped and watched."""
-        return lacking_mirror_daemon(site)
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return what is missing where fio cannot write, or replay cannot be stopped and watched."""
+        return lacking_flat_pool(site) | lacking_mirror_daemon(site)
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
-        """Create, fill and mirror the images of each variant, as many as the most that a cell takes."""
-        create_images(self.bench, sets, "images", self.images)
-        for made in (made for several in self.images.values() for made in several):
-            self.mirror.await_first_copy(made)
-
-    def close_block(self) -> None:
-        """Let the daemon replay again what it was told to stop, and remove this block's images."""
-        images = [made for several in self.images.values() for made in several]
-        self.images.clear()
-        try:
-            self._start_stopped()
-        finally:
-            remove_images(self.bench, images)
-
-    def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return each of the cell's images, once."""
-        return [self._once(cell)]
-
-    def run(self, cell: Cell, seed: int) -> Measured:
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
         """Stop, write, take a snapshot where snapshots are mirrored, start, and watch until all is replayed."""
-        mode, images = str(cell.levels["mode"]), self.images[cell.variant.image_name][: int(cell.levels["images"])]
+        mode, images = str(cell.levels["mode"]), self.procedure.target.of(cell)
         log = self._log(images)
         with self.bench.costs.measure("prepare"):
             self._stop(log, images)
@@ -94,22 +67,24 @@ class MirrorReplay(Protocol):
         written = written_bytes(measured)
         if measured.invalid is None and sorted(written) != [ENTITY.format(n) for n in range(1, len(images) + 1)]:
             measured.invalid = ("client_lost", f"fio wrote to {len(written)} of {len(images)} images")
-        if measured.invalid is None:
-            with self.bench.costs.measure("prepare"):
-                snapshots = self._snapshots(log, images) if mode == "snapshot" else {}
-            self._catch_up(measured, mode, images, written, snapshots, log)
-            if measured.invalid is None:
-                self._judge(cell, measured)
-        else:
-            self._keep(measured, log, SampleTable())
+        if measured.invalid is not None:
+            keep_log(measured, log, SampleTable())
+            return measured
+        with self.bench.costs.measure("prepare"):
+            snapshots = self._snapshots(log, images) if mode == "snapshot" else {}
+        self._catch_up(measured, mode, images, written, snapshots, log)
         return measured
 
-    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return each of the cell's images, once."""
+        return [self._once(cell)]
+
+    def rest(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Start what is still stopped after a void cell, and wait until the daemon rests."""
         waited = self._start_stopped()
         if measured.invalid is None and not waited:
             return []
-        daemon, images = self.mirror.require_daemon(), self.images[cell.variant.image_name]
+        daemon, images = self.daemon, self.procedure.target.of(cell)
         with self.bench.costs.measure("wait"):
             await_state(daemon, [made.name for made in images], REPLAYING)
             rest = wait_until_level(
@@ -117,18 +92,27 @@ class MirrorReplay(Protocol):
             )
         return [Wait("replay_resumed", rest.seconds, "rests")]
 
+    def close(self) -> None:
+        """Let the daemon replay again what it was told to stop."""
+        self._start_stopped()
+
+    @property
+    def daemon(self):
+        """The mirror daemon. Raises ReplayError where the site does not name its admin socket."""
+        [mirror] = self.procedure.watches
+        return mirror.cells.require_daemon()
+
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
     def _once(self, cell: Cell) -> Write:
-        size = cell.variant.image.size_bytes * int(cell.levels["images"])
-        return Write(size, journaled=is_journaled(cell))
+        return self.procedure.target.write_of(cell, cell.variant.image.size_bytes * int(cell.levels["images"]))
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
         return StepLog({**client_values(self.bench), **specs}, self.bench.slot, also_hidden=tuple(specs))
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
-        daemon = self.mirror.require_daemon()
+        daemon = self.daemon
         await_state(daemon, [made.name for made in images], REPLAYING)
         for number, made in enumerate(images, start=1):
             started = log.now()
@@ -162,15 +146,10 @@ class MirrorReplay(Protocol):
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
         """Take one mirror snapshot of each image; return their ids by entity."""
         rbd = ["rbd", *connection({"keyring": self.bench.primary_cluster.keyring is not None})]
-        found = {}
-        for number in range(1, len(images) + 1):
-            entity, image = ENTITY.format(number), f"{{image_{number}}}"
-            run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", image], image=entity)
-            words = run.stdout.decode(errors="replace").split()
-            if run.exit_status != 0 or not words or not words[-1].isdigit():
-                raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=entity)
-            found[entity] = int(words[-1])
-        return found
+        return {
+            ENTITY.format(number): ordered_snapshot(log, rbd, f"{{image_{number}}}", image=ENTITY.format(number))
+            for number in range(1, len(images) + 1)
+        }
 
     def _catch_up(
         self,
@@ -182,7 +161,7 @@ class MirrorReplay(Protocol):
         log: StepLog,
     ) -> None:
         """Start replay of all images and read the daemon's counters until it is level: this is what is measured."""
-        daemon, table = self.mirror.require_daemon(), SampleTable()
+        daemon, table = self.daemon, SampleTable()
         names = {ENTITY.format(number): made.name for number, made in enumerate(images, start=1)}
         sampler = MirrorSampler(daemon, names, table, log.now)
         at_rest = sampler.read()
@@ -205,7 +184,7 @@ class MirrorReplay(Protocol):
             measured.load = self.bench.sampler.load(before, self.bench.sampler.read())
             measured.tool_seconds = log.now() - began
         measured.ended_at = utc_now()
-        self._keep(measured, log, table)
+        keep_log(measured, log, table)
         measured.samples["mirror"] = sampler.cost()
         if wait.outcome == "stalled":
             what = f"the mirror daemon stood still for {STALL_SECONDS[mode]:.0f} s before it had caught up"
@@ -220,7 +199,7 @@ class MirrorReplay(Protocol):
         secondary, waits = self.bench.site.secondary, []
         with self.bench.costs.measure("wait"):
             for made, wanted in zip(images, snapshots.values(), strict=True):
-                spec = self.mirror.secondary_spec(made)
+                spec = f"{self.bench.site.second_site.pool}/{made.name}"
                 waits.append(
                     wait_until_copied(
                         lambda spec=spec: copied_snapshots(secondary, spec),
@@ -233,37 +212,56 @@ class MirrorReplay(Protocol):
             measured.invalid = ("replay_did_not_advance", what)
         return waits
 
-    def _keep(self, measured: Measured, log: StepLog, table: SampleTable) -> None:
-        log.add("end", log.now(), 0.0, steps=len(log.lines))
-        measured.results["steps"] = ("steps.jsonl", log.content())
-        measured.results["counters"] = ("counters.csv", table.content())
-
-    def _judge(self, cell: Cell, measured: Measured) -> None:
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        try:
-            result: Result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
-            return
-        measured.invalid = judge(result, self.design.sizing.minimum_seconds)
-        measured.headline = (
-            f"{result.metrics['bytes_per_second'] / 1e6:,.1f} MB/s, level after "
-            f"{result.metrics['seconds_to_catch_up']:.1f} s"
-        )
-
     def _start_stopped(self) -> bool:
         """Start what this process has stopped; tell whether there was anything."""
         names = list(self.stopped)
         for name in names:
-            resume(self.mirror.require_daemon(), name)
+            resume(self.daemon, name)
             self.stopped.remove(name)
         return bool(names)
 
-    def _check(self) -> None:
-        where = f"config/experiments/{self.design.name}.yaml"
-        if "images" not in self.design.factors:
-            raise ConfigurationError("mirror_replay needs the factor `images`", where=where)
-        check_modes(self.design)
+
+class Replay(Mirror):
+    """Mirroring around the cells: the driver knows what they leave behind."""
+
+    def started(self, cell: Cell) -> None:
+        """Read nothing: the driver does."""
+
+    def look_of(self, cell: Cell) -> Look | None:
+        """Do nothing while fio writes: nothing is replayed."""
+        return None
+
+    def judged(self, cell: Cell, measured: Measured, result: object) -> None:
+        """Nothing: what was replayed is the measurement."""
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Let the driver bring the daemon to rest."""
+        return self.procedure.driver.rest(cell, measured)
+
+
+class MirrorReplay(Procedure):
+    """Each cell overwrites `levels["images"]` images, each wholly and once, while the daemon does not replay them."""
+
+    needs = Needs(
+        tools=("mirror-replay",),
+        factors=(Factor("images", "images that are caught up with at once", required=True), MODE, *FIO_FACTORS),
+        options=(IO_DEPTH,),
+        programs=("fio", "rbd"),
+        mirroring="always",
+    )
+    target = Images(count="images")
+    driver = CatchUp()
+    watches = (Replay(),)
+    writes_are_known = True
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate of catching up, and how long it took."""
+        rate = metrics["bytes_per_second"] / 1e6
+        return f"{rate:,.1f} MB/s, level after {metrics['seconds_to_catch_up']:.1f} s"
+
+    def check(self) -> None:
+        """Refuse variants whose level `mode` is not how their image is mirrored."""
+        check_modes(self)
 
 
 def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounters]) -> dict[str, ReplayCounters]:

@@ -8,138 +8,122 @@ and shows as a share of the offered rate that was not met.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ConfigurationError, ReplayError
-from replay.design.design import Cell, CellSet, canonical_json, digest_of
-from replay.measure.bench import Bench
+from replay.base.errors import ReplayError
+from replay.design.design import Cell, CellSet, canonical_json
+from replay.design.needs import WHOLE, Factor, Option
+from replay.procedures.drivers.fio_clients import FioClients
+from replay.procedures.drivers.options import CLIENTS, FIO_FACTORS, IO_DEPTH, RAMP
+from replay.procedures.drivers.pilots import Pilots
 from replay.procedures.fio_profile import FioProfile
-from replay.raw.evidence import pretty_json, record
-from replay.raw.provenance import host
 from replay.raw.record import Measured
 from replay.tools.fio import rw_of
 
-RATE_IO_DEPTH = 128
 READ_SHARE_OF_MIX = 50
 #: In the account, in place of a cell's id.
 PEAK = "peak"
 
 
-class OfferedRate(FioProfile):
-    """Offers `levels["offered_share"]` of the peak. `options.io_depth` is the depth of the closed loop, per client."""
+class PacedClients(FioClients):
+    """fio clients whose peaks are found first. `finding_peak` is true while they run as a closed loop."""
 
-    #: With its share of finding the peaks, which every block does.
-    overhead_seconds = 6.0
-
-    def __init__(self, bench: Bench, design) -> None:
-        super().__init__(bench, design)
+    def begin(self) -> None:
+        """Know no peak yet."""
+        super().begin()
         self.peaks: dict[str, float] = {}
-        self._finding_peak = False
+        self.finding_peak = False
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
-        """Make the images, then find the peak of each variant and workload; its output is kept as evidence.
+    def open(self, raw: Path, sets: Sequence[CellSet]) -> None:
+        """Find the peak of each variant and workload; its output is kept as evidence.
 
         Raises ReplayError when a closed loop gives no rate: without a peak there is nothing to offer a share of.
         """
-        super().open_block(raw, sets)
         leaders = {peak_key(cell): cell for one in sets for cell in one.cells}
         for number, (key, cell) in enumerate(leaders.items(), start=1):
             if key not in self.peaks:
                 self.bench.say(f"peak {number} of {len(leaders)}: {cell.variant.label}")
                 self.peaks[key] = self._find_peak(raw, cell)
 
-    def run(self, cell: Cell, seed: int) -> Measured:
-        """Run the clients at their share of the peak."""
-        measured = super().run(cell, seed)
-        if not self._finding_peak:
-            measured.facts["peak_operations_per_second"] = round(self.peaks[peak_key(cell)], 3)
-            measured.facts["offered_operations_per_second"] = sum(self._rates(cell).values()) * self._clients(cell)
-            if measured.headline:
-                measured.headline += f" of {measured.facts['offered_operations_per_second']:,} offered"
-        return measured
-
-    def _find_peak(self, raw: Path, cell: Cell) -> float:
-        folder = f"pilot/{host()['id']}/{cell.cell_id}"
-        # `round-1.json` is a note, `round-1.result.json` an output.
-        notes = [path for path in (raw / folder).glob("round-*.json") if path.stem.removeprefix("round-").isdigit()]
-        number = 1 + len(notes)
-        seed = int(digest_of([cell.cell_id, "peak", number], 8), 16) & 0x7FFFFFFF
-        self._finding_peak = True
-        expected = sum(map(self.bench.spending.media_bytes, self.expected_writes(cell)))
-        with self.bench.spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
-            reservation.begin(PEAK)
-            try:
-                measured = self.run(cell, seed)
-            finally:
-                self._finding_peak = False
-            reservation.end(void=measured.invalid is not None)
-        outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
-        if measured.invalid:
-            raise ReplayError(
-                f"the peak could not be found: {measured.invalid[0]}: {measured.invalid[1]}",
-                where=f"{self.design.name}, {cell.point} {cell.variant.label}",
-                next_step="mend the cause and run measure again",
-            )
-        result = self.adapter.parse(outputs, measured.exit_status, cell.levels)
-        peak = result.metrics["operations_per_second"]
-        note = {
-            "schema_version": 1,
-            "cell_id": cell.cell_id,
-            "point": cell.point,
-            "variant": cell.variant.name,
-            "levels": dict(cell.levels),
-            "argv": measured.argv,
-            "exit_status": measured.exit_status,
-            "started_at": measured.started_at,
-            "ended_at": measured.ended_at,
-            "seed": seed,
-            "peak_operations_per_second": peak,
-            "host": host(),
-        }
-        for suffix, content in measured.results.values():
-            record(raw, f"{folder}/round-{number}.{suffix}", content)
-        record(raw, f"{folder}/round-{number}.json", pretty_json(note))
-        return peak
-
-    def _observe(self, template: Sequence[str], values: Mapping[str, str | None], **how: Any) -> Measured:
-        component = "pilot" if self._finding_peak else "tool"
-        return super()._observe(template, values, component=component, **how)
-
-    def _options(self, cell: Cell) -> dict[str, Any]:
-        options = super()._options(cell)
-        if self._finding_peak:
-            return options
-        rates = self._rates(cell)
-        paced = {"rate_iops": ",".join(str(rate) for rate in rates.values()), "rate_process": "poisson"}
-        depth = self.design.options.get("rate_io_depth", RATE_IO_DEPTH)
-        return {**options, "io_depth": depth, "fio_options": {**(options.get("fio_options") or {}), **paced}}
-
-    def _clients(self, cell: Cell) -> int:
-        return int(cell.levels["clients"])
-
-    def _rates(self, cell: Cell) -> dict[str, int]:
+    def rates(self, cell: Cell) -> dict[str, int]:
         """Return what one client offers, in whole operations per second, by direction."""
-        offered = self.peaks[peak_key(cell)] * float(cell.levels["offered_share"]) / self._clients(cell)
+        offered = self.peaks[peak_key(cell)] * float(cell.levels["offered_share"]) / int(cell.levels["clients"])
         workload = rw_of(cell.levels).removeprefix("rand")
         if workload in ("rw", "readwrite"):
             share = int(cell.levels.get("rw_mix_read", READ_SHARE_OF_MIX)) / 100
             return {"read": max(1, round(offered * share)), "write": max(1, round(offered * (1 - share)))}
         return {workload: max(1, round(offered))}
 
-    def _check(self) -> None:
-        super()._check()
-        where = f"config/experiments/{self.design.name}.yaml"
-        shares = [cell.levels.get("offered_share") for one in self.design.sets for cell in one.cells]
-        wrong = [share for share in shares if not isinstance(share, int | float) or share <= 0]
-        if wrong:
-            raise ConfigurationError(
-                "offered_rate needs the factor `offered_share`: shares of the peak above 0", where=where
+    def _find_peak(self, raw: Path, cell: Cell) -> float:
+        pilots = Pilots(raw, cell)
+        number = pilots.done + 1
+        seed = pilots.seed("peak", number) & 0x7FFFFFFF
+        spending, self.finding_peak = self.bench.spending, True
+        expected = sum(map(spending.media_bytes, self.expected_writes(cell)))
+        with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
+            reservation.begin(PEAK)
+            try:
+                measured = self.procedure.watched(cell, seed, component="pilot")
+                result = self.procedure.judge(cell, measured)
+            finally:
+                self.finding_peak = False
+            reservation.end(void=measured.invalid is not None)
+        if measured.invalid or result is None:
+            reason, detail = measured.invalid or ("unparsable", "fio said nothing")
+            raise ReplayError(
+                f"the peak could not be found: {reason}: {detail}",
+                where=f"{self.design.name}, {cell.point} {cell.variant.label}",
+                next_step="mend the cause and run measure again",
             )
-        if any("io_depth" in cell.levels for one in self.design.sets for cell in one.cells):
-            what = "offered_rate takes io_depth from `options`: at an offered rate the depth is what it comes to"
-            raise ConfigurationError(what, where=where)
+        peak = result.metrics["operations_per_second"]
+        pilots.keep(number, measured, seed=seed, peak_operations_per_second=peak)
+        return peak
+
+
+class OfferedRate(FioProfile):
+    """Offers `levels["offered_share"]` of the peak. `options.io_depth` is the depth of the closed loop, per client."""
+
+    needs = replace(
+        FioProfile.needs,
+        factors=(Factor("offered_share", "shares of the peak above 0", required=True), CLIENTS, *FIO_FACTORS),
+        options=(
+            # No factor: at an offered rate the depth is what it comes to.
+            replace(IO_DEPTH, varies=False, meaning="operations in flight of the closed loop, for each client"),
+            Option("rate_io_depth", WHOLE, "operations", "the most in flight at an offered rate", default=128),
+            RAMP,
+        ),
+    )
+    driver = PacedClients()
+    #: With its share of finding the peaks, which every block does.
+    overhead_seconds = 6.0
+
+    def run(self, cell: Cell, seed: int) -> Measured:
+        """Run the clients at their share of the peak."""
+        measured = super().run(cell, seed)
+        offered = sum(self.driver.rates(cell).values()) * int(cell.levels["clients"])
+        measured.facts["peak_operations_per_second"] = round(self.driver.peaks[peak_key(cell)], 3)
+        measured.facts["offered_operations_per_second"] = offered
+        if measured.headline:
+            measured.headline += f" of {offered:,} offered"
+        return measured
+
+    def job_options(self, cell: Cell) -> dict[str, Any]:
+        """Return fio's options: those of a closed loop, or with a rate and room for what waits."""
+        options = super().job_options(cell)
+        if self.driver.finding_peak:
+            return options
+        rates = ",".join(str(rate) for rate in self.driver.rates(cell).values())
+        paced = {"rate_iops": rates, "rate_process": "poisson"}
+        return {**options, "io_depth": self.option("rate_io_depth"), "fio_options": paced}
+
+    def check(self) -> None:
+        """Refuse shares that are none."""
+        shares = [cell.levels["offered_share"] for one in self.design.sets for cell in one.cells]
+        if any(not isinstance(share, int | float) or share <= 0 for share in shares):
+            self.refuse("offered_rate needs the factor `offered_share`: shares of the peak above 0")
 
 
 def peak_key(cell: Cell) -> str:

@@ -5,29 +5,31 @@ All of it is set through the ledger, on clusters that Replay started only, and s
 
 from __future__ import annotations
 
-import math
+import json
 import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.placement_state import QUIET_SECONDS, await_calm, await_stable, throttles
-from replay.design.design import Cell, CellSet, Design
+from replay.cluster.session import MonitorSession
+from replay.design.design import Cell, CellSet
 from replay.design.media import Write
-from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
-from replay.measure.bench import Bench
-from replay.measure.procedure import Protocol, parse_and_judge
+from replay.design.needs import WHOLE, Factor, Needs, Option
+from replay.measure.procedure import Look, Procedure, writes
 from replay.owned.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.owned.osd_settings import Osd, OsdSettings
-from replay.procedures.parts.placement_files import read_placement_files
-from replay.procedures.parts.rados_objects import RECORDS_PER_RUN_NAME, BenchObjects, Fill
-from replay.procedures.parts.rados_rounds import run_rounds
+from replay.procedures.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
+from replay.procedures.drivers.rados import RadosRounds
+from replay.procedures.drivers.rados_rounds import Rounds
+from replay.procedures.targets.pools import ObjectPools
+from replay.procedures.targets.rados_objects import RECORDS_PER_RUN_NAME, Fill
 from replay.raw.record import Measured, Wait
-from replay.tools import adapter
-from replay.tools.placement_entities import last_osd
-from replay.tools.rados_bench import mode_of
+from replay.tools import Result
+from replay.tools.logs.placement_entities import ROLES, last_osd
 
+_MODE, *_OTHERS = RADOS_FACTORS
 #: How often as heavy the last OSD is as each other one.
 WEIGHTS = {"equal": 1.0, "unequal": 2.0}
 SIZE_CAP, MESSAGE_CAP = "osd_client_message_size_cap", "osd_client_message_cap"
@@ -36,42 +38,22 @@ BALANCER = ("mgr", "mgr/balancer/active")
 FILL, WRITE = "replay-fill", "replay-write"
 #: An OSD follows a changed option within this time, or does not at all.
 OPTION_WITHIN_SECONDS = 10.0
-_WHOLE_OPTIONS = ("threads", "replicas", "pg_num", "fill_objects", "write_most_objects", "write_most_bytes")
 
 
-class Placement(Protocol):
-    """Runs `rados bench` in one pool at the OSD settings of the cell's levels.
+class PlacedPool(ObjectPools):
+    """One pool whose data move: the OSDs' weights, affinity and throttles are set as each cell's levels say."""
 
-    Factors, each of them optional: `weights` (`equal`, or `unequal`: the last OSD has twice the weight of the others),
-    `primary_affinity` of the last OSD, `message_size_cap_bytes` of all OSDs. A variant's levels are `mode` (`write`,
-    `rand`), `object_size_bytes` and, to slow the last OSD down, `last_osd_message_cap`: so many messages of clients at
-    a time.
-    """
-
-    overhead_seconds = 9.5
-
-    def __init__(self, bench: Bench, design: Design) -> None:
-        super().__init__(bench, design)
-        self.adapter = adapter(design.configuration["tool"])
-        self.rados = adapter("rados-bench")
-        self.program = self.adapter.program
-        self._check()
-        options = {
-            **design.options,
-            "client_options": dict(design.configuration.get("client_options", {})),
-            "keyring": bench.primary_cluster.keyring is not None,
-            "namespace": False,
-        }
-        self.options: dict[str, Any] = options
-        self.settings = OsdSettings(bench)
-        self.objects = BenchObjects(bench, self.rados, options)
+    def begin(self) -> None:
+        """Have neither a pool nor changed settings yet."""
+        super().begin()
+        self.settings = OsdSettings(self.bench)
         self.pool: ExperimentPool | None = None
         self.filled = 0
         self.base_weight = 0.0
         #: What the OSDs' throttles hold where no level says otherwise.
         self.usual: dict[str, int] = {}
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open(self, sets: Sequence[CellSet]) -> None:
         """Make a pool, and write what reads will find."""
         options = self.design.options
         osds = self.settings.osds()
@@ -89,7 +71,7 @@ class Placement(Protocol):
         self.pool = create_pool(self.bench, "placement", spec, application="rados")
         await_pools(self.bench, [self.pool])
         cells = [cell for one in sets for cell in one.cells]
-        sizes = {_size(cell) for cell in cells if mode_of(cell.levels) == "rand"}
+        sizes = {int(cell.levels["object_size_bytes"]) for cell in cells if not writes(cell)}
         if len(sizes) > 1:
             raise ConfigurationError(
                 "reads of several object sizes in one experiment", where=f"config/experiments/{self.design.name}.yaml"
@@ -97,11 +79,11 @@ class Placement(Protocol):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
-                self.bench.charge(f"filling {fill.pool}", self._written(fill.bytes))
+                self.bench.charge(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 
-    def close_block(self) -> None:
+    def close(self) -> None:
         """Set back every setting, then remove the pool with all that is in it; each also where the other fails."""
         try:
             with self.bench.costs.measure("prepare"):
@@ -114,13 +96,6 @@ class Placement(Protocol):
                 if moving := await_calm(self.bench.session):
                     self.bench.say(f"the cluster is not calm yet: {moving}")
 
-    def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what a write may write at the most."""
-        if mode_of(cell.levels) != "write":
-            return []
-        seconds = math.ceil(self.design.sizing.target_seconds)
-        return [self._written(min(self._most_objects(cell) * _size(cell), ASSUMED_BYTES_PER_SECOND * seconds))]
-
     def prepare(self, cell: Cell) -> list[Wait]:
         """Set the cell's levels, and wait until data lie where these want them."""
         with self.bench.costs.measure("prepare"):
@@ -128,59 +103,36 @@ class Placement(Protocol):
         with self.bench.costs.measure("wait"):
             moves = any(one.startswith("crush_weight") for one in changed)
             quiet = QUIET_SECONDS if moves else 0.0
-            wait = await_stable(self.bench.session, self._pool(), self.filled, quiet_seconds=quiet)
+            wait = await_stable(self.bench.session, self.pool_of(cell), self.filled, quiet_seconds=quiet)
         wait.details["changed"] = changed
         return [wait]
 
-    def run(self, cell: Cell, seed: int) -> Measured:
-        """Read where the data lie, then run the tool. `rados bench` takes no seed."""
-        with self.bench.costs.measure("prepare"):
-            placement = read_placement_files(self.bench.session, self._pool())
-        is_write = mode_of(cell.levels) == "write"
-        of_client = {"client_options": dict(cell.variant.client_options)}
-        options = {**self.options, **of_client, "max_objects": self._most_objects(cell)}
-        template = self.adapter.argv_template(cell.levels, options)
-        seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
-        with self.bench.costs.measure("tool"):
-            rounds = run_rounds(
-                self.rados,
-                cell.levels,
-                template,
-                [self.objects.values(self._pool(), WRITE if is_write else FILL)],
-                seconds=seconds,
-                target_seconds=self.design.sizing.target_seconds,
-                slot=self.bench.slot,
-                sampler=self.bench.sampler,
-                between=lambda: None,
-            )
-        measured = Measured(
-            argv=[argument.replace("{seconds}", str(seconds)) for argument in template],
-            results={**rounds.printed(), **rounds.results, **placement},
-            exit_status=rounds.exit_status,
-            started_at=rounds.all[0].started_at,
-            ended_at=rounds.all[-1].ended_at,
-            tool_seconds=rounds.tool_seconds,
-            load=rounds.load(),
-            facts={"replicas": self.design.options["replicas"], "objects_in_pool": self.filled},
-            invalid=rounds.failure(),
-        )
-        self._judge(cell, measured)
-        return measured
-
-    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove what a write cell wrote, and see that it is gone."""
-        if mode_of(cell.levels) != "write":
-            return []
-        started = time.monotonic()
-        with self.bench.costs.measure("wait"):
-            removed = self.objects.remove(self._pool(), [WRITE])
-        if removed.purged and self.filled:
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Remove what a write cell wrote, and see that it is gone, and nothing else."""
+        waits = super().settle(cell, measured)
+        if self.filled and any(wait.outcome == "pool_emptied" for wait in waits):
             raise ReplayError(
                 "a write left objects that its run name does not find; the pool was emptied, and reads find nothing",
-                where=self._pool(),
+                where=self.pool_of(cell),
                 next_step="run measure again: the block makes a new pool",
             )
-        return [Wait("objects_removed", time.monotonic() - started, removed.outcome, {"objects": removed.objects})]
+        return waits
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return new objects in the one pool."""
+        return self._write(size_bytes)
+
+    def _write(self, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self.pool.name, copies=self.procedure.option("replicas"), adds=True)
+
+    def pool_of(self, cell: Cell) -> str:
+        """Return the one pool."""
+        assert self.pool is not None, "open makes it"
+        return self.pool.name
+
+    def run_names(self, cell: Cell) -> list[str]:
+        """Return the run name of what is written, or of what is there to be read."""
+        return [WRITE if writes(cell) else FILL]
 
     def _set(self, cell: Cell) -> list[str]:
         """Bring the OSDs to the cell's levels; return what had to be changed."""
@@ -218,65 +170,88 @@ class Placement(Protocol):
                 time.sleep(0.1)
         return [f"{name} {who}"] if changed else []
 
-    def _pool(self) -> str:
-        assert self.pool is not None, "open_block makes it"
-        return self.pool.name
 
-    def _check(self) -> None:
-        """Refuse what this protocol cannot do, before anything is created."""
-        design, where = self.design, f"config/experiments/{self.design.name}.yaml"
-        if self.adapter.name != "placement":
-            raise ConfigurationError(f"placement has the tool placement, not {self.adapter.name}", where=where)
-        for key in _WHOLE_OPTIONS:
-            if not isinstance(design.options.get(key), int):
-                raise ConfigurationError(f"options.{key} is {design.options.get(key)!r}", where=where)
-        if unknown := set(design.factors.get("weights", ())) - set(WEIGHTS):
-            raise ConfigurationError(f"weights: no {', '.join(map(str, unknown))}", where=where)
-        if bad := [one for one in design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
-            raise ConfigurationError(f"primary_affinity: {bad[0]} is not within 0 and 1", where=where)
-        for one in design.variants:
-            mode, size = one.levels.get("mode"), one.levels.get("object_size_bytes")
-            if mode not in ("write", "rand") or not isinstance(size, int):
-                raise ConfigurationError(
-                    f"{one.name}: levels.mode is write or rand, and object_size_bytes a number", where=where
-                )
-        if self.bench.site.ceilings.rate_bytes_per_second is not None:
-            raise ConfigurationError("rados bench cannot be held to the site's rate", where=where)
+class PlacedRounds(RadosRounds):
+    """Reads where the data lie, then runs `rados bench`."""
 
-    def _judge(self, cell: Cell, measured: Measured) -> None:
-        """Set `measured.invalid` where the output cannot stand; charge what was written to the account."""
-        if measured.invalid:
-            return
-        result = parse_and_judge(self.adapter, cell, measured, self.design.sizing.minimum_seconds)
-        if result is None:
-            return
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+        """Keep what Ceph says of the placement beside the tool's output."""
+        with self.bench.costs.measure("prepare"):
+            placement = placement_files(self.bench.session, self.procedure.target.pool_of(cell))
+        measured = super().run(cell, seed, look=look)
+        measured.results |= placement
+        return measured
+
+    def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
+        """Return what is known of the pool."""
+        return {"replicas": self.procedure.option("replicas"), "objects_in_pool": self.procedure.target.filled}
+
+
+class Placement(Procedure):
+    """Runs `rados bench` in one pool at the OSD settings of the cell's levels."""
+
+    needs = Needs(
+        tools=("placement",),
+        factors=(
+            replace(_MODE, words=("write", "rand")),
+            *_OTHERS,
+            Factor("weights", "unequal: the last OSD has twice the weight of the others", words=tuple(WEIGHTS)),
+            Factor("primary_affinity", "of the last OSD, 0 to 1"),
+            Factor("message_size_cap_bytes", "bytes of clients' messages that each OSD holds at a time"),
+            Factor("last_osd_message_cap", "messages of clients that the last OSD holds at a time"),
+        ),
+        options=(
+            *RADOS_OPTIONS,
+            Option("replicas", WHOLE, "copies", "copies of each object in the pool"),
+            Option("pg_num", WHOLE, "", "placement groups of the pool"),
+            Option("fill_objects", WHOLE, "objects", "what is written for reads to find", can_be_zero=True),
+        ),
+        programs=("rados",),
+    )
+    target = PlacedPool()
+    driver = PlacedRounds()
+    overhead_seconds = 9.5
+
+    def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
+        """Void a cell of which the placement groups do not report every object."""
         if measured.invalid is None:
             known = sum(
                 value for kind, _, name, value in result.entities if (kind, name) == ("placement_group", "objects")
             )
-            if known != self.filled:
-                measured.invalid = ("incomplete", f"placement groups report {known:.0f} of {self.filled} objects")
-        if result.complete:
-            primaries = result.metrics["last_osd_primaries"]
-            measured.headline = f"{result.metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {primaries:.0f} primaries"
-            if mode_of(cell.levels) == "write":
-                self.bench.account(self._written(result.metrics["bytes"]))
+            if known != self.target.filled:
+                what = f"placement groups report {known:.0f} of {self.target.filled} objects"
+                measured.invalid = ("incomplete", what)
 
-    def _written(self, size_bytes: float) -> Write:
-        return Write(size_bytes, pool=self._pool(), copies=self.design.options["replicas"], adds=True)
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate in bytes, and how many primaries the last OSD has."""
+        return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {metrics['last_osd_primaries']:.0f} primaries"
 
-    def _most_objects(self, cell: Cell) -> int:
-        options = self.design.options
-        return max(1, min(options["write_most_objects"], options["write_most_bytes"] // _size(cell)))
+    def check(self) -> None:
+        """Refuse affinities that there are not."""
+        if bad := [one for one in self.design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
+            self.refuse(f"primary_affinity: {bad[0]} is not within 0 and 1")
+
+
+def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:
+    """Return Ceph's JSON of the pool's placement groups and of the OSDs, by role with the file's suffix.
+
+    It is as Ceph says it but for the space between its words: asked over the open connection, which costs
+    milliseconds where three starts of the `ceph` program cost a second of CPU.
+    """
+    commands = {
+        "groups": {"prefix": "pg ls-by-pool", "poolstr": pool},
+        "tree": {"prefix": "osd tree"},
+        "usage": {"prefix": "osd df"},
+    }
+    return {
+        role: (ROLES[role], json.dumps(session.command(command), separators=(",", ":")).encode() + b"\n")
+        for role, command in commands.items()
+    }
 
 
 def _last(osds: Sequence[Osd]) -> Osd:
     number = last_osd(one.number for one in osds)
     return next(one for one in osds if one.number == number)
-
-
-def _size(cell: Cell) -> int:
-    return int(cell.levels["object_size_bytes"])
 
 
 PROTOCOL = Placement

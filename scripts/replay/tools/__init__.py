@@ -1,31 +1,34 @@
 """One module per benchmark tool: it builds the tool's argv and parses its output, and does nothing else.
 
-A module of this package that holds an `ADAPTER` is the adapter of the tool of its name; there is no list to extend.
+A module that holds a `TOOL` is the tool of its name: there is no list to extend. What an experiment's key `tool` names
+is a tool, or a reader of what its procedure logs (`tools/logs`, a `READER`), where a cell is more than one command.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 
+from replay.base import plugins
 from replay.base.errors import ConfigurationError
-from replay.tools.base import Adapter, OutputError, Result, judge, render
+from replay.tools.base import OutputError, Reader, Result, Tool, judge, render
 
-__all__ = ["Adapter", "OutputError", "Result", "adapter", "find_adapter", "judge", "render", "tool_names"]
+__all__ = ["OutputError", "Reader", "Result", "Tool", "adapter", "find_adapter", "judge", "render", "tool_names"]
+
+_ROOMS = ((__name__, "TOOL"), (f"{__name__}.logs", "READER"))
 
 
 @cache
-def find_adapter(name: str) -> Adapter | None:
-    """Return the adapter of a tool, or None; `rbd-bench` and `rbd_bench` name the same one."""
+def find_adapter(name: str) -> Reader | None:
+    """Return the tool or the reader of a name, or None; `rbd-bench` and `rbd_bench` name the same one."""
     module = name.replace("-", "_")
-    if module not in {found.name for found in pkgutil.iter_modules(__path__)}:
-        return None
-    return getattr(importlib.import_module(f"{__name__}.{module}"), "ADAPTER", None)
+    for package, attribute in _ROOMS:
+        if module in plugins.module_names(package):
+            return getattr(plugins.load(package, module), attribute, None)
+    return None
 
 
-def adapter(name: str) -> Adapter:
-    """Return the adapter of a tool. Raises ConfigurationError when there is none of that name."""
+def adapter(name: str) -> Reader:
+    """Return the tool or the reader of a name. Raises ConfigurationError when there is none."""
     found = find_adapter(name)
     if found is None:
         raise ConfigurationError(f"no adapter for the tool {name!r}", next_step=f"use one of {', '.join(tool_names())}")
@@ -33,5 +36,5 @@ def adapter(name: str) -> Adapter:
 
 
 def tool_names() -> list[str]:
-    """Return the names of all tools that have an adapter."""
-    return [found.name for found in pkgutil.iter_modules(__path__) if find_adapter(found.name)]
+    """Return the names that an experiment's `tool` can have."""
+    return sorted(name for package, _ in _ROOMS for name in plugins.module_names(package) if find_adapter(name))

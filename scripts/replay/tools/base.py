@@ -1,12 +1,13 @@
-"""What all adapters share: the interface, the result, the typed error, strict numbers. Pure: no I/O."""
+"""What all tools and readers share: their interfaces, the result, the typed error, strict numbers. Pure: no I/O."""
 
 from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from replay.base.errors import ConfigurationError, ReplayError
 
@@ -57,23 +58,12 @@ class Result:
     complete: bool = True
 
 
-class Adapter(Protocol):
-    """One benchmark tool."""
+class Reader(ABC):
+    """Reads what the cells of an experiment left. `name` is what the experiment's `tool` says."""
 
-    name: str
-    program: str
-    client_options_in: str
-    """`argv`, or `conf` for a tool whose Ceph options (`rbd_cache`, …) can only stand in the file `{conf}`."""
+    name: ClassVar[str]
 
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return the argv with `{conf} {client} {keyring} {pool} {namespace} {image} {seed} {output}` … in it."""
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the environment that the tool needs beside its argv, with the same placeholders."""
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files that the tool writes beside stdout and stderr: role, which is its placeholder, to suffix."""
-
+    @abstractmethod
     def parse(
         self,
         outputs: Mapping[str, str],
@@ -86,6 +76,35 @@ class Adapter(Protocol):
 
         `levels` is what was asked for; what the output says it did must equal it. Raises OutputError.
         """
+
+
+class Tool(Reader):
+    """One benchmark tool: builds its argv and reads its output, and does nothing else."""
+
+    program: ClassVar[str]
+
+    @abstractmethod
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the argv with `{conf} {client} {keyring} {pool} {namespace} {image} {seed} {output}` … in it."""
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the files that the tool writes beside stdout and stderr: role, which is its placeholder, to suffix."""
+        return {}
+
+
+class NetworkTool(Tool):
+    """A tool of two ends: the argv is the client's, with `{server} {port} {seconds}` in it."""
+
+    #: What the server prints when it accepts connections.
+    listening: ClassVar[str]
+
+    @abstractmethod
+    def server_argv(self, bind: str | None = None) -> list[str]:
+        """Return the argv of a server on `{port}` that serves one client and ends; on all addresses without `bind`."""
+
+    def hide(self, content: bytes) -> bytes:
+        """Return the output with a placeholder for addresses and hosts that the tool prints by itself."""
+        return content
 
 
 def render(template: list[str], values: Mapping[str, Any]) -> list[str]:

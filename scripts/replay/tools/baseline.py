@@ -7,38 +7,33 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.tools import fio, iperf3
-from replay.tools.base import Adapter, Result
+from replay.tools.base import Result, Tool
 
 MEDIA, NETWORK = "media", "network"
-_TOOLS: Mapping[str, Adapter] = {MEDIA: fio.ADAPTER, NETWORK: iperf3.ADAPTER}
+_TOOLS: Mapping[str, Tool] = {MEDIA: fio.TOOL, NETWORK: iperf3.TOOL}
 
 
-def tool_of(levels: Mapping[str, Any]) -> Adapter:
-    """Return the adapter that measures a cell's resource. Raises ConfigurationError for one that nothing measures."""
-    found = _TOOLS.get(str(levels.get("resource")))
-    if found is None:
-        raise ConfigurationError(f"resource {levels.get('resource')!r} is none of {', '.join(_TOOLS)}")
-    return found
-
-
-class Baseline:
-    """The adapter of both tools."""
+class Baseline(Tool):
+    """Both tools, each for its resource."""
 
     name = "baseline"
     program = "fio"
-    client_options_in = "argv"
+
+    @staticmethod
+    def tool_of(levels: Mapping[str, Any]) -> Tool:
+        """Return the tool that measures a cell's resource. Raises ConfigurationError for one that nothing measures."""
+        found = _TOOLS.get(str(levels.get("resource")))
+        if found is None:
+            raise ConfigurationError(f"resource {levels.get('resource')!r} is none of {', '.join(_TOOLS)}")
+        return found
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return the tool's argv, see its own adapter."""
-        return tool_of(levels).argv_template(levels, options)
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing: neither tool talks to a cluster here."""
-        return {}
+        """Return the argv of the resource's tool."""
+        return self.tool_of(levels).argv_template(levels, options)
 
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files that the tool writes beside stdout and stderr."""
-        return tool_of(levels).result_files(levels, options)
+        """Return the files that the resource's tool writes."""
+        return self.tool_of(levels).result_files(levels, options)
 
     def parse(
         self,
@@ -48,8 +43,8 @@ class Baseline:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse the tool's output; see `Adapter.parse`."""
-        return tool_of(levels).parse(outputs, exit_status, levels, names=names)
+        """Parse the output of the resource's tool."""
+        return self.tool_of(levels).parse(outputs, exit_status, levels, names=names)
 
 
-ADAPTER = Baseline()
+TOOL = Baseline()

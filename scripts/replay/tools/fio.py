@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, option_text
-from replay.tools.fio_output import Client, read_clients
-from replay.tools.fio_totals import check_levels, histogram, metrics
+from replay.tools.base import OutputError, Result, Tool, option_text
+from replay.tools.output.fio_output import Client, read_clients
+from replay.tools.output.fio_totals import check_levels, histogram, metrics
 
 _RW = {
     ("read", "seq"): "read", ("write", "seq"): "write", ("rw", "seq"): "rw",
@@ -21,22 +21,17 @@ _RW = {
 }  # fmt: skip
 
 
-class Fio:
-    """The fio adapter."""
+class Fio(Tool):
+    """One fio."""
 
     name = "fio"
     program = "fio"
-    client_options_in = "conf"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv of one job on one image; `job_options` says which levels and options there are."""
         job = [f"--{name}={value}" for name, value in job_options(levels, options).items()]
         image = [] if "engine" in options else ["--rbdname={image}"]
         return ["fio", "--output-format=json+", "--output={output}", "--name=cell", *job, *image]
-
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return CEPH_CONF: librbd inside fio takes no `--conf`. A *server* needs it, not the controlling client."""
-        return {"CEPH_CONF": "{conf}"}
 
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
         """Return the JSON file that `--output` names."""
@@ -50,7 +45,7 @@ class Fio:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse the JSON (`output`, else stdout) of a single job or of client/server mode; see `Adapter.parse`.
+        """Parse the JSON (`output`, else stdout) of a single job or of client/server mode; see `Reader.parse`.
 
         `levels["clients"]` is how many clients must have taken part (one when it is not given, for a single job).
         Latencies are completion latencies (`clat`); percentiles come from merged bins where there are bins.
@@ -68,7 +63,7 @@ class Fio:
         return Result(metrics=metrics(clients), histogram=histogram(clients))
 
 
-ADAPTER = Fio()
+TOOL = Fio()
 
 
 def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:

@@ -5,37 +5,40 @@ Its exit status says nothing: with `--json` a refused connection ends with statu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, agrees, number
-from replay.tools.json_place import read_json
+from replay.tools.base import NetworkTool, OutputError, Result, agrees, number
+from replay.tools.output.json_place import read_json
 
-#: What a server prints when it accepts connections; it has to be told to flush that.
-LISTENING = "Server listening on"
 #: A server that nobody connects to ends by itself, also where whoever started it is gone.
 MOST_SERVER_SECONDS = 120
+_ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
+_HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
 
 
-class Iperf3:
-    """The iperf3 adapter: one TCP test, from the client to the server."""
+class Iperf3(NetworkTool):
+    """One TCP test, from the client to the server."""
 
     name = "iperf3"
     program = "iperf3"
-    client_options_in = "argv"
+    listening = "Server listening on"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the client's argv. `levels`: `io_size_bytes` of each write, `io_depth` parallel streams."""
         argv = ["iperf3", "--client", "{server}", "--port", "{port}", "--json", "--time", "{seconds}"]
         return [*argv, "--length", str(levels["io_size_bytes"]), "--parallel", str(levels["io_depth"])]
 
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing: iperf3 reads no environment."""
-        return {}
+    def server_argv(self, bind: str | None = None) -> list[str]:
+        """Return the argv of a server that serves one client and ends; it has to be told to flush what it prints."""
+        limit = ["timeout", "--signal=KILL", str(MOST_SERVER_SECONDS)]
+        where = ["--bind", bind] if bind else []
+        return [*limit, "iperf3", "--server", "--one-off", "--forceflush", "--port", "{port}", *where]
 
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing: the JSON comes on stdout."""
-        return {}
+    def hide(self, content: bytes) -> bytes:
+        """Return the JSON with a placeholder for addresses and this host's name."""
+        return _ADDRESSES.sub(rb'\1"{host}"', _HOST_NAME.sub(rb"\1{host}", content))
 
     def parse(
         self,
@@ -45,7 +48,7 @@ class Iperf3:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse the JSON on stdout; see `Adapter.parse`. Bytes and rates are those that the server received."""
+        """Parse the JSON on stdout; see `Reader.parse`. Bytes and rates are those that the server received."""
         file = (names or {}).get("stdout", "stdout")
         if exit_status is None:
             raise OutputError("iperf3 was killed before it could report", file=file, reason="incomplete")
@@ -75,14 +78,7 @@ class Iperf3:
         return Result(metrics=metrics, series=report.series())
 
 
-ADAPTER = Iperf3()
-
-
-def server_argv(bind: str | None = None) -> list[str]:
-    """Return the argv of a server on `{port}` that serves one client and ends; on all addresses without `bind`."""
-    limit = ["timeout", "--signal=KILL", str(MOST_SERVER_SECONDS)]
-    where = ["--bind", bind] if bind else []
-    return [*limit, "iperf3", "--server", "--one-off", "--forceflush", "--port", "{port}", *where]
+TOOL = Iperf3()
 
 
 class _Report:

@@ -6,23 +6,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, client_options, connection
-from replay.tools.json_place import read_json
-from replay.tools.rados_runs import combined, roles_by_instance
-from replay.tools.rados_text import read_text
-from replay.tools.rados_totals import Totals
+from replay.tools.base import OutputError, Result, Tool, client_options, connection
+from replay.tools.output.json_place import read_json
+from replay.tools.output.rados_runs import combined, roles_by_instance
+from replay.tools.output.rados_text import read_text
+from replay.tools.output.rados_totals import Totals
 
 _MODES = {("write", None): "write", ("read", "seq"): "seq", ("read", "rand"): "rand"}
 JSON_DECIMALS = 1e-6
 _REMOVED = re.compile(r" *Removed (\d{1,12}) objects?", re.ASCII)
 
 
-class RadosBench:
-    """The `rados bench` adapter."""
+class RadosBench(Tool):
+    """`rados bench`, one instance in one pool."""
 
     name = "rados_bench"
     program = "rados"
-    client_options_in = "argv"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv.
@@ -51,10 +50,6 @@ class RadosBench:
             argv += ["--namespace", "{namespace}"]
         return [*argv, *client_options(options), "cleanup", "--run-name", "{run_name}"]
 
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing: all is in the argv."""
-        return {}
-
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
         """Return the JSON file that `-o` names."""
         return {"output": "result.json"}
@@ -67,7 +62,7 @@ class RadosBench:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse the JSON of `output`, or of stdout, or the text of stdout; see `Adapter.parse`.
+        """Parse the JSON of `output`, or of stdout, or the text of stdout; see `Reader.parse`.
 
         Rates are total divided by time: `average_iops` is truncated, `bandwidth` is MiB/s whatever its label says.
         Several runs of a cell (`instances` of the levels, passes of `seq`) are put together as `rados_runs` says.
@@ -106,7 +101,7 @@ class RadosBench:
         return Result(metrics=totals.metrics(), series=series)
 
 
-ADAPTER = RadosBench()
+TOOL = RadosBench()
 
 
 def mode_of(levels: Mapping[str, Any]) -> str:

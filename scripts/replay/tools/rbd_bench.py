@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from replay.tools.base import OutputError, Result, agrees, client_options, connection, number, rounding_of
+from replay.tools.base import OutputError, Result, Tool, agrees, client_options, connection, number, rounding_of
 
 _HEADER = re.compile(
     r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d+):\d+ +)?"
@@ -41,12 +41,11 @@ _PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq
 _TYPES = {"rw": "readwrite"}
 
 
-class RbdBench:
-    """The `rbd bench` adapter."""
+class RbdBench(Tool):
+    """`rbd bench`, one process on one image."""
 
     name = "rbd_bench"
     program = "rbd"
-    client_options_in = "argv"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv.
@@ -63,14 +62,6 @@ class RbdBench:
         argv.append("{pool}/{namespace}/{image}" if options.get("namespace") else "{pool}/{image}")
         return argv + client_options(options)
 
-    def environment_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing: all is in the argv."""
-        return {}
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing: the tool prints to stdout only."""
-        return {}
-
     def parse(
         self,
         outputs: Mapping[str, str],
@@ -79,7 +70,7 @@ class RbdBench:
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse stdout; see `Adapter.parse`.
+        """Parse stdout; see `Reader.parse`.
 
         `levels` may hold `io_total_bytes` and `io_threads`; what the header says must equal each level that is given.
         Output that was cut off gives a Result with `complete` False, no metrics, and the series as far as it goes.
@@ -87,7 +78,7 @@ class RbdBench:
         return _Reader((names or {}).get("stdout", "stdout"), levels).read(outputs.get("stdout", ""), exit_status)
 
 
-ADAPTER = RbdBench()
+TOOL = RbdBench()
 
 
 def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:

@@ -19,7 +19,7 @@ FEWEST_SPANS = 4
 
 
 class RbdBenchOverTime(RbdBench):
-    """The `rbd bench` adapter, with `early_`, `late_operations_per_second` and `late_share_of_early` besides."""
+    """`rbd bench`, with `early_`, `late_operations_per_second` and `late_share_of_early` besides."""
 
     name = "rbd_bench_over_time"
 
@@ -80,4 +80,4 @@ def _course(spans: list[_Span]) -> dict[str, float]:
     }
 
 
-ADAPTER = RbdBenchOverTime()
+TOOL = RbdBenchOverTime()

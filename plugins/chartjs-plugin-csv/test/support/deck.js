@@ -10,14 +10,20 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** By how much deadlines are longer than a machine at the norm needs: they only end what hangs. */
 export const PATIENCE = Number(process.env.REPLAY_TEST_PATIENCE ?? 3);
 
-const FLAGS = [
+/** The browser, and why tests are skipped where there is none (else false). */
+export const BROWSER = {
+  path: CHROMIUM,
+  skip: existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`,
+};
+
+export const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
 ];
 
 /** One browser and one server for a test file, and `inDeck` and `inPage` to write tests with. */
 export function browserTests() {
-  const skip = existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`;
+  const { skip } = BROWSER;
   let browser;
   let server;
   before(async () => {

@@ -1,0 +1,28 @@
+import { Chart, registerables } from "chart.js";
+import { ChartCsv, EndLabels, Log2Scale, Marks } from "chartjs-plugin-csv";
+import { EXAMPLES } from "./examples.js";
+
+Chart.register(...registerables, ChartCsv, EndLabels, Log2Scale, Marks);
+Chart.defaults.maintainAspectRatio = false;
+
+const AXISLESS = ["pie", "radar"];
+
+function element(name, text = "") {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+window.charts = EXAMPLES.map(({ title, type = "line", csv, data = { datasets: [] }, options = {} }) => {
+  const section = element("section");
+  const place = element("div");
+  place.className = "place";
+  const canvas = document.createElement("canvas");
+  place.append(canvas);
+  const shown = Object.keys(options).length ? `options: ${JSON.stringify(options, null, 2)}` : "";
+  section.append(element("h2", title), place, element("pre", csv), element("pre", shown));
+  document.querySelector("main").append(section);
+  const plugins = { legend: { display: AXISLESS.includes(type) }, ...options.plugins };
+  plugins.csv = { text: csv, ...plugins.csv };
+  return new Chart(canvas, { type, data, options: { ...options, plugins } });
+});

@@ -1,0 +1,129 @@
+"""`derived.json`: what deriving an experiment gave, for the steps that follow and for the next run.
+
+It holds the experiment's entry in the manifest, and digests of what was read and of what was written, so that nothing
+is derived twice. It is a note of this checkout, which git ignores: without it the experiment is derived again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from replay.base.paths import config_directory
+from replay.base.tables import json_text, write_if_changed
+from replay.raw.layout import SUMS
+from replay.raw.read import list_raw, verify_all
+
+PART = "derived.json"
+#: See `derive.ratios`, which costs the import of pandas.
+RATIOS = "ratios.csv"
+SCHEMA_VERSION = 1
+#: The rooms whose programs decide what is derived.
+_ROOMS = ("base", "config", "design", "raw", "tools", "samplers", "derive")
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What deriving an experiment gave.
+
+    `entry` is what the manifest says of it, `facts` what the manifest gathers over experiments, `notes` what a person
+    should know, `written` the files that changed; none where nothing had to be derived.
+    """
+
+    name: str
+    entry: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    cells: int
+    notes: tuple[str, ...]
+    written: tuple[Path, ...] = ()
+
+
+def evidence_digest(directory: Path) -> str:
+    """Return the digest of SHA256SUMS, which stands for all raw files; empty where there is none."""
+    return _digest_of_file(directory / "raw" / SUMS)
+
+
+def sources_of(directory: Path, experiment: str) -> dict[str, str]:
+    """Return the digests of all that deriving reads; `experiment` names the configuration. Empty: no such file."""
+    configuration = config_directory() / "experiments" / f"{experiment}.yaml"
+    return {
+        "experiment": experiment,
+        "evidence": evidence_digest(directory),
+        "configuration": _digest_of_file(configuration),
+        "program": program_digest(),
+    }
+
+
+@cache
+def program_digest() -> str:
+    """Return the digest of the programs that derive: an edited one derives again."""
+    whole = hashlib.sha256()
+    for room in _ROOMS:
+        for path in sorted((_PACKAGE / room).rglob("*.py")):
+            whole.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
+    return whole.hexdigest()
+
+
+def write_part(directory: Path, derived: Derived, sources: Mapping[str, str], texts: Mapping[Path, str]) -> None:
+    """Write `derived.json`: what was derived, from which sources, and a digest of each text that was written."""
+    part = {
+        "schema_version": SCHEMA_VERSION,
+        "sources": dict(sources),
+        "outputs": {
+            path.relative_to(directory).as_posix(): hashlib.sha256(text.encode()).hexdigest()
+            for path, text in texts.items()
+        },
+        "cells": derived.cells,
+        "notes": list(derived.notes),
+        "facts": dict(derived.facts),
+        "entry": dict(derived.entry),
+    }
+    write_if_changed(directory / PART, json_text(part))
+
+
+def read_part(directory: Path) -> Derived | None:
+    """Return what was derived last. None where there is no `derived.json` of this version: it is only derived."""
+    part = _read(directory)
+    return None if part is None else _derived(directory, part)
+
+
+def current_part(directory: Path) -> Derived | None:
+    """Return what was derived last where deriving again would change nothing; None where it has to be done.
+
+    Every raw file is compared with SHA256SUMS: raises EvidenceError naming one that is missing or altered.
+    """
+    part = _read(directory)
+    if part is None or part["sources"] != sources_of(directory, part["sources"].get("experiment", "")):
+        return None
+    there = {path.relative_to(directory).as_posix() for path in (directory / "aggregate").glob("*.csv")}
+    if there - part["outputs"].keys():
+        return None
+    if any(_digest_of_file(directory / name) != digest for name, digest in part["outputs"].items()):
+        return None
+    verify_all(list_raw(directory / "raw"))
+    return _derived(directory, part)
+
+
+def _read(directory: Path) -> dict[str, Any] | None:
+    try:
+        part = json.loads((directory / PART).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return part if isinstance(part, dict) and part.get("schema_version") == SCHEMA_VERSION else None
+
+
+def _derived(directory: Path, part: Mapping[str, Any]) -> Derived:
+    return Derived(directory.name, part["entry"], part["facts"], part["cells"], tuple(part["notes"]))
+
+
+def _digest_of_file(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""

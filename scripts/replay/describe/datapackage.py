@@ -1,0 +1,114 @@
+"""datapackage.json: a Frictionless description of every derived file of a data set (https://datapackage.org).
+
+It holds the digest of each, so that a file that was altered after it was derived can be named; of itself it has none.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from replay.base.tables import json_text, write_if_changed
+from replay.derive.aggregate import LONG_HEADER
+from replay.derive.runs import RUNS_HEADER
+from replay.derive.tidy import KEYS
+from replay.raw.copies import read_stamp
+
+DATAPACKAGE = "datapackage.json"
+#: The derived files that are no tables.
+JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json")
+_WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
+_INTEGERS = {"block", "attempt", "used", "valid"}
+
+
+def write_datapackage(data_set: Path) -> bool:
+    """Write datapackage.json from the CSVs that are there; tell whether it changed."""
+    return write_if_changed(data_set / DATAPACKAGE, json_text(datapackage(data_set)))
+
+
+def datapackage(data_set: Path) -> dict[str, Any]:
+    """Return the package: a resource per file with its size and digest, of a CSV its fields, too.
+
+    Of an altered copy it says so.
+    """
+    stamp = read_stamp(data_set)
+    said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
+    return {
+        "profile": "data-package",
+        "name": _slug(data_set.name),
+        **said,
+        "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
+    }
+
+
+def described_files(data_set: Path) -> list[Path]:
+    """Return the derived files of a data set that are there and can have a digest in its datapackage.json."""
+    wanted = ("claims.csv", "*/tidy.csv", "*/aggregate/*.csv")
+    tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
+    documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
+    return [*tables, *documents]
+
+
+def _resource(path: Path, relative: str) -> dict[str, Any]:
+    content = path.read_bytes()
+    if path.suffix == ".json":
+        return {
+            "name": _slug(relative),
+            "path": relative,
+            "profile": "data-resource",
+            "scheme": "file",
+            "format": "json",
+            "mediatype": "application/json",
+            "encoding": "utf-8",
+            "bytes": len(content),
+            "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        }
+    rows = list(csv.reader(content.decode().splitlines()))
+    return {
+        "name": _slug(relative.removesuffix(".csv")),
+        "path": relative,
+        "profile": "tabular-data-resource",
+        "scheme": "file",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": len(content),
+        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        "schema": _schema(path.name, rows),
+    }
+
+
+def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
+    header = rows[0]
+    if name == "tidy.csv":
+        words = {column for i, column in enumerate(header) if not all(_is_number(row[i]) for row in rows[1:])}
+        fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
+        return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
+    if name == "claims.csv":
+        types = {"estimate": "number", "low": "number", "high": "number", "n": "integer", "altered": "boolean"}
+        fields = [{"name": column, "type": types.get(column, "string")} for column in header]
+        return {"fields": fields, "missingValues": [""]}
+    if tuple(header) == RUNS_HEADER:
+        types = {"series": "string", "block": "integer", "attempt": "integer"}
+        fields = [{"name": column, "type": types.get(column, "number")} for column in header]
+        return {"fields": fields, "missingValues": [""]}
+    first = "series" if tuple(header) == LONG_HEADER else header[0]
+    fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]
+    return {"fields": fields, "missingValues": [""]}
+
+
+def _tidy_type(column: str, words: set[str]) -> str:
+    if column in _INTEGERS:
+        return "integer"
+    return "string" if column in _WORDS or column in words else "number"
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"(?:-?\d+(?:\.\d+)?)?", text, re.ASCII) is not None
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower())

@@ -1,0 +1,97 @@
+"""manifest.json: what is in a data set. The deck reads it; so does every label on a chart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from replay.base.tables import json_text, write_if_changed
+from replay.claims.margins import with_margins
+from replay.claims.model import Claim
+from replay.derive.part import read_part
+from replay.derive.sampling import costliest
+from replay.raw.copies import read_campaign, read_stamp
+from replay.raw.layout import experiments_in
+
+MANIFEST = "manifest.json"
+
+
+def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
+    """Write manifest.json from what was derived of each experiment; tell whether it changed.
+
+    Hold `exclusive(data_set)`. Of an experiment that was never derived here the entry stays as it is; one without raw
+    output has none. The margins of ratio charts are those that `claims` state.
+    """
+    path = data_set / MANIFEST
+    entries = _previous(path)
+    present = {name: read_part(data_set / name) for name in experiments_in(data_set)}
+    entries = {name: entry for name, entry in entries.items() if name in present}
+    entries |= {name: {**part.entry, "provenance": part.facts} for name, part in present.items() if part}
+    entries = with_margins(entries, claims)
+    stamp = read_stamp(data_set)
+    altered = stamp.summary() if stamp else False
+    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries, altered)))
+
+
+def manifest(
+    name: str,
+    campaign: Mapping[str, Any],
+    entries: Mapping[str, Mapping[str, Any]],
+    altered: Mapping[str, Any] | bool = False,
+) -> dict[str, Any]:
+    """Return the manifest of a data set from its campaign and its experiments' entries.
+
+    `altered` is the summary of an altered copy's stamp, or False.
+    """
+    provenance = [entry["provenance"] for entry in entries.values()]
+
+    def gathered(key: str) -> list[str]:
+        return sorted({value for one in provenance for value in one.get(key, ())})
+
+    return {
+        "schema_version": 1,
+        "data_set": name,
+        "label": campaign.get("label") or name,
+        "site": campaign.get("site"),
+        "site_label": campaign.get("site_label"),
+        "limitation": campaign.get("limitation"),
+        "altered": altered,
+        "setup": _setup(campaign.get("setup") or {}, cpu=gathered("processors"), kernel=gathered("kernels")),
+        **_upper_bounds(entries),
+        **({"samplers": found} if (found := costliest(entries)) else {}),
+        "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
+        "measured_to": max((one["measured_to"] for one in provenance if one["measured_to"]), default=None),
+        "machines": gathered("machines"),
+        "git_commits": gathered("git_commits"),
+        "git_dirty": any(one["git_dirty"] for one in provenance),
+        "experiments": {key: entries[key] for key in sorted(entries)},
+    }
+
+
+def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
+    """Return the set-up as it was noted when the data set was begun, with what the runs saw where that is more.
+
+    `cpu` and `kernel` are all that cells were measured on, in one text: a data set can be resumed on another host.
+    """
+    return {**noted, **{key: ", ".join(found) for key, found in seen.items() if key in noted and found}}
+
+
+def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the upper bounds that experiments found, as `ceilings`; nothing in a data set without any."""
+    found = {
+        key: {"experiment": name, **one}
+        for name, entry in sorted(entries.items())
+        for key, one in entry.get("ceilings", {}).items()
+    }
+    return {"ceilings": found} if found else {}
+
+
+def _previous(path: Path) -> dict[str, Any]:
+    """Return the entries of an earlier manifest; one that cannot be read is derived anew, as it is only derived."""
+    try:
+        entries = json.loads(path.read_text())["experiments"]
+        return {name: entry for name, entry in entries.items() if "provenance" in entry}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

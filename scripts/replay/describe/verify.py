@@ -1,0 +1,39 @@
+"""Compares the derived files of a data set with the digests that datapackage.json holds of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
+from replay.describe.datapackage import DATAPACKAGE, described_files
+
+
+def differences(data_set: Path) -> list[str]:
+    """Return a line for each derived file that is not as datapackage.json says: altered, missing or not described.
+
+    Raises ReplayError where there is no datapackage.json that says it.
+    """
+    recorded = _recorded(data_set)
+    there = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
+    lines = [f"missing: {data_set / name}" for name in recorded.keys() - there.keys()]
+    for name, path in there.items():
+        if name not in recorded:
+            lines.append(f"not described: {path}")
+        elif recorded[name] != f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}":
+            lines.append(f"altered: {path}")
+    return sorted(lines)
+
+
+def _recorded(data_set: Path) -> dict[str, str]:
+    path = data_set / DATAPACKAGE
+    try:
+        return {one["path"]: one["hash"] for one in json.loads(path.read_bytes())["resources"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReplayError(
+            f"it does not say what was derived: {error}",
+            where=path,
+            next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
+        ) from None

@@ -1,0 +1,161 @@
+"""A plan: the blocks to measure and the designs that they are blocks of, expanded once, as a file for the jobs.
+
+Pure, but for reading and writing the file. It lies outside of `benchmarks/`, since it is no evidence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ConfigurationError
+from replay.base.invocation import replay_command
+from replay.base.tables import json_text, write_if_changed
+from replay.design.design import Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class PlannedBlock:
+    """One block of one experiment; `plan` is the digest that names its evidence."""
+
+    experiment: str
+    block: int
+    plan: str
+
+
+@dataclass(frozen=True)
+class PlanFile:
+    """What is measured in one run: on a site, into a data set. `sources` digests what each design was expanded from."""
+
+    site: str
+    data_set: str
+    scale: str
+    designs: Mapping[str, Design]
+    sources: Mapping[str, str]
+    blocks: tuple[PlannedBlock, ...]
+
+    def write(self, folder: Path) -> Path:
+        """Write the plan into a folder, under a name that digests it; return the path."""
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "site": self.site,
+            "data_set": self.data_set,
+            "scale": self.scale,
+            "sources": dict(self.sources),
+            "blocks": [asdict(one) for one in self.blocks],
+            "designs": {name: design_document(design) for name, design in self.designs.items()},
+        }
+        path = folder / f"{self.data_set}-{digest_of(document)}.json"
+        write_if_changed(path, json_text(document))  # the keys in their order: options are handed to tools in it
+        return path
+
+    def of(self, experiments: Sequence[str]) -> PlanFile:
+        """Return the part of the plan that is of some experiments."""
+        blocks = tuple(one for one in self.blocks if one.experiment in experiments)
+        names = dict.fromkeys(one.experiment for one in blocks)
+        return replace(
+            self,
+            designs={name: self.designs[name] for name in names},
+            sources={name: self.sources[name] for name in names},
+            blocks=blocks,
+        )
+
+    def design_of(self, experiment: str, block: int, plan: str) -> Design:
+        """Return the design of a planned block. Raises ConfigurationError where the plan has no such block."""
+        if PlannedBlock(experiment, block, plan) not in self.blocks:
+            raise ConfigurationError(f"block {block} of {experiment} was never planned", next_step=_plan_again())
+        return self.designs[experiment]
+
+
+def read_plan_file(path: Path) -> PlanFile:
+    """Return the plan in a file. Raises ConfigurationError where there is none."""
+    try:
+        document = json.loads(path.read_bytes())
+        if document["schema_version"] != SCHEMA_VERSION:
+            raise ValueError(f"it has schema_version {document['schema_version']!r}, not {SCHEMA_VERSION}")
+        return PlanFile(
+            document["site"],
+            document["data_set"],
+            document["scale"],
+            {name: design_from(one) for name, one in document["designs"].items()},
+            document["sources"],
+            tuple(PlannedBlock(**one) for one in document["blocks"]),
+        )
+    except FileNotFoundError:
+        raise ConfigurationError("there is no such plan", where=path, next_step=_plan_again()) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"not a plan: {error!r}", where=path, next_step=_plan_again()) from None
+
+
+def _plan_again() -> str:
+    return f"plan it again: {replay_command('measure', '--help')}"
+
+
+def design_document(design: Design) -> dict[str, Any]:
+    """Return a design as JSON holds it; `design_from` makes the same design of it."""
+    sets = [
+        {
+            "point": one.point,
+            "levels": dict(one.levels),
+            "cells": [
+                {"cell_id": cell.cell_id, "variant": cell.variant.name, "levels": dict(cell.levels)}
+                for cell in one.cells
+            ],
+        }
+        for one in design.sets
+    ]
+    return {
+        "name": design.name,
+        "scale": design.scale,
+        "blocks": design.blocks,
+        "configuration": design.configuration,
+        "options": dict(design.options),
+        "factors": {name: list(levels) for name, levels in design.factors.items()},
+        "sizing": asdict(design.sizing),
+        "variants": [asdict(one) for one in design.variants],
+        "sets": sets,
+        "skipped": [asdict(one) for one in design.skipped],
+    }
+
+
+def design_from(document: Mapping[str, Any]) -> Design:
+    """Return the design that `design_document` wrote. Raises KeyError or TypeError for anything else."""
+    variants = {one["name"]: _variant(one) for one in document["variants"]}
+    sets = tuple(
+        CellSet(
+            one["point"],
+            one["levels"],
+            tuple(
+                Cell(cell["cell_id"], one["point"], variants[cell["variant"]], cell["levels"]) for cell in one["cells"]
+            ),
+        )
+        for one in document["sets"]
+    )
+    return Design(
+        name=document["name"],
+        scale=document["scale"],
+        blocks=document["blocks"],
+        configuration=document["configuration"],
+        options=document["options"],
+        factors={name: tuple(levels) for name, levels in document["factors"].items()},
+        sizing=Sizing(**document["sizing"]),
+        variants=tuple(variants.values()),
+        sets=sets,
+        skipped=tuple(Skip(**one) for one in document["skipped"]),
+    )
+
+
+def _variant(document: Mapping[str, Any]) -> Variant:
+    image = document["image"]
+    return Variant(
+        **{
+            **document,
+            "image": Image(**{**image, "features": tuple(image["features"])}),
+            "requires": tuple(document["requires"]),
+        }
+    )

@@ -1,0 +1,119 @@
+"""Several fio clients that start together in one cell, each on an image of its own, by fio's client/server mode."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from replay.base.errors import ConfigurationError
+from replay.cluster.capabilities import LOCAL_HOSTS, missing
+from replay.design.design import Cell
+from replay.measure.procedure import Driver, Look, writes
+from replay.procedures.drivers.tool_run import client_values, run_observed, runtime_of
+from replay.raw.record import Measured
+from replay.tools import Result, render
+from replay.tools.fio import client_argv, job_file
+from replay.tools.running.fio_clients import fio_clients
+
+ALL_CLIENTS = "All clients"
+#: On top of ramp and runtime: opening the images, merging, and tools that end slowly.
+PATIENCE_SECONDS = 90.0
+
+
+class FioClients(Driver):
+    """Runs `levels["clients"]` clients; asserts that each of them took part to the end."""
+
+    def begin(self) -> None:
+        """Find out where clients run: on the site's hosts where its file allows that, else on this machine."""
+        site = self.bench.site
+        self.hosts = site.client_hosts if not missing(["client_hosts"], site) else ("localhost",)
+
+    def check(self) -> None:
+        """Refuse a site whose images fio cannot reach."""
+        refuse_namespace(self.bench.site, self.design.name)
+
+    @property
+    def elsewhere(self) -> dict[str, Any]:
+        """What `fio_clients` has to know where clients run on other hosts than this machine."""
+        return {} if set(self.hosts) <= LOCAL_HOSTS else {"hosts": self.hosts, "say": self.bench.say}
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None, component: str = "tool") -> Measured:
+        """Start all clients together, and return what they reported as one."""
+        count, runtime = int(cell.levels["clients"]), self.design.sizing.target_seconds
+        ramp, options = float(self.procedure.option("ramp_seconds", cell)), self.procedure.job_options(cell)
+        texts = [job_file(cell.levels, options, f"client-{number}") for number in range(1, count + 1)]
+        jobs = [self._filled(cell, text, number, seed, runtime) for number, text in enumerate(texts)]
+        cluster, client_options = self.bench.primary_cluster, cell.variant.client_options
+        with contextlib.ExitStack() as stack:
+            with self.bench.costs.measure("prepare"):
+                clients = stack.enter_context(
+                    fio_clients(cluster, client_options, jobs, slot=self.bench.slot, **self.elsewhere)
+                )
+            measured = run_observed(
+                self.bench,
+                client_argv((f"{{server_{n}}}", f"{{job_{n}}}") for n in range(1, count + 1)),
+                {"seed": str(seed), **clients.values},
+                timeout_seconds=PATIENCE_SECONDS + 2 * (ramp + runtime),
+                result_files={"output": "result.json"},
+                component=component,
+                while_running=look,
+            )
+        measured.results = {role: (name, clients.hide(content)) for role, (name, content) in measured.results.items()}
+        measured.results["jobs"] = ("jobs.fio", "\n".join(texts).encode())
+        seen = len(clients_in(measured.results.get("output", ("", b""))[1]))
+        measured.facts |= {
+            "clients_expected": count,
+            "clients_seen": seen,
+            "client_hosts": min(count, len(self.hosts)),
+            "ramp_seconds": ramp,
+            "runtime_seconds": runtime,
+            "client_seeds": [seed + number for number in range(count)],
+        }
+        if seen != count and (measured.invalid is None or measured.invalid[0] != "timed_out"):
+            # fio ends with status 0 when a client is missing, and with 1 when one was lost on the way.
+            besides = f"; {measured.invalid[1]}" if measured.invalid else ""
+            measured.invalid = ("client_lost", f"{seen} of {count} clients took part{besides}")
+        return measured
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return what was written; the ramp, which fio leaves out, counts at the rate of what it reports."""
+        metrics = result.metrics
+        if not writes(cell):
+            return 0.0
+        ramp = float(self.procedure.option("ramp_seconds", cell))
+        return metrics.get("write_bytes", metrics["bytes"]) * (1 + ramp / metrics["duration_seconds"])
+
+    def _filled(self, cell: Cell, text: str, number: int, seed: int, runtime: float) -> str:
+        values: Mapping[str, str | None] = {
+            **client_values(self.bench),
+            "image": self.procedure.target.of(cell)[number].name,
+            "seed": str(seed + number),
+            "runtime_seconds": runtime_of(runtime),
+        }
+        return render([text], values)[0]
+
+
+def refuse_namespace(site: Any, experiment: str) -> None:
+    """Raise ConfigurationError where the site's data pool is a namespace, which fio's rbd engine does not know."""
+    if site.pools.data.namespace:
+        raise ConfigurationError(
+            "fio's rbd engine knows no RADOS namespace",
+            where=f"config/sites/{site.name}.yaml, pools.data.namespace",
+            next_step=f"measure {experiment} on a site whose data pool has none",
+        )
+
+
+def clients_in(output: bytes) -> set[str]:
+    """Return the names of the clients in fio's JSON; none where it is not whole."""
+    text = output.decode(errors="replace")
+    start = re.search(r"^\{", text, re.MULTILINE)
+    if start is None:
+        return set()
+    try:
+        data, _ = json.JSONDecoder().raw_decode(text, start.start())
+        return {entry["jobname"] for entry in data["client_stats"]} - {ALL_CLIENTS}
+    except (ValueError, KeyError, TypeError):
+        return set()

@@ -1,0 +1,51 @@
+"""One fio process on an image, or on a file, past the page cache in both cases."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from replay.cluster.client_conf import write_client_conf
+from replay.design.design import Cell
+from replay.measure.procedure import Driver, Look, writes
+from replay.procedures.drivers.tool_run import client_values, hidden, run_observed, runtime_of
+from replay.raw.record import Measured
+from replay.tools import Result, fio
+
+#: On top of ramp and runtime: opening, and the end.
+PATIENCE_SECONDS = 90.0
+
+
+class FioProcess(Driver):
+    """Runs fio with the procedure's `job_options`; the target's `file_of` says which file, or None for the image."""
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+        """Run fio for the target's time."""
+        runtime, options = self.design.sizing.target_seconds, self.procedure.job_options(cell)
+        ramp, file = float(options.get("ramp_seconds", 1)), self.procedure.target.file_of(cell)
+        values: dict[str, str | None] = {"seed": str(seed), "runtime_seconds": runtime_of(runtime)}
+        environment: dict[str, str] = {}
+        with tempfile.TemporaryDirectory(prefix="replay-fio-") as folder:
+            if file is not None:
+                values["file"] = str(file)
+            else:
+                [made] = self.procedure.target.of(cell)
+                values |= {**client_values(self.bench), "image": made.name}
+                conf = Path(folder) / "ceph.conf"
+                write_client_conf(conf, self.bench.primary_cluster, cell.variant.client_options)
+                environment["CEPH_CONF"] = str(conf)
+            measured = run_observed(
+                self.bench,
+                fio.TOOL.argv_template(cell.levels, options),
+                values,
+                timeout_seconds=PATIENCE_SECONDS + 2 * (ramp + runtime),
+                result_files=fio.TOOL.result_files(cell.levels, options),
+                environment=environment,
+                while_running=look,
+            )
+        return hidden(measured, {value: f"{{{key}}}" for key in ("image", "file") if (value := values.get(key))})
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return what was written; the ramp, which fio leaves out, counts at the rate of what it reports."""
+        ramp = float(self.procedure.job_options(cell).get("ramp_seconds", 1))
+        return result.metrics["bytes"] * (1 + ramp / self.design.sizing.target_seconds) if writes(cell) else 0.0

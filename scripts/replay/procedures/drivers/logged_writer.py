@@ -1,0 +1,90 @@
+"""A client that writes to one image beside samplers: fio with its latency log, and the log of its steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from replay.cluster.site import Site
+from replay.design.design import Cell
+from replay.measure.procedure import Driver, Look
+from replay.procedures.drivers.fio_run import ENTITY, jobs_text, log_options, run_fio, written_bytes
+from replay.procedures.drivers.steps import StepLog
+from replay.procedures.drivers.tool_run import client_values
+from replay.raw.record import Measured
+from replay.raw.samples import SampleTable
+from replay.tools.base import connection
+
+#: On top of ramp and runtime: opening the image, writing the log, and a tool that ends slowly.
+PATIENCE_SECONDS = 90.0
+
+
+def lacking_flat_pool(site: Site) -> dict[str, str]:
+    """Return why fio cannot write to mirrored images on a site; nothing where it can."""
+    if site.pools.data.namespace:
+        return {"second_site": "fio's rbd engine, which writes here, knows no RADOS namespace"}
+    return {}
+
+
+class LoggedWriter(Driver):
+    """One fio a cell on its image. `log` and `table` are its evidence besides fio's; times count from `log.origin`."""
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return what is missing where fio cannot write to the images."""
+        return lacking_flat_pool(site)
+
+    def start(self, cell: Cell) -> None:
+        """Begin the log of steps and the table of samples."""
+        [self.made] = self.procedure.target.of(cell)
+        values = {**client_values(self.bench), "image": self.made.spec, "image_name": self.made.name}
+        self.log = StepLog(values, self.bench.slot)
+        self.table = SampleTable()
+        self.written = 0
+
+    @property
+    def rbd(self) -> list[str]:
+        """The start of every command of the `rbd` program on the first cluster, with placeholders."""
+        return ["rbd", *connection({"keyring": self.bench.primary_cluster.keyring is not None})]
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+        """Write for the target's time; write it down as the step `write`, with what its log's times mean."""
+        options: Mapping[str, Any] = self.procedure.job_options(cell)
+        runtime, ramp = self.design.sizing.target_seconds, float(options.get("ramp_seconds", 1))
+        logged = {**log_options(options.get("log_every_seconds")), **options.get("fio_options", {})}
+        text = jobs_text(cell.levels, {**options, "fio_options": logged}, 1)
+        started = self.log.now()
+        measured = run_fio(
+            self.bench,
+            text,
+            [self.made],
+            cell.variant.client_options,
+            seed=seed,
+            runtime_seconds=runtime,
+            timeout_seconds=PATIENCE_SECONDS + 2 * (runtime + ramp),
+            while_running=look,
+        )
+        _, latencies = measured.results.get("latency", ("", b""))
+        self.log.add(
+            "write",
+            started,
+            self.log.now() - started,
+            argv=measured.argv,
+            exit_status=measured.exit_status,
+            unix_seconds_at_origin=round(time.time() - self.log.now(), 6),
+            log_lines=latencies.count(b"\n"),
+        )
+        self.written = written_bytes(measured).get(ENTITY.format(1), 0)
+        self.bench.account(self.procedure.target.write_of(cell, self.written * (1 + ramp / runtime)))
+        return measured
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Put the steps and the samples among the cell's results; nothing is added to them afterwards."""
+        keep_log(measured, self.log, self.table)
+
+
+def keep_log(measured: Measured, log: StepLog, table: SampleTable) -> None:
+    """End a cell's log, and put it and the samples among its results."""
+    log.add("end", log.now(), 0.0, steps=len(log.lines))
+    measured.results["steps"] = ("steps.jsonl", log.content())
+    measured.results["counters"] = ("counters.csv", table.content())

@@ -1,0 +1,153 @@
+"""A tool of two ends: a server that serves one client and ends, and a client that reaches it, perhaps through SSH."""
+
+from __future__ import annotations
+
+import math
+import secrets
+import shlex
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from replay.base.errors import ReplayError
+from replay.cluster.capabilities import LOCAL_HOSTS
+from replay.cluster.site import Site
+from replay.design.design import Cell
+from replay.design.media import Write
+from replay.measure.bench import Bench
+from replay.measure.procedure import Driver, Look
+from replay.procedures.drivers.tool_run import hidden, run_observed
+from replay.raw.record import Measured
+from replay.tools.base import NetworkTool, render
+from replay.tools.running.background import Background
+from replay.tools.running.fio_ssh import OPTIONS
+
+LOOPBACK = "127.0.0.1"
+#: On top of the test itself: connecting, also through SSH, and the exchange of results.
+PATIENCE_SECONDS = 30.0
+#: A port that was free may be taken a moment later, and on another host nobody knows which one is free.
+MOST_PORTS = 3
+_REMOTE_PORTS = (20000, 32000)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The hosts of a test, by the site's names; two times this machine is a test of loopback."""
+
+    server: str
+    client: str
+
+    @property
+    def is_loopback(self) -> bool:
+        """Tell whether no network is between them."""
+        return self.server in LOCAL_HOSTS
+
+
+def ends_of(hosts: Sequence[str]) -> Ends:
+    """Return the ends between which a site's network is measured: its first two client hosts that are not this one.
+
+    Of one such host and this machine the host is the server; without one both are this machine.
+    """
+    others = [host for host in hosts if host not in LOCAL_HOSTS]
+    server = others[0] if others else "localhost"
+    return Ends(server, others[1] if len(others) > 1 else "localhost")
+
+
+def on_host(host: str, argv: Sequence[str]) -> list[str]:
+    """Return the argv that runs a program on a host."""
+    if host in LOCAL_HOSTS:
+        return list(argv)
+    options = [word for name, value in OPTIONS for word in ("-o", f"{name}={value}")]
+    return ["ssh", *options, "--", host, shlex.join(argv)]
+
+
+class TwoEnds(Driver):
+    """Runs a `NetworkTool` between the first two client hosts of a site; one that has none measures loopback."""
+
+    def __init__(self, tool: NetworkTool) -> None:
+        self.tool = tool
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return why the network of a site is not measured."""
+        if site.sandbox:
+            return {}
+        if site.ceilings.rate_bytes_per_second is not None:
+            why = "the site limits the rate of its clients, and a baseline takes all that there is"
+            return {"client_hosts": why}
+        if set(site.client_hosts) <= LOCAL_HOSTS:
+            return {"client_hosts": "it names no other host, so that there is no network to measure"}
+        return {}
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return nothing: a network keeps nothing."""
+        return []
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+        """Run the client against a server of its own, which is gone when this returns. The seed is not used.
+
+        Raises ReplayError when no server comes up. What names a host is hidden in all that is returned.
+        """
+        ends = ends_of(self.bench.site.client_hosts)
+        seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
+        template = self.tool.argv_template(cell.levels, self.procedure.job_options(cell))
+        server, port = _start_server(self.bench, self.tool, ends)
+        try:
+            argv = render(list(template), {"server": _address(ends.server), "port": port, "seconds": seconds})
+            measured = run_observed(
+                self.bench,
+                on_host(ends.client, argv),
+                {},
+                timeout_seconds=PATIENCE_SECONDS + seconds,
+                while_running=look,
+            )
+        finally:
+            server.kill()
+        measured.argv = [argument.replace("{seconds}", str(seconds)) for argument in template]
+        measured.facts["network"] = "loopback" if ends.is_loopback else "between two client hosts"
+        measured.results = {role: (name, self.tool.hide(said)) for role, (name, said) in measured.results.items()}
+        words = [
+            word for host in (ends.server, ends.client) if host not in LOCAL_HOSTS for word in (host, _address(host))
+        ]
+        return hidden(measured, dict.fromkeys(sorted(words, key=len, reverse=True), "{host}"))
+
+
+def _start_server(bench: Bench, tool: NetworkTool, ends: Ends) -> tuple[Background, int]:
+    bind = LOOPBACK if ends.is_loopback else None
+    for left in reversed(range(MOST_PORTS)):
+        port = (
+            _free_port()
+            if ends.is_loopback
+            else _REMOTE_PORTS[0] + secrets.randbelow(_REMOTE_PORTS[1] - _REMOTE_PORTS[0])
+        )
+        server = Background(on_host(ends.server, render(tool.server_argv(bind), {"port": port})), slot=bench.slot)
+        try:
+            server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
+        except ReplayError:
+            server.kill()
+            if not left:
+                raise
+        except BaseException:
+            server.kill()
+            raise
+        else:
+            return server, port
+    raise AssertionError("the last port either listens or raises")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return probe.getsockname()[1]
+
+
+def _address(host: str) -> str:
+    """Return what a host is reached at: SSH may know it by another name than the network does."""
+    if host in LOCAL_HOSTS:
+        return LOOPBACK
+    return _words_of_ssh(host).get("hostname", host)
+
+
+def _words_of_ssh(host: str) -> Mapping[str, str]:
+    done = subprocess.run(["ssh", "-G", "--", host], capture_output=True, text=True, timeout=10, check=False)
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)

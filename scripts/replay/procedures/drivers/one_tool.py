@@ -1,0 +1,150 @@
+"""One process of the experiment's tool on one image, whose size is so many bytes: found by pilots, for each cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from replay.design.design import Cell, CellSet
+from replay.design.media import Write
+from replay.design.sizing import MOST_ROUNDS, PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
+from replay.measure.procedure import Driver, Look, writes
+from replay.procedures.drivers.pilots import Pilots
+from replay.procedures.drivers.tool_run import client_values, run_observed, tool_options
+from replay.raw.record import Measured
+from replay.tools import OutputError, Result, Tool
+
+
+class OneTool(Driver):
+    """Runs a tool that is told by `{io_total_bytes}` how much to transfer, on the image of the cell's variant."""
+
+    def begin(self) -> None:
+        """Know no cell's size yet."""
+        self.io_total_bytes: dict[str, int] = {}
+        self.sized_by: dict[str, Cell] = {}
+
+    def check(self) -> None:
+        """Refuse what only reads logs: there is nothing to run."""
+        if not isinstance(self.procedure.reader, Tool):
+            self.procedure.refuse(f"{self.procedure.reader.name} is no benchmark tool that this protocol could run")
+
+    def open(self, raw: Path, sets: Sequence[CellSet]) -> None:
+        """Size every cell that is not sized yet; a variant's `size_of` says whose size it takes."""
+        cells = [cell for one in sets for cell in one.cells]
+        for one in sets:
+            by_variant = {cell.variant.name: cell for cell in one.cells}
+            for cell in one.cells:
+                self.sized_by[cell.cell_id] = by_variant.get(cell.variant.size_of, cell)
+        leaders = dict.fromkeys(self.sized_by[cell.cell_id].cell_id for cell in cells)
+        unsized = [cell for cell in cells if cell.cell_id in leaders and not self.is_sized(raw, cell)]
+        for number, cell in enumerate(unsized, start=1):
+            self.bench.say(f"pilot {number} of {len(unsized)}: {cell.point} {cell.variant.label}")
+            self.pilot(raw, cell)
+
+    def run(
+        self,
+        cell: Cell,
+        seed: int,
+        *,
+        look: Look | None = None,
+        io_total_bytes: int | None = None,
+        component: str = "tool",
+    ) -> Measured:
+        """Run the tool; a pilot says itself how many bytes it transfers."""
+        [made] = self.procedure.target.of(cell)
+        options = tool_options(self.bench, self.procedure.job_options(cell), cell.variant.client_options)
+        options["namespace"] = bool(made.namespace)
+        if io_total_bytes is None:
+            io_total_bytes = self.io_total_bytes[self.sized_by[cell.cell_id].cell_id]
+        tool = self.procedure.reader
+        return run_observed(
+            self.bench,
+            tool.argv_template(cell.levels, options),
+            {
+                **client_values(self.bench),
+                "pool": made.pool,
+                "namespace": made.namespace or None,
+                "image": made.name,
+                "io_total_bytes": str(io_total_bytes),
+                "seed": str(seed),
+            },
+            timeout_seconds=60 + 30 * self.design.sizing.target_seconds,
+            component=component,
+            result_files=tool.result_files(cell.levels, options),
+            while_running=look,
+        )
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what the tool is told to transfer."""
+        if not writes(cell):
+            return []
+        return [self.procedure.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return what a cell that writes transferred."""
+        return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
+
+    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+        """Size a cell anew when it was too short."""
+        if measured.invalid and measured.invalid[0] == "too_short":
+            self.pilot(raw, self.sized_by[cell.cell_id])
+
+    def is_sized(self, raw: Path, cell: Cell) -> bool:
+        """Take the cell's size from its last pilot on this machine; tell whether there was one."""
+        last = Pilots(raw, cell).last()
+        if "io_total_bytes_of_cell" not in last:
+            return False
+        self.io_total_bytes[cell.cell_id] = int(last["io_total_bytes_of_cell"])
+        return True
+
+    def pilot(self, raw: Path, cell: Cell) -> None:
+        """Run pilots of growing size until one is long enough; keep each as evidence.
+
+        Raises ReplayError (through the parser) when a pilot fails: a cell that cannot be sized cannot be measured.
+        """
+        sizing, size, pilots = self.design.sizing, int(cell.levels["io_size_bytes"]), Pilots(raw, cell)
+        threads, done, most = int(self.procedure.option("io_threads", cell)), pilots.done, self._most_bytes(cell)
+        total = min(2 * int(pilots.last()["io_total_bytes"]) if done else first_bytes(size, threads, sizing), most)
+        for number in range(done + 1, done + 1 + MOST_ROUNDS):
+            if writes(cell):
+                what = f"pilot {number} of {cell.point} {cell.variant.name}"
+                self.bench.charge(what, self.procedure.target.write_of(cell, total))
+            seed = pilots.seed("pilot", number)
+            measured = self.procedure.watched(cell, seed, io_total_bytes=total, component="pilot")
+            last = self._round(cell, measured, total)
+            for watch in self.procedure.watches:
+                watch.judged(cell, measured, Result(metrics={"bytes": total if writes(cell) else 0}))
+            waits = [wait for watch in self.procedure.watches for wait in watch.settle(cell, measured)]
+            enough = is_enough(last, sizing) or total == most or number == done + MOST_ROUNDS
+            found = {
+                "io_total_bytes": total,
+                "duration_seconds": last.seconds,
+                "waits": [wait.public() for wait in waits],
+            }
+            if enough:
+                self.io_total_bytes[cell.cell_id] = min(cell_bytes(last, size, threads, sizing), most)
+                found["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
+            pilots.keep(number, measured, **found)
+            if enough:
+                return
+            total = min(next_bytes(last, size, threads, sizing), most)
+
+    def _round(self, cell: Cell, measured: Measured, total: int) -> PilotRound:
+        """Return how long a pilot took: 0 when it was over before the tool's clock had moved."""
+        try:
+            result = self.procedure.parse(cell, measured)
+        except OutputError as error:
+            if error.reason != "too_short":
+                raise
+            return PilotRound(total, 0.0)
+        return PilotRound(total, result.metrics["duration_seconds"])
+
+    def _most_bytes(self, cell: Cell) -> float:
+        """Return what a cell may transfer at most: with `options.one_pass`, a sequential one, the image once.
+
+        `rbd bench --io-pattern seq` (16.2) that has come to the end of its image goes on with the same block of each
+        thread, over and over: the rate is then another workload's.
+        """
+        sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
+        return cell.variant.image.size_bytes if sequential and self.procedure.option("one_pass") else math.inf

@@ -1,0 +1,52 @@
+"""What the benchmark tools understand of an experiment: options, and the factors that cells are made of."""
+
+from __future__ import annotations
+
+from replay.design.needs import FLAG, NUMBER, TEXT, WHOLE, Factor, Option
+
+IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
+IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
+IO_TYPE = Factor("io_type", "what operations do, as fio or rbd bench names it: read, write, randwrite, randrw, …")
+RW_MIX = Factor("rw_mix_read", "percent of reads in a mix")
+
+RBD_BENCH_FACTORS = (
+    Factor("io_type", "what operations do", words=("read", "write", "readwrite", "rw"), required=True),
+    Factor("io_pattern", "where operations go", words=("rand", "seq", "full-seq"), required=True),
+    IO_SIZE,
+    RW_MIX,
+)
+RBD_BENCH_OPTIONS = (
+    Option("io_threads", WHOLE, "operations", "operations in flight", default=16, varies=True),
+    Option("one_pass", FLAG, "", "a sequential cell goes through its image once at the most", default=False),
+)
+
+FIO_FACTORS = (
+    Factor("io_type", "what operations do, as fio names it: randwrite, read, randrw, …", required=True),
+    IO_PATTERN,
+    IO_SIZE,
+    RW_MIX,
+)
+IO_DEPTH = Option("io_depth", WHOLE, "operations", "operations in flight, for each client", default=16, varies=True)
+RAMP = Option("ramp_seconds", NUMBER, "seconds", "load before what fio reports begins", default=1, can_be_zero=True)
+FIO_OPTIONS = (IO_DEPTH, RAMP)
+CLIENTS = Factor("clients", "clients that start together, each with an image of its own", required=True)
+
+RADOS_FACTORS = (
+    Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
+    Factor("object_size_bytes", "bytes of each object", required=True),
+)
+RADOS_OPTIONS = (
+    Option("threads", WHOLE, "operations", "operations in flight, for each instance", default=16, varies=True),
+    Option("write_most_objects", WHOLE, "objects", "what a cell may write at the most"),
+    Option("write_most_bytes", WHOLE, "bytes", "what a cell may write at the most"),
+)
+
+DEVICE_CLASS = Factor("device_class", "the class that data lie on", words=("fast", "capped"), required=True)
+CAP_OPTIONS = (
+    Option("cap_iops", WHOLE, "operations/s", "what each capped OSD may do on its disk"),
+    Option("most_replicas", WHOLE, "copies", "copies of each object, if a class has as many OSDs"),
+    Option("pg_num", WHOLE, "", "placement groups of each pool that is made"),
+)
+
+FIO_FILE_OPTION = Option("file_size_bytes", WHOLE, "bytes", "the file, or the part of an image, that is used")
+ENGINE = Option("engine", TEXT, "", "fio's engine for files, such as libaio or psync")

@@ -1,0 +1,53 @@
+"""What an image holds after a trial, found out from its bytes alone. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from replay.procedures.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What was found in an image.
+
+    `writes_present`: the writes 0, 1, 2, … up to the first one that is not there. `unexplained_blocks` are those that
+    differ from an image that holds exactly these writes; `sha256` and `expected_sha256` are of all blocks but the last,
+    which belongs to the first write on the other side.
+    """
+
+    writes_present: int
+    unexplained_blocks: int
+    sha256: str
+    expected_sha256: str
+    first_write_present: bool
+
+
+def inspect(data: bytes, seed: int) -> Contents:
+    """Return what an image of `seed` holds. Raises ValueError when its size is no whole number of blocks."""
+    blocks, rest = divmod(len(data), BLOCK_BYTES)
+    if rest or blocks < 2:
+        raise ValueError(f"{len(data)} bytes are no image of whole blocks")
+
+    def found(position: int) -> bytes:
+        return data[position * BLOCK_BYTES : (position + 1) * BLOCK_BYTES]
+
+    present = 0
+    expected = {position: fill_block(seed, position) for position in range(blocks - 1)}
+    while present < blocks - 1:
+        position, wanted = position_of(present, blocks), write_block(seed, present)
+        if found(position) != wanted:
+            break
+        expected[position] = wanted
+        present += 1
+    digest = hashlib.sha256()
+    for position in range(blocks - 1):
+        digest.update(expected[position])
+    return Contents(
+        writes_present=present,
+        unexplained_blocks=sum(found(position) != expected[position] for position in range(blocks - 1)),
+        sha256=hashlib.sha256(data[: -BLOCK_BYTES or None]).hexdigest(),
+        expected_sha256=digest.hexdigest(),
+        first_write_present=found(blocks - 1) == first_block(seed),
+    )

@@ -1,0 +1,204 @@
+"""The steps of one fail-over trial, in order, each one timed and written down."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.cluster.cluster import Cluster
+from replay.cluster.session import SYSTEM_PYTHON
+from replay.design.media import Write
+from replay.measure.bench import Bench
+from replay.owned.images import BlockImage
+from replay.procedures.drivers.steps import StepLog
+from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.trial import client
+from replay.procedures.drivers.trial.contents import inspect
+from replay.procedures.drivers.trial.pair import MirroredPair
+from replay.procedures.watches.snapshots import Snapshots
+from replay.tools.running.background import Background
+
+#: `rbd mirror image promote` ends with these while the other side's demotion has not arrived: EBUSY where the journal
+#: is mirrored ("demotion is not propagated yet"), EROFS where snapshots are.
+NOT_YET = (16, 30)
+PROMOTE_PATIENCE_SECONDS = 120.0
+PROMOTE_PAUSE_SECONDS = 0.1
+FIRST_WRITE_PATIENCE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """What a trial does. `kind` is planned or forced; the snapshot interval is None where the journal is mirrored."""
+
+    kind: str
+    seed: int
+    write_seconds: float
+    writes_per_second: float
+    client_options: dict[str, str]
+    snapshot_interval_seconds: float | None = None
+
+
+class Trial:
+    """One trial on one mirrored image. After `run`, `log` and `acknowledgements` are its evidence."""
+
+    def __init__(self, bench: Bench, pair: MirroredPair, plan: TrialPlan) -> None:
+        self.bench = bench
+        self.plan = plan
+        self.second: Cluster = bench.site.secondary
+        self.pair = pair
+        self.acknowledgements = b""
+        self.snapshots_taken = 0
+        values = client_values(bench) | {
+            "image": pair.made.spec,
+            "image_name": pair.made.name,
+            "second_image": pair.copy_spec,
+            "second_conf": str(self.second.conf),
+            "second_client": self.second.client,
+            "second_keyring": str(self.second.keyring) if self.second.keyring else None,
+        }
+        self.log = StepLog(values, bench.slot)
+
+    def run(self) -> None:
+        """Run all steps. Raises ReplayError when one does not end as it must; the log then says which."""
+        with ExitStack() as stack:
+            standby = self._client(stack, "write-once", self.second, FIRST_WRITE_PATIENCE_SECONDS)
+            standby.await_that(lambda: b"\n" in standby.stdout(), "its connection to the second cluster")
+            writer = self._client(stack, "write", self.bench.primary_cluster, 30.0)
+            # The CSV's header and one write: the image is open and is being written to.
+            writer.await_that(lambda: writer.stdout().count(b"\n") > 1, "its first write")
+            self._write(stack, writer)
+            self._promote()
+            self._first_write(standby)
+            if self.plan.kind == "planned":
+                self._verify("first", _connection(self.bench.primary_cluster, ""))
+            self._verify("second", _connection(self.second, "second_"))
+
+    def _write(self, stack: ExitStack, writer: Background) -> None:
+        """Let the writer write, taking mirror snapshots where these are mirrored, and end it as the kind says."""
+        connection = _connection(self.bench.primary_cluster, "")
+        snapshots = Snapshots(self.log, connection, self.plan.snapshot_interval_seconds)
+        stack.callback(snapshots.close)
+        # Before that: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers it.
+        stack.callback(writer.thaw)
+        started = self.log.now()
+        while (elapsed := self.log.now() - started) < self.plan.write_seconds:
+            if writer.exit_status is not None:
+                break
+            snapshots.poll(elapsed)
+            time.sleep(0.01)
+        if self.plan.kind == "forced":
+            lost_at = self.log.now()
+            writer.freeze()
+            snapshots.freeze()
+            self.acknowledgements = writer.stdout()
+            self._written(started, writer, exit_status=writer.exit_status, said="frozen")
+            self.log.add("disaster", lost_at, self.log.now() - lost_at)
+        else:
+            snapshots.finish()
+            status = writer.end()
+            self.acknowledgements = writer.stdout()
+            self._written(started, writer, exit_status=status, said=writer.stderr().decode(errors="replace"))
+            if status != 0:
+                raise ReplayError(f"the writer failed: {writer.complaint()}")
+            demote = [*connection, "mirror", "image", "demote", "{image}"]
+            self._must("demote", demote)
+        self.snapshots_taken = snapshots.taken
+
+    def _written(self, started: float, writer: Background, *, exit_status: int | None, said: str) -> None:
+        acknowledged = max(0, self.acknowledgements.count(b"\n") - 1)
+        argv = ["python3", "{trial_client}", "write", "{trial}"]
+        self.log.add(
+            "write", started, self.log.now() - started, argv=argv, exit_status=exit_status, said=said,
+            acknowledged=acknowledged,
+        )  # fmt: skip
+        journaled = "journaling" in self.pair.made.image.features
+        self.bench.account(Write(acknowledged * client.BLOCK_BYTES, journaled=journaled))
+        if writer.exit_status not in (None, 0):
+            raise ReplayError(f"the writer failed: {writer.complaint()}")
+
+    def _promote(self) -> None:
+        force = ["--force"] if self.plan.kind == "forced" else []
+        template = [*_connection(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
+        deadline = time.monotonic() + PROMOTE_PATIENCE_SECONDS
+        attempt = 1
+        while True:
+            run = self.log.command("promote", template, timeout_seconds=60, attempt=attempt)
+            if run.exit_status == 0:
+                return
+            if run.exit_status not in NOT_YET or time.monotonic() > deadline:
+                raise ReplayError(f"promote failed with status {run.exit_status} at attempt {attempt}")
+            attempt += 1
+            time.sleep(PROMOTE_PAUSE_SECONDS)
+
+    def _first_write(self, standby: Background) -> None:
+        started = self.log.now()
+        standby.say("go")
+        standby.await_that(lambda: standby.stdout().count(b"\n") > 1, "the first write on the second cluster")
+        answer = json.loads(standby.stdout().splitlines()[1])
+        argv = ["python3", "{trial_client}", "write-once", "{trial}"]
+        self.log.add("first_write", started, answer["acknowledged_seconds"] - started, argv=argv, **answer)
+        standby.end()
+
+    def _verify(self, side: str, connection: list[str]) -> None:
+        """Read one side's image whole, with rbd's own export, and write down what it holds."""
+        image = "{image}" if side == "first" else "{second_image}"
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+            copy = Path(folder) / "copy"
+            self.log.values["copy"] = str(copy)
+            template = [*connection, "export", "--no-progress", image, "{copy}"]
+            self._must("verify", template, side=side, timeout_seconds=300)
+            contents = inspect(copy.read_bytes(), self.plan.seed)
+        self.log.lines[-1] |= asdict(contents)
+
+    def _must(self, step: str, template: list[str], *, timeout_seconds: float = 60.0, **more: Any) -> None:
+        run = self.log.command(step, template, timeout_seconds=timeout_seconds, **more)
+        if run.exit_status != 0:
+            raise ReplayError(f"{step} ended with status {run.exit_status}: {self.log.lines[-1]['said'][-200:]}")
+
+    def _client(self, stack: ExitStack, mode: str, cluster: Cluster, patience_seconds: float) -> Background:
+        spec = client_spec(
+            cluster,
+            self.pair.made if mode == "write" else self.pair.copy,
+            self.plan.client_options,
+            seed=self.plan.seed,
+            origin=self.log.origin,
+            writes_per_second=self.plan.writes_per_second,
+        )
+        started = Background(client_argv(mode, spec), slot=self.bench.slot, ready_within_seconds=patience_seconds)
+        # Ended in peace: one that is killed leaves a watch, and its image cannot be removed for half a minute.
+        stack.callback(started.kill)
+        stack.callback(started.end)
+        return started
+
+
+def client_spec(
+    cluster: Cluster, image: BlockImage, options: dict[str, str], *, seed: int, **more: float
+) -> dict[str, Any]:
+    """Return the SPEC of `client.py`; `more` is origin and writes_per_second."""
+    return {
+        "conf": str(cluster.conf),
+        "client": cluster.client,
+        "keyring": str(cluster.keyring) if cluster.keyring else None,
+        "options": options,
+        "pool": image.pool,
+        "namespace": image.namespace,
+        "image": image.name,
+        "seed": seed,
+        **more,
+    }
+
+
+def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
+    """Return the argv of `client.py`, on the Python that has Ceph's modules."""
+    return [str(SYSTEM_PYTHON), "-E", client.__file__, mode, json.dumps(spec)]
+
+
+def _connection(cluster: Cluster, prefix: str) -> list[str]:
+    keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
+    return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]

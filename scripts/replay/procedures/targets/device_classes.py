@@ -1,0 +1,181 @@
+"""Two device classes out of one sandbox's OSDs: fast ones as they are, and ones whose disk I/O is capped.
+
+The OSDs with the lowest numbers are fast, as many with the highest are capped; with an odd number the middle one takes
+no part. Classes and caps are in the ledger before they are set, and are refused on a cluster that Replay did not start.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.invocation import replay_command
+from replay.cluster import sandbox_record
+from replay.cluster.site import Site
+from replay.measure.bench import Bench
+from replay.owned.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
+from replay.owned.images import remove_owned_leftovers
+from replay.owned.osd_settings import Osd, OsdSettings
+from replay.raw.record import Measured, Wait
+from replay.sandbox import daemons
+from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
+
+#: Values of the level `device_class`.
+FAST, CAPPED = "fast", "capped"
+#: The kernel spends a cap by slices; so much of it may be over a second's worth at either end of a cell.
+SLICE_SECONDS = 0.5
+#: A capped OSD has nothing left to do when it did fewer reads and writes than this in as many seconds.
+QUIET_OPERATIONS, QUIET_SECONDS, QUIET_WITHIN_SECONDS = 5, 0.5, 120.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What all capped OSDs together had read and written at a moment, in operations that reached the disk."""
+
+    at: float
+    counts: tuple[tuple[int, int], ...]
+
+
+def lacking(site: Site) -> dict[str, str]:
+    """Return why a cap cannot be set on this machine, as the word `host_root` to the reason."""
+    folder = site.primary.conf.parent
+    if find_hierarchy() is None:
+        return {"host_root": "this machine's kernel offers no throttle of block I/O (cgroup blkio, or io)"}
+    if folder.is_dir() and device_of(folder) is None:
+        return {"host_root": "the OSDs' files lie on no disk of their own, so that there is nothing to throttle"}
+    return {}
+
+
+class DeviceClasses:
+    """The classes of one block: made by `open`, slowed by `cap`, gone after `close`."""
+
+    def __init__(self, bench: Bench, options: dict[str, Any], *, application: str) -> None:
+        self.bench = bench
+        self.cap_iops = int(options["cap_iops"])
+        self.most_replicas = int(options["most_replicas"])
+        self.pg_num = int(options["pg_num"])
+        self.application = application
+        self.settings = OsdSettings(bench)
+        self.pools: dict[str, ExperimentPool] = {}
+        self.capped: list[Osd] = []
+        self.caps: dict[int, IoCap] = {}
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """What a sidecar says of the classes."""
+        return {
+            "replicas": self.pools[FAST].spec.replicas,
+            "osds_per_class": len(self.capped),
+            "cap_iops": self.cap_iops,
+        }
+
+    def open(self) -> None:
+        """Give the OSDs their classes, and make a pool on each. Raises ConfigurationError with fewer than two OSDs."""
+        osds = self.settings.osds()
+        each = len(osds) // 2
+        if not each:
+            raise ConfigurationError("two device classes need two OSDs", where=f"site {self.bench.site.name}")
+        fast, self.capped = osds[:each], osds[-each:]
+        replicas = min(self.most_replicas, each)
+        self.bench.say(f"two device classes of {each} OSD{'s'[: each != 1]} each: create, with a pool on each")
+        with self.bench.costs.measure("prepare"):
+            for name, members in ((FAST, fast), (CAPPED, self.capped)):
+                for osd in members:
+                    self.settings.set_device_class(osd, f"replay-{name}")
+        for name in (FAST, CAPPED):
+            spec = PoolSpec(replicas, self.pg_num, device_class=f"replay-{name}")
+            self.pools[name] = create_pool(self.bench, name, spec, application=self.application)
+        await_pools(self.bench, self.pools.values())
+
+    def cap(self) -> None:
+        """Cap the OSDs of the capped class, once what is not measured has been written."""
+        with self.bench.costs.measure("prepare"):
+            for osd in self.capped:
+                pid, data = osd_process(self.bench, osd.number)
+                self.caps[osd.number] = self.settings.cap_io(osd, pid, data, self.cap_iops)
+
+    def close(self, *, before_pools: ExitStack | None = None) -> None:
+        """Lift the caps, let `before_pools` run, remove images and pools, and set the classes back: each also where
+        another fails."""
+        with ExitStack() as last_first:
+            last_first.callback(self._restore)
+            last_first.callback(self._remove_pools)
+            if before_pools is not None:
+                last_first.enter_context(before_pools)
+            last_first.callback(self._lift)
+
+    def _lift(self) -> None:
+        self.caps.clear()
+        with self.bench.costs.measure("prepare"):
+            self.settings.lift_caps()
+
+    def _remove_pools(self) -> None:
+        self.pools.clear()
+        # An image whose creation was cut short would keep its pool from going.
+        remove_owned_leftovers(self.bench)
+        remove_leftover_pools(self.bench)
+
+    def _restore(self) -> None:
+        with self.bench.costs.measure("prepare"):
+            self.settings.restore()
+
+    def read(self) -> Reading:
+        """Return what the capped OSDs have done so far. Raises ReplayError when one has left its cap."""
+        for osd in self.capped:
+            pid, _ = osd_process(self.bench, osd.number)
+            if not self.caps[osd.number].holds(pid):
+                raise ReplayError(
+                    f"{osd.name} runs without its cap: it was started anew while the block ran",
+                    where=self.caps[osd.number].folder,
+                    next_step="run measure again: finished sets are kept",
+                )
+        return Reading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
+
+    def observe(self, measured: Measured, before: Reading) -> None:
+        """Add to a cell's facts what the capped OSDs' disks did; void it where the cap did not hold."""
+        after = self.read()
+        seconds = after.at - before.at
+        done = [
+            tuple(last - first for first, last in zip(*pair, strict=True))
+            for pair in zip(before.counts, after.counts, strict=True)
+        ]
+        measured.facts |= self.facts | {
+            "capped_disk_reads_per_second": round(sum(reads for reads, _ in done) / seconds, 1),
+            "capped_disk_writes_per_second": round(sum(writes for _, writes in done) / seconds, 1),
+        }
+        most = max(max(one) for one in done)
+        if most > self.cap_iops * (seconds + SLICE_SECONDS) and measured.invalid is None:
+            measured.invalid = (
+                "failed",
+                f"a capped OSD did {most / seconds:.0f} operations a second on its disk, {self.cap_iops} are its cap",
+            )
+
+    def await_quiet(self) -> Wait:
+        """Wait until the capped OSDs have done what a cell left them to do."""
+        started = time.monotonic()
+        with self.bench.costs.measure("wait"):
+            last = self.read()
+            while True:
+                time.sleep(QUIET_SECONDS)
+                first, last = last, self.read()
+                done = sum(sum(b) - sum(a) for a, b in zip(first.counts, last.counts, strict=True))
+                seconds = time.monotonic() - started
+                if done < QUIET_OPERATIONS or seconds > QUIET_WITHIN_SECONDS:
+                    outcome = "quiet" if done < QUIET_OPERATIONS else "still_busy"
+                    return Wait("capped_osds_quiet", seconds, outcome, {"operations_at_the_end": done})
+
+
+def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
+    """Return the pid of a sandbox's OSD and the folder of its data. Raises ReplayError when it does not run."""
+    conf = bench.primary_cluster.conf
+    owned = sandbox_record.load(conf.parent.parent)
+    name = next(one.name for one in owned.clusters.values() if Path(one.conf) == Path(conf))
+    role = daemons.Role(name, "osd", str(number))
+    process = daemons.running(owned.layout, role)
+    if process is None:
+        raise ReplayError(f"{role.name} does not run", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
+    return process.pid, owned.layout.data(name, role.name)

@@ -1,0 +1,127 @@
+"""The replica's position under a steady load: read while the writer writes, and on until the replica is level."""
+
+from __future__ import annotations
+
+import time
+
+from replay.base.errors import ReplayError
+from replay.cluster.site import Site
+from replay.design.design import Cell
+from replay.measure.procedure import Look, Procedure, Watch
+from replay.procedures.drivers.fio_run import ENTITY
+from replay.procedures.drivers.steps import StepLog
+from replay.procedures.watches.catch_up import REPLAYING, await_state, journal_level, wait_until_level
+from replay.procedures.watches.mirror import MirrorCells
+from replay.raw.record import Measured, Wait
+from replay.samplers.mirror import MirrorSampler
+from replay.samplers.replica import ReplicaSampler
+
+IMAGE = ENTITY.format(1)
+#: Readings of the daemon's counters, and looks at the journal or the copy.
+READ_EVERY_SECONDS = 0.25
+LOOK_EVERY_SECONDS = 0.5
+#: A replica that does not move at all for so long will not get level any more.
+STALL_SECONDS = 60.0
+COPY_WITHIN_SECONDS = 600.0
+
+
+def lacking_mirror_daemon(site: Site) -> dict[str, str]:
+    """Return why the mirror daemon cannot be watched on a site; nothing where it can."""
+    if site.second_site is not None and site.second_site.mirror_daemon_admin_socket is None:
+        return {"second_site": "the site's file names no admin socket of the mirror daemon, whose counters this needs"}
+    return {}
+
+
+class Replica(Watch):
+    """Follows the copy of the cell's image; the driver's table takes the samples."""
+
+    def begin(self) -> None:
+        """Know where copies are."""
+        self.mirror = MirrorCells(self.bench, None)
+        self.replica: ReplicaSampler | None = None
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return what is missing where the replica's position cannot be seen."""
+        return lacking_mirror_daemon(site)
+
+    def prepare(self, cell: Cell) -> None:
+        """Wait until the second cluster has the cell's image, and replays it."""
+        [made] = self.procedure.target.of(cell)
+        self.mirror.await_first_copy(made)
+        await_state(self.mirror.require_daemon(), [made.name], REPLAYING)
+
+    def started(self, cell: Cell) -> None:
+        """Take the first readings."""
+        writer, daemon = self.procedure.driver, self.mirror.require_daemon()
+        [made] = self.procedure.target.of(cell)
+        self.sampler = MirrorSampler(daemon, {IMAGE: made.name}, writer.table, writer.log.now)
+        self.replica = ReplicaSampler(
+            self.bench, made, IMAGE, origin=writer.log.origin, every_seconds=LOOK_EVERY_SECONDS
+        )
+        with self.bench.costs.measure("prepare"):
+            self.replica.start()
+        self.sampler.read()
+
+    def look_of(self, cell: Cell) -> Look:
+        """Read the daemon's counters when it is time; the replica is looked at from a thread of its own."""
+        return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Go on looking until the replica is level; the cell is void when it never is."""
+        with self.bench.costs.measure("wait"):
+            wait = self._await_journal() if cell.levels["mode"] == "journal" else self._await_copy()
+        self.replica.finish(self.procedure.driver.table)
+        measured.waits.append(wait)
+        measured.samples["mirror"] = self.sampler.cost()
+        if wait.outcome == "stalled" and measured.invalid is None:
+            measured.invalid = ("replay_did_not_advance", "the replica did not get level after the writer had ended")
+
+    def stop(self) -> None:
+        """End the thread that looks at the replica."""
+        if self.replica is not None:
+            self.replica.close()
+
+    def _await_journal(self) -> Wait:
+        return wait_until_level(
+            self.sampler.read,
+            journal_level({IMAGE: self.procedure.driver.written}),
+            quiet_seconds=1.0,
+            stall_seconds=STALL_SECONDS,
+            poll_seconds=READ_EVERY_SECONDS,
+        )
+
+    def _await_copy(self) -> Wait:
+        """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
+        started, writer = time.monotonic(), self.procedure.driver
+        wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
+        outcome = "replayed"
+        while (self.replica.latest("copied_snapshot_id") or 0) < wanted:
+            if time.monotonic() - started > COPY_WITHIN_SECONDS:
+                outcome = "stalled"
+                break
+            self.sampler.read_when_due(READ_EVERY_SECONDS)
+            time.sleep(0.1)
+        return Wait("replay_level", time.monotonic() - started, outcome)
+
+
+def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:
+    """Take a mirror snapshot as a step of a log, with what else that says; return its id.
+
+    Raises ReplayError when none was taken.
+    """
+    run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", spec], **step)
+    words = run.stdout.decode(errors="replace").split()
+    if run.exit_status != 0 or not words or not words[-1].isdigit():
+        raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=step.get("image"))
+    return int(words[-1])
+
+
+def check_modes(procedure: Procedure) -> None:
+    """Refuse variants whose level `mode` is not how their image is mirrored. Raises ConfigurationError."""
+    for variant in procedure.design.variants:
+        mode, mirroring = variant.levels.get("mode"), variant.image.mirroring
+        if mode != mirroring:
+            procedure.refuse(
+                f"{variant.name}: levels.mode is {mode!r}, mirroring is {mirroring!r}",
+                next_step="give each variant `mirroring` and the same word as `levels: { mode: … }`",
+            )

@@ -1,0 +1,72 @@
+"""Mirror snapshots at a stated interval while a trial's writer writes, without holding the trial up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from replay.procedures.drivers.steps import StepLog
+from replay.tools import render
+from replay.tools.running.background import Background
+
+
+class Snapshots:
+    """Takes one snapshot after the other; each is a step of the log. Does nothing without an interval.
+
+    The first is due after `first_seconds`, after one interval where that is None.
+    """
+
+    def __init__(
+        self,
+        log: StepLog,
+        connection: Sequence[str],
+        interval_seconds: float | None,
+        first_seconds: float | None = None,
+    ) -> None:
+        self.log = log
+        self.interval_seconds = interval_seconds
+        self.taken = 0
+        self._template = [*connection, "mirror", "image", "snapshot", "{image}"]
+        self._due = (interval_seconds or 0.0) if first_seconds is None else first_seconds
+        self._running: Background | None = None
+        self._started = 0.0
+
+    def poll(self, elapsed_seconds: float) -> None:
+        """Take up a snapshot that is done, and start one when it is due. One that is late is not made up for."""
+        if self.interval_seconds is None:
+            return
+        if self._running is not None and self._running.exit_status is not None:
+            self.finish()
+        if self._running is None and elapsed_seconds >= self._due:
+            self._due = elapsed_seconds + self.interval_seconds
+            self._started = self.log.now()
+            self._running = Background(render(self._template, self.log.values), slot=self.log.slot)
+
+    def finish(self) -> None:
+        """Wait for the snapshot that is under way and write it down."""
+        if self._running is not None:
+            status = self._running.end(60.0)
+            said = (self._running.stdout() + self._running.stderr()).decode(errors="replace")
+            self._write_down(status, said)
+            self.taken += status == 0
+            self._running.kill()
+            self._running = None
+
+    def freeze(self) -> None:
+        """Stop the snapshot that is under way where it is: its site is lost."""
+        if self._running is not None:
+            if self._running.exit_status is not None:
+                self.finish()
+            else:
+                self._running.freeze()
+                self._write_down(None, "frozen")
+
+    def close(self) -> None:
+        """End what is under way, so that it leaves no watch on the image."""
+        if self._running is not None:
+            self._running.end(30.0)
+            self._running.kill()
+            self._running = None
+
+    def _write_down(self, status: int | None, said: str) -> None:
+        seconds = self.log.now() - self._started
+        self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)

@@ -1,0 +1,71 @@
+"""Removed snapshots that are left to trim, counted while a client writes, and awaited after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
+from replay.design.design import Cell
+from replay.measure.procedure import Look, Watch
+from replay.procedures.watches.mirror import MirrorCells
+from replay.raw.record import Measured, Wait
+from replay.samplers.trims import TrimSampler, wait_until_trimmed
+
+
+class Trims(Watch):
+    """Reads the queue into the driver's table; after a cell nothing is left to copy or to trim for the next one."""
+
+    def begin(self) -> None:
+        """Know where copies are."""
+        self.mirror = MirrorCells(self.bench, None)
+
+    def open(self) -> None:
+        """Wait for the images' first copies; nothing is left to trim then."""
+        for made in self.procedure.target.all():
+            self.mirror.await_first_copy(made)
+        with self.bench.costs.measure("wait"):
+            self._await_trimmed()
+
+    def started(self, cell: Cell) -> None:
+        """Set up the sampler of a cell."""
+        writer = self.procedure.driver
+        self.trims = TrimSampler(self.bench.session, self._pools(), writer.table, writer.log.now)
+
+    def look_of(self, cell: Cell) -> Look:
+        """Read when it is due."""
+        return lambda elapsed_seconds: self.trims.read_when_due()
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Say what looking on cost."""
+        measured.samples["trims"] = self.trims.cost()
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until the copy is level and nothing is left to trim. Raises ReplayError when the copy never is."""
+        [made] = self.procedure.target.of(cell)
+        if made.image.mirroring is None:
+            return []
+        with self.bench.costs.measure("wait"):
+            secondary, spec = self.bench.site.secondary, self.mirror.secondary_spec(made)
+            last = take_mirror_snapshot(self.bench.primary_cluster, made.spec)
+            copied = wait_until_copied(lambda: copied_snapshots(secondary, spec), last)
+            if copied.outcome != "copied":
+                raise ReplayError(
+                    f"the mirror daemon did not copy the last snapshot within {copied.seconds:.0f} s",
+                    where=made.spec,
+                    next_step="look at the daemon's log; finished sets are kept",
+                )
+            trimmed = self._await_trimmed()
+        measured.facts["seconds_until_copied"] = round(copied.seconds, 3)
+        measured.facts["seconds_until_trimmed"] = round(trimmed.seconds, 3)
+        return [copied, trimmed]
+
+    def _pools(self) -> list[str]:
+        return [pool.name for pool in self.bench.site.pools.all()]
+
+    def _await_trimmed(self) -> Wait:
+        sides: list[tuple[Any, Sequence[str]]] = [(self.bench.session, self._pools())]
+        if self.bench.secondary is not None:
+            sides.append((self.bench.secondary, [self.bench.site.second_site.pool]))
+        return wait_until_trimmed(sides)

@@ -1,0 +1,50 @@
+"""Where evidence lies: the experiments of a data set, and the sealed blocks of an experiment."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SUMS = "SHA256SUMS"
+#: A sealed block, relative to `raw/`; `str.format` takes `block` (two digits at least) and `plan`, a digest.
+SEALED_BLOCK = "block-{block}/receipt-{plan}.json"
+_LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}/receipt-[0-9a-f]+\.json)", re.ASCII)
+
+
+def experiments_in(data_set: Path) -> list[str]:
+    """Return the names of the experiments that have raw output."""
+    return sorted(path.parent.name for path in data_set.glob("*/raw") if path.is_dir() and any(path.iterdir()))
+
+
+def data_sets_in(benchmarks: Path) -> list[str]:
+    """Return the names of the data sets that have raw output."""
+    return sorted({path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())})
+
+
+def sealed_block(raw: Path, block: int, plan: str) -> Path:
+    """Return the file that says that a block is complete for a plan."""
+    return raw / SEALED_BLOCK.format(block=f"{block:02d}", plan=plan)
+
+
+def sealed_blocks(raw: Path) -> list[Path]:
+    """Return the sealed blocks of an experiment, as SHA256SUMS lists them: also one that is missing now."""
+    try:
+        lines = (raw / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    return sorted(raw / match[1] for line in lines if (match := _LISTED_BLOCK.fullmatch(line)))
+
+
+@contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """Hold a data set's folder while what speaks of the whole of it is put together."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

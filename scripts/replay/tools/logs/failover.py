@@ -1,0 +1,88 @@
+"""The log of a fail-over trial (docs/experiments.md): what its steps and its acknowledged writes add up to. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay.tools.base import OutputError, Reader, Result, number
+from replay.tools.logs.failover_log import check_contents, check_procedure
+from replay.tools.logs.steps import Steps, check_end
+
+CSV_HEADER = "write,acknowledged_seconds"
+
+
+class Failover(Reader):
+    """Reads trials. The protocol of the same name runs them: there is no program to build an argv for."""
+
+    name = "failover"
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse the steps (`stdout`) and the writer's acknowledgements; see `Reader.parse`.
+
+        Metrics: `seconds_to_first_write` from the start of demotion (planned) or the moment of loss (forced) to the
+        acknowledgement of the first write on the second cluster; `seconds_without_write` from the last write that the
+        first cluster acknowledged to the same; `demote_seconds`; `promote_seconds` from the first attempt to the end
+        of the accepted one; `promote_attempts`; `lost_seconds` and `lost_writes`: acknowledged by the first cluster and
+        not on the second. The reason `data_differ`: contents that no moment of the first cluster explains, or any loss
+        when planned.
+        """
+        files = names or {}
+        if exit_status != 0:
+            raise OutputError("the trial did not end well", file=files.get("stdout", "stdout"), reason="failed")
+        kind = levels.get("kind")
+        if kind not in ("planned", "forced"):
+            raise OutputError(f"kind is {kind!r}", file=files.get("stdout", "stdout"))
+        log = Steps(outputs.get("stdout", ""), files.get("stdout", "stdout"))
+        times = _acknowledged(outputs.get("acknowledgements", ""), files.get("acknowledgements", "acknowledgements"))
+        given_up = check_procedure(log, kind, times)
+        write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
+        acknowledged = log.value(first, "acknowledged_seconds")
+        began = log.start(given_up)
+        present = check_contents(log, kind, len(times))
+        lost = max(0, len(times) - present)
+        kept_until = times[min(present, len(times)) - 1] if present else log.start(write)
+        metrics = {
+            "seconds_to_first_write": acknowledged - began,
+            "seconds_without_write": acknowledged - times[-1],
+            "promote_seconds": log.end(promotions[-1]) - log.start(promotions[0]),
+            "promote_attempts": float(len(promotions)),
+            "first_write_seconds": acknowledged - log.start(first),
+            "operations": float(len(times)),
+            "writes_present": float(present),
+            "lost_writes": float(lost),
+            "lost_seconds": times[-1] - kept_until if lost else 0.0,
+        }
+        if kind == "planned":
+            metrics["demote_seconds"] = log.value(given_up, "seconds")
+        if any(value < 0 for value in metrics.values()):
+            log.refuse("its steps are not in the order of time")
+        return Result(metrics=metrics)
+
+
+READER = Failover()
+
+
+def _acknowledged(text: str, file: str) -> list[float]:
+    """Return when each write was acknowledged, in order: numbers from 0 without a gap, times that rise."""
+    check_end(text, file)
+    lines = text.splitlines()
+    if not lines or lines[0] != CSV_HEADER:
+        raise OutputError(f"the first line is not {CSV_HEADER!r}", file=file, line=1)
+    times: list[float] = []
+    for line, content in enumerate(lines[1:], start=2):
+        index, _, when = content.partition(",")
+        seconds = number(when)
+        if index != str(len(times)) or seconds is None or (times and seconds < times[-1]):
+            raise OutputError(f"not write {len(times)}: {content[:40]!r}", file=file, line=line)
+        times.append(seconds)
+    if not times:
+        raise OutputError("no write was acknowledged", file=file, reason="incomplete")
+    return times

@@ -1,0 +1,112 @@
+"""Checks that the log of a fail-over trial is that of one whole trial, and that the data it found are explained. Pure.
+
+Nothing in the log counts its lines; its procedure does: each step once and soon after the one before, promotions
+numbered, times and data stated twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NoReturn
+
+from replay.tools.base import agrees
+from replay.tools.logs.steps import Step, Steps
+
+#: From the end of a step to the start of the next. The procedure waits for a tenth of a second after a refusal; beside
+#: a full benchmark it may be kept from a CPU for seconds. A trial that is void although it was good, and slow ones more
+#: often, is worse than a digit that nobody sees here (SHA256SUMS does).
+MOST_BETWEEN_STEPS_SECONDS = 5.0
+#: Times are written down with six decimals, each by itself.
+_WRITTEN = 3e-6
+
+
+def check_procedure(log: Steps, kind: str, times: list[float]) -> Step:
+    """Return the step that gave the first cluster up. `times` are those of the acknowledged writes.
+
+    Refuses a log whose steps are not those of a trial of that kind. Raises OutputError.
+    """
+    log.check_times()
+    write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
+    given_up = log.one("demote" if kind == "planned" else "disaster")
+    procedure = [write, given_up, *promotions, first]
+    _check_order(log, [str(step["step"]) for step in procedure] + ["verify"] * (2 if kind == "planned" else 1))
+    _check_promotions(log, promotions)
+    # The frozen writer of a forced trial has no status.
+    for step in [given_up, first, *log.any("verify"), *([write] if kind == "planned" else [])]:
+        if step["exit_status"] != 0:
+            log.refuse(f"{step['step']} ended with status {step['exit_status']}", step, reason="failed")
+    _check_writes(log, write, first, times)
+    _check_pauses(log, procedure)
+    return given_up
+
+
+def check_contents(log: Steps, kind: str, acknowledged: int) -> int:
+    """Return how many writes the second cluster holds. Raises OutputError (`data_differ`) where it cannot be so."""
+
+    def differ(what: str, step: Step) -> NoReturn:
+        log.refuse(what, step, reason="data_differ")
+
+    verified = log.all("verify")
+    sides = [str(step.get("side")) for step in verified]
+    if sides != (["first", "second"] if kind == "planned" else ["second"]):
+        log.refuse(f"verified were {sides}", verified[-1], reason="incomplete")
+    for side, step in zip(sides, verified, strict=True):
+        if not isinstance(step.get("sha256"), str) or step["sha256"] != step.get("expected_sha256"):
+            unexplained = log.value(step, "unexplained_blocks")
+            differ(f"{unexplained:.0f} blocks of the {side} cluster's image are of no write", step)
+    first, second = verified[0], verified[-1]
+    present = int(log.value(second, "writes_present"))
+    if second.get("first_write_present") is not True:
+        differ("the first write after the promotion is not there", second)
+    if present > acknowledged + 1:
+        differ(f"{present} writes are there, {acknowledged} were acknowledged, and one at most was under way", second)
+    if kind == "planned":
+        if first["sha256"] != second["sha256"]:
+            differ("the two clusters' images differ", second)
+        if present < acknowledged:
+            differ(f"a planned fail-over lost {acknowledged - present} of {acknowledged} writes", second)
+        if log.value(first, "writes_present") != present:
+            differ("the two clusters' images are the same, and do not hold as many writes", second)
+    return present
+
+
+def _check_order(log: Steps, expected: list[str]) -> None:
+    """Refuse steps, but for snapshots, that are not the expected ones; one that is missing at the end is told later."""
+    found = [step for step in log.steps if step["step"] != "snapshot"]
+    for step, name in zip(found, expected, strict=False):
+        if step["step"] != name:
+            log.refuse(f"{step['step']!r} stands where {name!r} belongs: logs of two runs are mixed", step)
+    if len(found) > len(expected):
+        log.refuse(f"{found[len(expected)]['step']!r} follows the end of the trial", found[len(expected)])
+
+
+def _check_promotions(log: Steps, promotions: list[Step]) -> None:
+    """Refuse promotions that are not the attempts 1, 2, … of which the last one alone was accepted."""
+    if promotions[-1]["exit_status"] != 0:
+        log.refuse("no promotion was accepted", promotions[-1], reason="failed")
+    for attempt, step in enumerate(promotions, start=1):
+        if step.get("attempt") != attempt:
+            what = f"attempt {str(step.get('attempt'))[:20]} stands where attempt {attempt} belongs"
+            log.refuse(what, step, reason="incomplete")
+        if step["exit_status"] == 0 and step is not promotions[-1]:
+            log.refuse("a promotion follows one that was accepted", step)
+
+
+def _check_writes(log: Steps, write: Step, first: Step, times: list[float]) -> None:
+    """Refuse acknowledgements that the steps do not account for."""
+    if log.value(write, "acknowledged") != len(times):
+        log.refuse(f"{write['acknowledged']} writes acknowledged, the list has {len(times)}", write)
+    if times[-1] > log.end(write) + _WRITTEN:
+        log.refuse("a write was acknowledged after the writer had ended", write)
+    if not agrees(log.value(first, "acknowledged_seconds"), log.end(first), absolute=_WRITTEN):
+        log.refuse("first_write: its end and 'acknowledged_seconds' are two moments", first)
+
+
+def _check_pauses(log: Steps, procedure: list[Step]) -> None:
+    """Refuse steps, from the writer to the first write on the second cluster, that do not follow each other soon."""
+    for before, step in itertools.pairwise(procedure):
+        between = log.start(step) - log.end(before)
+        # The moment of a loss is taken down before the writer's step ends.
+        least = -MOST_BETWEEN_STEPS_SECONDS if step["step"] == "disaster" else -_WRITTEN
+        if not least <= between <= MOST_BETWEEN_STEPS_SECONDS:
+            log.refuse(f"{between:.6f} s from the end of {before['step']} to the start of {step['step']}", step)

@@ -1,0 +1,156 @@
+"""How far a replica was behind its writer: acknowledged writes against what the second cluster held. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+from replay.tools.base import OutputError, Reader, Result
+from replay.tools.logs.fio_log import check_operations, logged_since_origin
+from replay.tools.logs.readings import check_readings, check_rests
+from replay.tools.logs.samples import Sample, line_of, moments, progress, read_samples
+from replay.tools.logs.snapshots import Snapshot, snapshots_taken
+from replay.tools.logs.steps import Steps
+from replay.tools.output.fio_output import Client, read_clients
+from replay.tools.output.fio_totals import check_levels, histogram
+from replay.tools.output.fio_totals import metrics as fio_metrics
+
+IMAGE = "image-1"
+#: What the samplers say besides: of themselves.
+_PROBE = "probe"
+_COPIED = "copied_snapshot_id"
+
+
+class MirrorLag(Reader):
+    """Reads cells of the protocol of the same name: there is no program to build an argv for."""
+
+    name = "mirror_lag"
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse fio's report (`output`) and log (`latency`), the `steps` and the `counters`; see `Reader.parse`.
+
+        `levels["mode"]` is journal or snapshot. Lag is the time between the last write that the first cluster had
+        acknowledged at a moment and the last one that the replica held: what a loss of the site at that moment would
+        cost. Metrics besides fio's own: `lag_median_seconds` and `lag_max_seconds` over the readings while the writer
+        wrote, `lag_end_seconds` when it ended, `lost_writes_max`; `seconds_to_level` from then until the replica was
+        level; `journal_max_bytes`, `journal_end_bytes` (when level). Series since the first write: `lag_seconds`,
+        `journal_bytes`.
+        """
+        files = names or {}
+        file = files.get("output", "output")
+        if exit_status is None:
+            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
+        clients = read_clients(outputs.get("output", ""), file, exit_status)
+        if exit_status != 0:
+            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
+        if len(clients) != 1 or "write" not in clients[0].directions:
+            raise OutputError("not one client that wrote", file=file, reason="client_lost")
+        check_levels(clients[0], levels)
+        steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
+        steps.check_whole()
+        log_file = files.get("latency", "latency")
+        logged = logged_since_origin(outputs.get("latency", ""), log_file, steps)
+        check_operations(logged, clients[0].directions["write"].latency, log_file)
+        acknowledged = [one.unix_seconds for one in logged]
+        counters_file = files.get("counters", "counters")
+        rows = read_samples(outputs.get("counters", ""), counters_file)
+        check_readings(rows, counters_file, {IMAGE, _PROBE})
+        held = _journal_position if levels.get("mode") == "journal" else _snapshot_position
+        positions = held(rows, acknowledged, steps, counters_file)
+        return _result(acknowledged, positions, rows, clients, counters_file)
+
+
+READER = MirrorLag()
+
+#: (elapsed_seconds, how many of the acknowledged writes the replica held)
+_Positions = list[tuple[float, int]]
+
+
+def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
+    """Return the position by the bytes that the daemon replayed: entries come in the order of the writes.
+
+    An entry is larger than the write in it by a constant; the share of all bytes is the share of all writes.
+    """
+    if steps.any("snapshot"):
+        steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
+    began = steps.start(steps.one("write"))
+    replayed = progress(moments(rows, IMAGE, "replay_bytes"), started_seconds=began)
+    if not replayed or replayed[-1][1] <= 0:
+        raise OutputError("the daemon replayed nothing", file=file, reason="replay_did_not_advance")
+    check_rests(replayed, "what the daemon replayed", file)
+    end, writes = replayed[-1][1], len(acknowledged)
+    return [(at, int(writes * done / end + 1e-9)) for at, done in replayed]
+
+
+def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
+    """Return the position by the newest snapshot that is complete in the copy: it holds what came before it began."""
+    taken = snapshots_taken(steps)
+    if not taken:
+        steps.refuse("no mirror snapshot was taken", reason="no_snapshot")
+    held = [bisect_right(acknowledged, one.ordered_seconds) for one in taken]
+    ids = [one.number for one in taken]
+    if len(taken) == len(steps.any("snapshot")):
+        _check_copies(rows, taken, file)
+    positions = []
+    for at, copied in moments(rows, IMAGE, _COPIED):
+        newest = bisect_right(ids, copied)
+        positions.append((at, held[newest - 1] if newest else 0))
+    if not positions or positions[-1][1] < len(acknowledged):
+        raise OutputError("the last snapshot is not on the second cluster", file=file, reason="replay_did_not_advance")
+    return positions
+
+
+def _check_copies(rows: list[Sample], taken: list[Snapshot], file: str) -> None:
+    """Refuse a copy of a snapshot that nobody took, or had not ordered yet, and one that takes back a newer one."""
+    ordered, newest = {one.number: one.ordered_seconds for one in taken}, 0.0
+    for index, row in enumerate(rows):
+        if row.metric != _COPIED:
+            continue
+        at, copied = row.elapsed_seconds, row.value
+        of_the_cell = copied >= taken[0].number
+        if copied < newest or (of_the_cell and (copied not in ordered or at < ordered[int(copied)])):
+            what = f"snapshot {copied:.0f} cannot be in the copy at {at:.6f} s"
+            raise OutputError(what, file=file, line=line_of(index))
+        newest = copied
+
+
+def _result(
+    acknowledged: list[float], positions: _Positions, rows: list[Sample], clients: list[Client], file: str
+) -> Result:
+    first, last = acknowledged[0], acknowledged[-1]
+    lags, lost, level = [], [], None
+    for at, held in positions:
+        if at > last and held >= len(acknowledged):
+            level = at if level is None else level
+        if not first <= at <= last:
+            continue
+        now = bisect_right(acknowledged, at)
+        lost.append(max(0, now - held))
+        kept_until = acknowledged[held - 1] if held else first
+        lags.append((at - first, max(0.0, acknowledged[now - 1] - kept_until)))
+    if not lags:
+        raise OutputError("no reading of the replica while the writer wrote", file=file, reason="incomplete")
+    journal = moments(rows, IMAGE, "journal_bytes")
+    metrics = {
+        **fio_metrics(clients),
+        "lag_median_seconds": median(lag for _, lag in lags),
+        "lag_max_seconds": max(lag for _, lag in lags),
+        "lag_end_seconds": lags[-1][1],
+        "lost_writes_max": float(max(lost)),
+    }
+    if level is not None:
+        metrics["seconds_to_level"] = level - last
+    if journal:
+        metrics |= {"journal_max_bytes": max(size for _, size in journal), "journal_end_bytes": journal[-1][1]}
+    series = [(at, "lag_seconds", lag) for at, lag in lags]
+    series += [(at - first, "journal_bytes", size) for at, size in journal if at >= first]
+    return Result(metrics=metrics, series=tuple(series), histogram=histogram(clients))

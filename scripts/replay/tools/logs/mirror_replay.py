@@ -1,0 +1,163 @@
+"""What a catch-up of the mirror daemon adds up to: its steps, the daemon's counters, the writers' report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay.tools.base import OutputError, Reader, Result
+from replay.tools.logs.readings import check_readings, check_rests
+from replay.tools.logs.samples import Sample, moments, progress, read_samples
+from replay.tools.logs.steps import Steps
+from replay.tools.output.fio_output import read_clients
+from replay.tools.output.fio_totals import check_levels
+
+#: By mode: the daemon's counter that tells how far an image is, and that of the bytes it moved.
+_COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}
+#: For how long the daemon copied snapshots, by its own clock.
+_COPY_SECONDS = "snapshots_time.sum"
+
+
+class MirrorReplay(Reader):
+    """Reads catch-ups. The protocol of the same name runs them: there is no program to build an argv for."""
+
+    name = "mirror_replay"
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`; see `Reader.parse`.
+
+        `levels["mode"]` is journal or snapshot, `levels["images"]` how many images there must be. Time counts from the
+        first order to start replay. Metrics: `bytes`, what the clients wrote while replay was stopped;
+        `seconds_to_catch_up`, when the last image was level; `bytes_per_second`, the one over the other, of all images
+        together; `image_bytes_per_second`, the mean rate of one image once it was under way (a journal: from its first
+        progress; a snapshot: by the daemon's own clock); `seconds_to_first_progress`; `replayed_bytes`, what the daemon
+        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`; nobody writes any more, so that it stays 0
+        once the last image is level.
+        """
+        files = names or {}
+        mode, images = str(levels.get("mode")), int(levels.get("images", 1))
+        steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
+        steps.check_whole()
+        if mode not in _COUNTERS:
+            steps.refuse(f"mode is {mode!r}")
+        written, write_seconds = self._written(outputs.get("output", ""), exit_status, levels, images, files)
+        starts = steps.all("start")
+        if sorted(str(step.get("image")) for step in starts) != sorted(written):
+            steps.refuse(f"{len(starts)} starts of {images} images", reason="incomplete")
+        if mode == "journal" and steps.any("snapshot"):
+            steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
+        if mode == "snapshot" and len(steps.all("snapshot")) != images:
+            steps.refuse(f"{len(steps.all('snapshot'))} snapshots of {images} images", reason="no_snapshot")
+        began = min(steps.start(step) for step in starts)
+        file = files.get("counters", "counters")
+        rows = read_samples(outputs.get("counters", ""), file)
+        check_readings(rows, file, written)
+        catch_up = _CatchUp(rows, written, mode, began, file)
+        seconds = catch_up.level_seconds - began
+        total = float(sum(written.values()))
+        metrics: dict[str, float | None] = {
+            "bytes": total,
+            "duration_seconds": seconds,
+            "seconds_to_catch_up": seconds,
+            "bytes_per_second": total / seconds,
+            "image_bytes_per_second": catch_up.image_rate(),
+            "seconds_to_first_progress": catch_up.first_seconds - began,
+            "replayed_bytes": catch_up.replayed_bytes,
+            "write_bytes_per_second": total / write_seconds,
+        }
+        known = {name: value for name, value in metrics.items() if value is not None}
+        return Result(metrics=known, series=catch_up.backlog(began), after_end={"backlog_bytes": 0.0})
+
+    @staticmethod
+    def _written(
+        text: str, exit_status: int | None, levels: Mapping[str, Any], images: int, files: Mapping[str, str]
+    ) -> tuple[dict[str, float], float]:
+        """Return what each job wrote, in bytes, and the longest job's time."""
+        file = files.get("output", "output")
+        if exit_status is None:
+            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
+        clients = read_clients(text, file, exit_status)
+        if exit_status != 0:
+            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
+        for client in clients:
+            check_levels(client, levels)
+        writes = {one.name: one.directions["write"] for one in clients if "write" in one.directions}
+        if len(writes) != images:
+            raise OutputError(f"{len(writes)} of {images} images were written to", file=file, reason="client_lost")
+        if len({one.io_bytes for one in writes.values()}) != 1:
+            raise OutputError("images were not written to alike", file=file, reason="incomplete")
+        return {name: one.io_bytes for name, one in writes.items()}, max(one.seconds for one in writes.values())
+
+
+READER = MirrorReplay()
+
+
+class _CatchUp:
+    """How far each image was at each reading, in its share of what was written to it."""
+
+    def __init__(self, rows: list[Sample], written: Mapping[str, float], mode: str, began: float, file: str) -> None:
+        self.written = written
+        counter, moved = _COUNTERS[mode]
+        self.shares: dict[str, list[tuple[float, float]]] = {}
+        self.replayed_bytes = 0.0
+        self._rates: list[float] = []
+        for image, wanted in written.items():
+            found = progress(moments(rows, image, counter), started_seconds=began)
+            end = found[-1][1] if found else 0.0
+            # A journal's entries are larger than the writes in them. A snapshot counts when it is whole.
+            if end < (wanted if mode == "journal" else 1.0):
+                raise OutputError(
+                    f"{image}: the daemon's {counter} went up by {end:.0f}, less than what was written",
+                    file=file,
+                    reason="replay_did_not_advance",
+                )
+            self.shares[image] = [(at, value / end) for at, value in found]
+            check_rests(found, f"{image}: the daemon's {counter}", file)
+            bytes_moved = progress(moments(rows, image, moved), started_seconds=began)
+            if bytes_moved:
+                check_rests(bytes_moved, f"{image}: the daemon's {moved}", file)
+            self.replayed_bytes += bytes_moved[-1][1] if bytes_moved else 0.0
+            copying = progress(moments(rows, image, _COPY_SECONDS), started_seconds=began)
+            rate = _rate(found) if mode == "journal" else _quotient(bytes_moved, copying)
+            self._rates += [] if rate is None else [rate]
+        self.level_seconds = max(next(at for at, share in one if share == 1.0) for one in self.shares.values())
+        self.first_seconds = min(next(at for at, share in one if share > 0.0) for one in self.shares.values())
+        if self.level_seconds <= began:
+            raise OutputError("it was level before it began", file=file)
+
+    def image_rate(self) -> float | None:
+        """Return the mean of the images' own rates, None where none is known (all was there at the first reading)."""
+        return sum(self._rates) / len(self._rates) if self._rates else None
+
+    def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
+        """Return the bytes that were not replayed yet, of all images, from the start to the last reading."""
+        last = dict.fromkeys(self.written, 0.0)
+        events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
+        rest = {began: float(sum(self.written.values()))}
+        for at, image, share in events:
+            last[image] = share
+            # Of the images that one reading tells of, the last one has the sum.
+            rest[at] = sum(wanted * (1 - last[name]) for name, wanted in self.written.items())
+        return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
+
+
+def _rate(readings: list[tuple[float, float]]) -> float | None:
+    """Return how fast a counter rose from its first progress to its last, None where one reading saw it all."""
+    end = readings[-1][1]
+    first = next((at, value) for at, value in readings if value > 0)
+    last = next(at for at, value in readings if value == end)
+    return (end - first[1]) / (last - first[0]) if last > first[0] else None
+
+
+def _quotient(amounts: list[tuple[float, float]], seconds: list[tuple[float, float]]) -> float | None:
+    """Return the last amount by the last time, None where either is not known."""
+    if not amounts or not seconds or seconds[-1][1] <= 0:
+        return None
+    return amounts[-1][1] / seconds[-1][1]

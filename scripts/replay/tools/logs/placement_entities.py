@@ -1,0 +1,189 @@
+"""Where a pool's placement groups, primaries and bytes lie: from Ceph's own JSON, against the OSDs' weights. Pure.
+
+`groups` is `ceph pg ls-by-pool`, `tree` is `ceph osd tree`, `usage` is `ceph osd df`. An OSD's fair share is its CRUSH
+weight over the sum of all weights; a deviation is what it has over its fair share, less 1: 0.1 is a tenth too much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from replay.tools.base import OutputError
+from replay.tools.output.json_place import Place, read_json
+
+#: Entity: (kind, id, metric, value). Kinds: `osd`, `placement_group`.
+Entity = tuple[str, str, str, float]
+
+ROLES = {"groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json"}
+_STABLE = {"active", "clean"}
+#: A placement group: the number of its pool, and its own in the pool in hexadecimal digits.
+_GROUP = re.compile(r"(0|[1-9]\d{0,17})\.(0|[1-9a-f][0-9a-f]{0,7})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Osd:
+    """An OSD that holds data."""
+
+    number: int
+    weight: float
+    primary_affinity: float
+    used_bytes: float
+
+
+@dataclass(frozen=True)
+class Group:
+    """A placement group: the OSDs that hold it, the one that clients talk to, what its objects are."""
+
+    name: str
+    osds: tuple[int, ...]
+    primary: int
+    objects: float
+    bytes: float
+
+
+def last_osd(numbers: Iterable[int]) -> int:
+    """Return which OSD is the one that a placement experiment makes heavier, or no primary: the last by number."""
+    return max(numbers)
+
+
+def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[list[Osd], list[Group]]:
+    """Return the OSDs by number and the pool's placement groups. Raises OutputError on anything but a stable pool."""
+    tree, usage, groups = (_document(outputs, role, names) for role in ("tree", "usage", "groups"))
+    placed, in_use = _weighted(tree), _weighted(usage)
+    for number, node in (placed | in_use).items():
+        if number not in in_use:
+            node.refuse(f"osd.{number} is in the tree, and not in osd df")
+        if number not in placed:
+            node.refuse(f"osd.{number} is in osd df, and not in the tree")
+        if placed[number].number("crush_weight") != in_use[number].number("crush_weight"):
+            node.refuse(f"osd.{number} has another weight in the other table", key="crush_weight")
+    if not placed:
+        tree.refuse("no OSD holds data")
+    osds = [
+        Osd(
+            number,
+            node.number("crush_weight"),
+            node.number("primary_affinity"),
+            in_use[number].number("kb_used_data") * 1024,
+        )
+        for number, node in sorted(placed.items())
+    ]
+    return osds, _groups(groups, set(placed))
+
+
+def _weighted(document: Place) -> dict[int, Place]:
+    """Return the OSDs that may hold data among a table's nodes, by their number. Refuses one that occurs twice."""
+    found: dict[int, Place] = {}
+    for node in document.rows("nodes"):
+        # A bucket of the tree has no number, and every node of `osd df` is an OSD.
+        if node.at("type").value not in ("osd", None) or node.number("crush_weight") == 0:
+            continue
+        number = node.whole("id")
+        if number in found:
+            node.refuse(f"osd.{number} occurs twice: output of two moments is mixed", key="id")
+        found[number] = node
+    return found
+
+
+def entities_of(osds: list[Osd], groups: list[Group]) -> list[Entity]:
+    """Return every OSD's and placement group's values."""
+    copies = Counter(osd for group in groups for osd in group.osds)
+    primaries = Counter(group.primary for group in groups)
+    held: Counter[int] = Counter()
+    for group in groups:
+        for osd in group.osds:
+            held[osd] += group.bytes
+    weights = sum(one.weight for one in osds)
+    found: list[Entity] = []
+    for osd in osds:
+        share = osd.weight / weights
+        values = {
+            "crush_weight": osd.weight,
+            "weight_share": share,
+            "primary_affinity": osd.primary_affinity,
+            "used_bytes": osd.used_bytes,
+        }
+        for name, counted in (("placement_groups", copies), ("primaries", primaries), ("bytes", held)):
+            values[name] = float(counted[osd.number])
+            if total := sum(counted.values()):
+                values[f"{name}_deviation"] = counted[osd.number] / total / share - 1
+        found += [("osd", str(osd.number), name, value) for name, value in values.items()]
+    for group in groups:
+        values = {"bytes": group.bytes, "objects": group.objects, "primary": float(group.primary)}
+        found += [("placement_group", group.name, name, value) for name, value in values.items()]
+    return found
+
+
+def placement_metrics(entities: Iterable[Entity]) -> dict[str, float]:
+    """Return a cell's own numbers: what lies on the last OSD, and the largest deviations of any OSD."""
+    of_osds: dict[int, dict[str, float]] = {}
+    for kind, name, metric, value in entities:
+        if kind == "osd":
+            of_osds.setdefault(int(name), {})[metric] = value
+    chosen = of_osds[last_osd(of_osds)]
+    metrics = {f"last_osd_{name}": chosen[name] for name in ("placement_groups", "primaries", "bytes", "weight_share")}
+    for name in ("placement_groups", "primaries", "bytes"):
+        deviations = [abs(one[f"{name}_deviation"]) for one in of_osds.values() if f"{name}_deviation" in one]
+        if deviations:
+            metrics[f"{name}_deviation_worst"] = max(deviations)
+    return metrics
+
+
+def _groups(document: Place, osds: set[int]) -> list[Group]:
+    rows = document.rows("pg_stats")
+    groups = [_group(row, osds) for row in rows]
+    if not groups:
+        document.refuse("no placement group", key="pg_stats", reason="incomplete")
+    of_pool, seen = _numbered(groups[0])[0], set()
+    for group, row in zip(groups, rows, strict=True):
+        pool, number = _numbered(group)
+        if pool != of_pool:
+            row.refuse(f"placement group {group.name} is of another pool than {groups[0].name}", key="pgid")
+        if number in seen:
+            row.refuse(f"placement group {group.name} occurs twice", key="pgid")
+        if len(group.osds) != len(groups[0].osds):
+            row.refuse("placement groups of one pool have different numbers of copies", key="acting")
+        seen.add(number)
+    if missing := set(range(max(seen))) - seen:
+        what = f"placement group {of_pool}.{min(missing):x} is missing"
+        document.refuse(what, key="pg_stats", reason="incomplete")
+    return groups
+
+
+def _numbered(group: Group) -> tuple[str, int]:
+    """Return the number of a group's pool, as it is written, and its own in the pool."""
+    pool, _, number = group.name.partition(".")
+    return pool, int(number, 16)
+
+
+def _group(row: Place, osds: set[int]) -> Group:
+    name, state = row.at("pgid").value, row.at("state").value
+    if not isinstance(name, str) or not isinstance(state, str):
+        row.refuse("a placement group without a name or a state")
+    if not _GROUP.fullmatch(name):
+        row.refuse(f"{name[:40]!r} names no placement group", key="pgid")
+    if set(state.split("+")) != _STABLE:
+        row.refuse(f"placement group {name} is {state}", key="state")
+    acting, primary = row.at("acting").value, row.at("acting_primary").value
+    where = (row.at("up").value, row.at("up_primary").value)
+    if (acting, primary) != where or not isinstance(acting, list) or not acting or primary not in acting:
+        row.refuse(f"placement group {name} is on its way to other OSDs", key="acting")
+    if not all(type(osd) is int for osd in acting) or len(set(acting)) != len(acting) or not set(acting) <= osds:
+        row.refuse(f"placement group {name} lies on OSDs {acting}, not all of them in the tree", key="acting")
+    held = row.at("stat_sum")
+    if not isinstance(held.value, dict):
+        row.refuse(f"placement group {name} says nothing of its objects", key="stat_sum")
+    objects = held.number("num_objects")
+    if held.number("num_object_copies") != objects * len(acting):
+        held.refuse(f"placement group {name} has not all copies of its objects", key="num_object_copies")
+    return Group(name, tuple(acting), primary, objects, held.number("num_bytes"))
+
+
+def _document(outputs: Mapping[str, str], role: str, names: Mapping[str, str]) -> Place:
+    file = names.get(role, role)
+    if role not in outputs:
+        raise OutputError(f"no {ROLES[role]}", file=file, reason="incomplete")
+    return read_json(outputs[role], file)

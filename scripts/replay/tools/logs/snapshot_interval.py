@@ -1,0 +1,102 @@
+"""What writes were like around mirror snapshots: from fio's report and log, and the snapshots' times. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from replay.tools.base import Reader, Result
+from replay.tools.fio import TOOL as FIO
+from replay.tools.logs.fio_log import Logged, check_windows, logged_since_origin
+from replay.tools.logs.readings import check_readings
+from replay.tools.logs.samples import moments, read_samples
+from replay.tools.logs.snapshots import snapshots_taken
+from replay.tools.logs.steps import Steps
+
+#: What is left to trim is the whole cluster's.
+_CLUSTER = "cluster"
+#: Time around a snapshot that is drawn, in seconds before and after the order to take it.
+BEFORE_SECONDS, AFTER_SECONDS = 2.0, 6.0
+#: A window this soon after the order counts as near the snapshot.
+NEAR_SECONDS = 2.0
+
+
+class SnapshotInterval(Reader):
+    """Reads cells of the protocol of the same name: there is no program to build an argv for."""
+
+    name = "snapshot_interval"
+
+    def parse(
+        self,
+        outputs: Mapping[str, str],
+        exit_status: int | None,
+        levels: Mapping[str, Any],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Parse fio's report (`output`) and log of windows (`latency`), the `steps` and the `counters`.
+
+        Metrics besides fio's own: `snapshots`; `latency_worst_window_seconds`, the slowest window's mean;
+        `latency_near_snapshot_seconds` and `latency_away_seconds`, means of the windows that end within two seconds
+        after the order to take a snapshot, and of the others; `trimming_seconds`, how long removed snapshots were left
+        to trim while the client wrote. Series: `latency_seconds` and `snapshots_to_trim` since the first window, and
+        `latency_around_snapshot_seconds` since the nearest order (before it: negative). The reason `no_snapshot`: a
+        cell with an interval and no snapshot in it.
+        """
+        files = names or {}
+        report = FIO.parse(outputs, exit_status, {**levels, "clients": 1}, names=names)
+        steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
+        steps.check_whole()
+        log_file, counters_file = files.get("latency", "latency"), files.get("counters", "counters")
+        windows = logged_since_origin(outputs.get("latency", ""), log_file, steps)
+        check_windows(windows, report.metrics, log_file)
+        rows = read_samples(outputs.get("counters", ""), counters_file)
+        check_readings(rows, counters_file, {_CLUSTER})
+        first, last = windows[0].unix_seconds, windows[-1].unix_seconds
+        orders = [at for _, at in snapshots_taken(steps) if first <= at <= last]
+        if levels.get("snapshot_interval_seconds") is not None and not orders:
+            steps.refuse("no snapshot was taken while the client wrote", reason="no_snapshot")
+        queue = [(at, left) for at, left in moments(rows, _CLUSTER, "snapshots_to_trim") if at <= last]
+        metrics = {
+            **report.metrics,
+            "snapshots": float(len(orders)),
+            "latency_worst_window_seconds": max(one.latency_seconds for one in windows),
+            "trimming_seconds": _busy_seconds(queue),
+            **_near_and_away(windows, orders),
+        }
+        series = [(one.unix_seconds - first, "latency_seconds", one.latency_seconds) for one in windows]
+        series += [(at - first, "snapshots_to_trim", left) for at, left in queue if at >= first]
+        series += [
+            (offset, "latency_around_snapshot_seconds", one.latency_seconds)
+            for one in windows
+            if (offset := _offset(one.unix_seconds, orders)) is not None and -BEFORE_SECONDS <= offset < AFTER_SECONDS
+        ]
+        return Result(metrics=metrics, series=tuple(series), histogram=report.histogram)
+
+
+READER = SnapshotInterval()
+
+
+def _offset(at: float, orders: list[float]) -> float | None:
+    """Return how long after the nearest order a moment is (negative: before it), None where there is none."""
+    return min((at - order for order in orders), key=abs, default=None)
+
+
+def _near_and_away(windows: list[Logged], orders: list[float]) -> dict[str, float]:
+    """Return the mean latency of windows near a snapshot and of the others; nothing where there is no snapshot."""
+    near, away = [], []
+    for one in windows:
+        is_near = any(0 <= one.unix_seconds - order < NEAR_SECONDS for order in orders)
+        (near if is_near else away).append(one.latency_seconds)
+    if not near or not away:
+        return {}
+    return {
+        "latency_near_snapshot_seconds": sum(near) / len(near),
+        "latency_away_seconds": sum(away) / len(away),
+    }
+
+
+def _busy_seconds(queue: list[tuple[float, float]]) -> float:
+    """Return for how long the readings showed anything left to trim: each holds until the next one."""
+    return sum(later[0] - earlier[0] for earlier, later in itertools.pairwise(queue) if earlier[1] > 0)

@@ -1,0 +1,36 @@
+"""The mirror snapshots that a procedure ordered while a client wrote, from its steps. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from replay.tools.logs.steps import Steps
+
+_SNAPSHOT_ID = re.compile(r"Snapshot ID: (\d{1,18})", re.ASCII)
+
+
+class Snapshot(NamedTuple):
+    """A snapshot that was taken: its id on the first cluster, and when it was ordered, since the log's origin."""
+
+    number: int
+    ordered_seconds: float
+
+
+def snapshots_taken(steps: Steps) -> list[Snapshot]:
+    """Return the snapshots that were taken, in their order; an order that failed took none.
+
+    Raises OutputError on a step that says both, and where ids do not rise with time.
+    """
+    found: list[Snapshot] = []
+    for step in steps.any("snapshot"):
+        match = _SNAPSHOT_ID.search(str(step.get("said", "")))
+        if (step["exit_status"] == 0) != (match is not None):
+            said = str(step.get("said"))[:60]
+            steps.refuse(f"snapshot: exit status {step['exit_status']}, yet it said {said!r}", step)
+        if match is None:
+            continue
+        if found and int(match[1]) <= found[-1].number:
+            steps.refuse("ids of snapshots do not rise: logs of two runs are mixed", step)
+        found.append(Snapshot(int(match[1]), steps.start(step)))
+    return found

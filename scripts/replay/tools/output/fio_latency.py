@@ -1,0 +1,143 @@
+"""fio's completion latencies of one direction (`clat_ns`): summary, percentiles, bins. Strict, pure.
+
+fio states them several times over, which is what tells a damaged report from a whole one: the bins hold as many samples
+as the summary has, its least and greatest in the lowest and the highest of them, its mean within their widths, and each
+printed percentile is the bin at which they reach it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from replay.tools.base import agrees, number
+from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, unreached
+from replay.tools.output.json_place import Place
+
+#: Doubles that fio prints with six decimals.
+_PRINTED = 1e-6
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Latencies in seconds; `bins`: middle of the bin in nanoseconds to count, rising."""
+
+    samples: float
+    mean: float
+    low: float
+    high: float
+    percentiles: Mapping[float, float] = field(default_factory=dict)
+    bins: Mapping[int, int] = field(default_factory=dict)
+
+
+def read_latency(direction: Place) -> Latency:
+    """Return the latencies of a client's reads or writes. Raises OutputError where two statements contradict."""
+    place = direction.object("clat_ns")
+    low, mean, high = (place.number(key) for key in ("min", "mean", "max"))
+    if not low <= mean <= high:
+        place.refuse("latencies are not min ≤ mean ≤ max", key="mean")
+    samples = place.number("N")
+    _check_whole_latency(place, direction.at("lat_ns"))
+    percentiles, bins = _percentiles(place.at("percentile")), _bins(place.at("bins"))
+    if bins:
+        if sum(bins.values()) != samples:
+            place.refuse(f"the bins hold {sum(bins.values())} samples of {samples:.0f}", key="bins")
+        _check_bins(place, bins, low, mean, high)
+        _check_percentiles(place, bins, percentiles)
+    in_seconds = {percent: value / 1e9 for percent, value in percentiles.items()}
+    return Latency(samples, mean / 1e9, low / 1e9, high / 1e9, in_seconds, bins)
+
+
+def check_merged(place: Place, total: Latency, parts: Sequence[Latency]) -> None:
+    """Refuse an entry of all clients that is not what its clients are together. It has no bins of its own."""
+    samples = sum(one.samples for one in parts)
+    mean = sum(one.mean * one.samples for one in parts) / samples if samples else 0.0
+    whole = (
+        total.samples == samples
+        and agrees(total.mean, mean, relative=_PRINTED, absolute=_PRINTED / 1e9)
+        and total.low == min(one.low for one in parts)
+        and total.high == max(one.high for one in parts)
+    )
+    if not whole:
+        place.refuse("latencies are not those of all clients together", key="clat_ns")
+
+
+def _check_whole_latency(place: Place, whole: Place) -> None:
+    """Refuse completion latencies above those from submission on (`lat_ns`), which hold them; a job may go without."""
+    if whole.value is None or not whole.number("N"):
+        return
+    if whole.number("N") != place.number("N"):
+        place.refuse("clat_ns and lat_ns are not of as many samples", key="N")
+    for key in ("min", "mean", "max"):
+        if place.number(key) > whole.number(key) * (1 + _PRINTED):
+            place.refuse(f"{key} is above that of lat_ns", key=key)
+
+
+def _bins(place: Place) -> dict[int, int]:
+    if place.value is None:
+        return {}
+    if not isinstance(place.value, dict):
+        place.refuse("bins are no object")
+    bins: dict[int, int] = {}
+    last = -1
+    for text, count in place.value.items():
+        if not (text.isascii() and text.isdigit() and len(text) <= 18) or type(count) is not int or count < 0:
+            place.refuse(f"not a bin: {text[:20]!r}", key=text)
+        middle = int(text)
+        try:
+            bounds_nanoseconds(middle)
+        except ValueError as error:
+            place.refuse(str(error), key=text)
+        if middle <= last:
+            place.refuse("bins do not rise", key=text)
+        bins[middle] = count
+        last = middle
+    return bins
+
+
+def _percentiles(place: Place) -> dict[float, float]:
+    """Return the printed percentiles in nanoseconds, by percent."""
+    if place.value is None:
+        return {}
+    if not isinstance(place.value, dict):
+        place.refuse("percentiles are no object")
+    percentiles: dict[float, float] = {}
+    last_percent = last = 0.0
+    for text in place.value:
+        percent, value = number(text), place.number(text)
+        if percent is None or not 0 < percent <= 100:
+            place.refuse(f"not a percentile: {text[:20]!r}", key=text)
+        if percent <= last_percent or value < last:
+            place.refuse("percentiles do not rise", key=text)
+        percentiles[percent] = value
+        last_percent, last = percent, value
+    return percentiles
+
+
+def _check_bins(place: Place, bins: Mapping[int, int], low: float, mean: float, high: float) -> None:
+    held = [(*bounds_nanoseconds(middle), count) for middle, count in bins.items() if count]
+    if not held:
+        return
+
+    def end(of_bin: int) -> float:
+        return of_bin if of_bin < HIGHEST_END else math.inf
+
+    lowest, highest = held[0], held[-1]
+    if not lowest[0] <= low < end(lowest[1]):
+        place.refuse("min is not in the lowest bin", key="min")
+    if not highest[0] <= high < end(highest[1]):
+        place.refuse("max is not in the highest bin", key="max")
+    samples = sum(count for *_, count in held)
+    least = sum(start * count for start, _, count in held) / samples
+    most = sum(min(end(stop), high) * count for _, stop, count in held) / samples
+    if not least * (1 - _PRINTED) <= mean <= most * (1 + _PRINTED):
+        place.refuse(f"a mean of {mean:.0f} ns is not that of the bins, {least:.0f} to {most:.0f} ns", key="mean")
+
+
+def _check_percentiles(place: Place, bins: Mapping[int, int], percentiles: Mapping[float, float]) -> None:
+    if not percentiles:
+        place.refuse("bins without percentiles", key="bins")
+    for percent in unreached(bins, percentiles):
+        what = f"{percentiles[percent]:.0f} ns is not the bin at which {percent:g} % are reached"
+        place.at("percentile").refuse(what, key=f"{percent:f}")

@@ -1,0 +1,102 @@
+"""Reads fio's JSON (`jobs` of a single run, `client_stats` of client/server mode) into clients. Strict, pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from replay.tools.base import OutputError, agrees
+from replay.tools.output.fio_latency import Latency, check_merged, read_latency
+from replay.tools.output.json_place import Place, read_json
+
+ALL_CLIENTS = "All clients"
+_START = re.compile(r"^\{", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Reads or writes of one client, and their completion latencies."""
+
+    operations: float
+    io_bytes: float
+    seconds: float
+    latency: Latency
+
+
+@dataclass(frozen=True)
+class Client:
+    """One job: its name, its options as fio echoes them, the directions in which it did I/O, and where it stands."""
+
+    name: str
+    options: Mapping[str, Any]
+    directions: Mapping[str, Direction]
+    place: Place
+
+
+def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
+    """Return the clients, in the order of their names. Raises OutputError on anything that is not one whole report."""
+    start = _START.search(text)
+    if start is None:
+        said = next((line for line in text.splitlines() if line.strip()), "nothing")
+        reason = "failed" if exit_status else "incomplete"
+        raise OutputError(f"no JSON (exit status {exit_status}): {said[:120]!r}", file=file, reason=reason)
+    # Of several clients' options, which are texts, fio lists all together: a key stands there once for each.
+    report = read_json(text, file, start=start.start(), may_repeat=lambda value: isinstance(value, str))
+    present = [key for key in ("jobs", "client_stats") if key in report.value]
+    if len(present) != 1 or not report.rows(present[0]):
+        report.refuse("neither a list of 'jobs' nor one of 'client_stats'")
+    shared = report.at("global options").value
+    entries = [_client(entry, shared if isinstance(shared, dict) else {}) for entry in report.rows(present[0])]
+    clients = sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
+    # Of two or more clients fio adds the sum; one whose name is damaged would else count as a further client.
+    totals = [one for one in entries if one.name == ALL_CLIENTS]
+    _check_total(report.at(present[0]), clients, totals, expected=present[0] == "client_stats" and len(clients) > 1)
+    return clients
+
+
+def _client(entry: Place, shared: Mapping[str, Any]) -> Client:
+    name = entry.at("jobname").value
+    if not isinstance(name, str):
+        entry.refuse("a job without a name", key="jobname")
+    if error := entry.number("error"):
+        # With an error fio still prints plausible IOPS.
+        entry.refuse(f"{name}: error {error:.0f}: its figures do not count", key="error", reason="failed")
+    own = entry.at("job options").value
+    options = {**shared, **own} if isinstance(own, dict) else dict(shared)
+    directions = {
+        which: _direction(entry.at(which)) for which in ("read", "write") if entry.object(which).number("total_ios")
+    }
+    return Client(name, options, directions, entry)
+
+
+def _direction(stats: Place) -> Direction:
+    operations, io_bytes = stats.number("total_ios"), stats.number("io_bytes")
+    seconds = stats.number("runtime") / 1000
+    if not seconds:
+        stats.refuse("a runtime of 0", key="runtime")
+    if not agrees(stats.number("iops"), operations / seconds, relative=1e-6, absolute=1e-5):
+        stats.refuse("iops is not total_ios divided by runtime", key="iops")
+    if not agrees(stats.number("bw_bytes"), io_bytes / seconds, relative=1e-6, absolute=1.0):
+        stats.refuse("bw_bytes is not io_bytes divided by runtime", key="bw_bytes")
+    return Direction(operations, io_bytes, seconds, read_latency(stats))
+
+
+def _check_total(listed: Place, clients: list[Client], totals: list[Client], *, expected: bool) -> None:
+    """Refuse a report whose clients are not those that "All clients" sums up."""
+    if len({one.name for one in clients}) != len(clients):
+        listed.refuse("two clients share a name")
+    if not totals and not expected:
+        return
+    if len(totals) != 1 or len(clients) < 2:
+        listed.refuse(f"{len(totals)} entries {ALL_CLIENTS!r} for {len(clients)} clients")
+    for which in ("read", "write"):
+        total, place = totals[0].directions.get(which), totals[0].place.at(which)
+        parts = [one.directions[which] for one in clients if which in one.directions]
+        for key, attribute in (("total_ios", "operations"), ("io_bytes", "io_bytes")):
+            summed = sum(getattr(one, attribute) for one in parts)
+            if summed != (getattr(total, attribute) if total else 0):
+                place.refuse(f"{ALL_CLIENTS!r} and the sum of the clients differ in {which}s", key=key)
+        if total:
+            check_merged(place, total.latency, [one.latency for one in parts])

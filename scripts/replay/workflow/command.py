@@ -1,0 +1,121 @@
+"""What `replay derive` does: finds out what is due, has Snakemake derive it, and says what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from replay.base.command_line import INTERRUPTED
+from replay.base.errors import EvidenceError
+from replay.base.paths import benchmarks_directory, project_directory, shown
+from replay.base.progress import Progress
+from replay.base.terminal import waiting
+from replay.derive.arguments import COMMAND
+from replay.derive.part import PART, current_part
+from replay.derive.reseal import reseal
+from replay.raw.copies import ALTERED, AlteredFile, read_stamp
+from replay.workflow.dataset import derive_data_set, wanted
+from replay.workflow.job import notes_of, result_of
+from replay.workflow.snakemake import log_path, rule_path, run_snakemake
+from replay.workflow.warm import warm_jobs
+
+SHOWN_FILES = 10
+_RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, \d+ files changed)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Derive as the options say; return the exit status. Raises ReplayError, as of raw output that was altered."""
+    if options.reseal is not None and (options.watch or options.experiment or options.verify):
+        COMMAND.parser().refuse("--reseal takes the whole copy: not with --watch, --experiment or --verify")
+    data_set = benchmarks_directory() / (options.data if options.reseal is None else options.reseal)
+    if options.reseal is not None:
+        _say_resealed(data_set, reseal(data_set))
+    if stamp := read_stamp(data_set):
+        print(f"ALTERED DATA: {data_set.name} is {stamp.sentence()}", flush=True)
+    if options.verify:
+        return _verify(data_set)
+    if options.watch:
+        from replay.workflow.watch import watch  # noqa: PLC0415 - it holds in memory what deriving needs
+
+        watch(data_set, tuple(options.experiment))
+        return 0
+    started = time.perf_counter()
+    status = _derive(data_set, options.experiment, entities=options.entities)
+    if status == 0:
+        print(f"derived {data_set} in {time.perf_counter() - started:.1f} s")
+    return status
+
+
+def _derive(data_set: Path, experiments: Sequence[str], *, entities: bool) -> int:
+    """Derive what is due: through Snakemake where it has something to schedule, else in this process alone."""
+    with waiting(f"looking for what has changed in {data_set.name}"):
+        names = wanted(data_set, experiments)
+        due = [name for name in names if entities or _is_due(data_set / name)]
+    with Progress(unit="experiments", verb="derive") as progress:
+        progress.start(f"derive {data_set.name}", len(due), len(names))
+        if len(due) > 1 and not entities:
+            status = _through_snakemake(data_set, experiments, due, progress)
+            if status in (0, INTERRUPTED):
+                return status
+        # Also what Snakemake could not derive: here an error has the words and the exit status that it deserves.
+        for one in derive_data_set(data_set, experiments, entities=entities, begins=progress.doing):
+            for note in notes_of(one):
+                print(note, file=sys.stderr)
+            progress.line(result_of(one))
+    return 0
+
+
+def _is_due(directory: Path) -> bool:
+    try:
+        return current_part(directory) is None
+    except EvidenceError:
+        return True  # deriving says which file it is
+
+
+def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence[str], progress: Progress) -> int:
+    settings = [f"data={data_set.name}", *([f"experiment=[{','.join(experiments)}]"] if experiments else [])]
+    # What is due is known by content; Snakemake goes by times, and a file may have come with an old one.
+    project = project_directory()
+    forced = ("--forcerun", *(rule_path(data_set / name / PART, project) for name in due))
+    log = log_path("derive", data_set.name)
+    left = set(due)
+
+    def told(line: str) -> None:
+        result = _RESULT.fullmatch(line.rstrip())
+        if result and result[1] in left:
+            left.remove(result[1])
+            progress.begin(result[1])
+            progress.end(result[2])
+        else:
+            progress.tell(line)
+
+    progress.begin("starting Snakemake")
+    with warm_jobs():
+        status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)
+    if status not in (0, INTERRUPTED):
+        progress.line(f"Snakemake ended with status {status}, see {shown(log)}; what it left is derived without it")
+    return status
+
+
+def _verify(data_set: Path) -> int:
+    from replay.describe.verify import differences  # noqa: PLC0415 - no other use of this command needs it
+
+    found = differences(data_set)
+    for line in found:
+        print(line)
+    print(f"{data_set.name}: {f'{len(found)} derived files differ' if found else 'every derived file is as described'}")
+    return 1 if found else 0
+
+
+def _say_resealed(data_set: Path, altered: Sequence[AlteredFile]) -> None:
+    if not altered:
+        print(f"every raw file of {data_set.name} is as SHA256SUMS says: there is nothing to reseal")
+        return
+    for one in altered[:SHOWN_FILES]:
+        print(f"{'removed' if one.found_sha256 is None else 'altered'}: {one.path}")
+    if len(altered) > SHOWN_FILES:
+        print(f"and {len(altered) - SHOWN_FILES} more, see {data_set / ALTERED}")

@@ -1,0 +1,66 @@
+"""A data set in this process alone, without Snakemake: the same steps in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from replay.base.data_sets import after_missing
+from replay.base.did_you_mean import suggestion
+from replay.base.errors import EvidenceError, ReplayError
+from replay.derive.part import PART, Derived
+from replay.raw.layout import experiments_in
+from replay.workflow import steps
+
+
+def derive_data_set(
+    data_set: Path,
+    experiments: Sequence[str] = (),
+    *,
+    entities: bool = False,
+    begins: Callable[[str], None] = lambda _: None,
+) -> list[Derived]:
+    """Derive the named experiments, or all that have raw output, then judge the claims and describe the data set.
+
+    With `entities`, their entities.csv as well. `begins` is told what is done next.
+    Raises EvidenceError naming the file that is missing or altered; the experiments that are whole are derived anyway.
+    """
+    derived, failed = [], []
+    for name in wanted(data_set, experiments):
+        begins(name)
+        try:
+            one = steps.derive_experiment(data_set / name, entities=entities and name in (experiments or [name]))
+        except ReplayError as error:
+            failed.append(error)
+        else:
+            derived.append(one)
+    begins("the claims, and what speaks of the whole data set")
+    finish(data_set)
+    if failed:
+        raise failed[0]
+    return derived
+
+
+def wanted(data_set: Path, experiments: Sequence[str] = ()) -> list[str]:
+    """Return the named experiments, or all that have raw output, and those that were never derived here.
+
+    Raises EvidenceError for a data set or an experiment without raw output.
+    """
+    present = experiments_in(data_set)
+    if not present:
+        raise EvidenceError("no raw output here", where=data_set, next_step=after_missing(data_set))
+    for name in experiments:
+        if name not in present:
+            raise EvidenceError(
+                f"no experiment {name!r} with raw output", where=data_set, next_step=suggestion(name, present)
+            )
+    named = list(experiments) or present
+    return [*named, *(name for name in present if name not in named and not (data_set / name / PART).exists())]
+
+
+def finish(data_set: Path) -> None:
+    """Judge the claims and describe the data set; it is described also where the claims make no sense."""
+    try:
+        steps.judge_claims(data_set)
+    finally:
+        steps.describe(data_set)

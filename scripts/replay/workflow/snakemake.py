@@ -1,0 +1,83 @@
+"""Starts Snakemake on Replay's Snakefile in a process group of its own, and passes an interruption on to all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from replay.base.command_line import INTERRUPTED
+from replay.base.paths import program_file, project_directory, working_directory
+from replay.base.progress import EVENTS
+
+#: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
+_CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
+
+
+def run_snakemake(
+    arguments: Sequence[str],
+    settings: Sequence[str],
+    log: Path,
+    told: Callable[[str], None],
+    *,
+    stopping: Callable[[], None] = lambda: None,
+) -> int:
+    """Run Snakemake with these arguments and `key=value` settings; return its exit status, 130 when interrupted.
+
+    `told` gets each line that the jobs print, which share their standard output; what Snakemake says of itself goes to
+    `log`. `stopping` is called when an interruption is passed on.
+    """
+    project = project_directory()
+    argv = [
+        *("setpriv", "--pdeathsig", "INT", "--", sys.executable, "-m", "snakemake", *arguments),
+        *("--snakefile", str(program_file("Snakefile")), "--directory", str(project)),
+        *("--profile", str(program_file("profiles", "default"))),
+        *("--config", *settings),
+    ]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    interrupted = False
+
+    def forward(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        if not interrupted:
+            interrupted = True
+            os.killpg(process.pid, signal.SIGINT)
+            stopping()
+
+    with log.open("w") as file:
+        # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
+        process = subprocess.Popen(
+            argv,
+            **{"start_new_session": True, "stdout": subprocess.PIPE, "stderr": file},
+            **{"text": True, "errors": "replace", "env": {**os.environ, EVENTS: "1"}},
+        )
+        previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            for line in process.stdout:
+                told(line)
+            status = process.wait()
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+    return INTERRUPTED if interrupted else status
+
+
+def rule_path(path: Path, here: Path) -> str:
+    """Return a path as the rules name it: relative to `here`, where Snakemake works, if it lies below that."""
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def log_path(*words: str) -> Path:
+    """Return the file that keeps what Snakemake says of itself in one run."""
+    return working_directory() / "logs" / f"snakemake-{'-'.join(words)}.log"
+
+
+def cause_in(log: Path) -> str:
+    """Return the last line of a log that names an error; empty where none does."""
+    causes = [line.strip() for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
+    return causes[-1] if causes else ""

@@ -1,0 +1,147 @@
+"""What an experiment's file may say is what its protocol declares: everything else is refused where it stands."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT, config_directory
+from replay.config.experiments import experiment_names, load_experiment, load_experiment_document
+from replay.design.expansion import expand
+from replay.design.needs import FLAG, NUMBER, REQUIRED, TEXT, WHOLE, Option
+from replay.design.procedures import check_experiment, needs_of, protocol_class, protocol_names
+from replay.raw.evidence import read_json
+from replay.tools import find_adapter
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_every_experiment_that_ships_says_only_what_its_protocol_knows(name):
+    document = load_experiment_document(name)
+    check_experiment(document.data, document.where)
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_the_cells_of_a_shipped_experiment_are_those_that_were_measured(name):
+    recorded = [read_json(path) for path in (ROOT / "benchmarks" / "reference" / name / "raw").glob("design-*.json")]
+    assert recorded
+    # All of an experiment may have been skipped on that machine.
+    if measured := {cell for one in recorded for cell in one["cells"]}:
+        design = expand(load_experiment(name), "talk")
+        assert {cell.cell_id for one in design.sets for cell in one.cells} <= measured
+
+
+@pytest.mark.parametrize("name", protocol_names())
+def test_every_protocol_declares_itself(name):
+    needs = needs_of(name)
+    assert needs.programs, "preflight looks for them"
+    assert all(find_adapter(tool) is not None for tool in needs.tools)
+    names = [one.name for one in (*needs.options, *needs.factors)]
+    assert len(names) == len(set(names)), "one name, one meaning"
+    for option in needs.options:
+        assert option.default is REQUIRED or option.takes(option.default) or option.default == ""
+    assert protocol_class(name).__doc__, "docs/adding-an-experiment.md takes its first line"
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch):
+    """Write a changed experiment and return what is said of it."""
+
+    def of(name, change):
+        raw = copy.deepcopy(load_experiment(name))
+        change(raw)
+        folder = tmp_path / "experiments"
+        folder.mkdir(exist_ok=True)
+        path = folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(raw, sort_keys=False))
+        monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path))
+        document = load_experiment_document(name)
+        with pytest.raises(ConfigurationError) as caught:
+            check_experiment(document.data, document.where)
+        monkeypatch.delenv("REPLAY_CONFIG")
+        assert config_directory() == ROOT / "config"
+        file, _, line = caught.value.where.rpartition(":")
+        return caught.value, file == str(path), path.read_text().splitlines()[int(line) - 1]
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "line", "hint"),
+    [
+        (
+            lambda raw: raw["options"].update(io_thread=4),
+            "options.io_thread: single_tool has no such option",
+            "io_thread: 4",
+            "did you mean 'io_threads'?",
+        ),
+        (
+            lambda raw: raw["scales"]["quick"].update(options={"one_passs": True}),
+            "scales.quick.options.one_passs",
+            "one_passs: true",
+            "did you mean 'one_pass'?",
+        ),
+        (
+            lambda raw: raw["options"].update(io_threads=True),
+            "options.io_threads: expected a whole number above 0, found True",
+            "io_threads: true",
+            "",
+        ),
+        (
+            lambda raw: raw["options"].update(one_pass="yes"),
+            "options.one_pass: expected true or false, found 'yes'",
+            "one_pass: 'yes'",
+            "",
+        ),
+        (
+            lambda raw: raw["factors"].update(io_thread=[1, 2]),
+            "factors.io_thread: single_tool does nothing with this factor",
+            "io_thread:",
+            "did you mean 'io_threads'?",
+        ),
+        (
+            lambda raw: raw["factors"].update(io_threads=[1, 0]),
+            "factors.io_threads: expected a whole number above 0, found 0",
+            "io_threads:",
+            "",
+        ),
+        (
+            lambda raw: raw["factors"].update(io_type=["wriet"]),
+            "factors.io_type: 'wriet' is none of read, write",
+            "io_type:",
+            "did you mean 'write'?",
+        ),
+        (
+            lambda raw: raw["variants"][0].update(levels={"one_pass": 1}),
+            "variants.0.levels.one_pass: single_tool does nothing",
+            "one_pass: 1",
+            "",
+        ),
+        (lambda raw: raw["factors"].pop("io_pattern"), "needs the factor `io_pattern`", "factors:", ""),
+    ],
+)
+def test_what_the_protocol_does_not_know_is_refused_with_its_line(refused, change, said, line, hint):
+    error, is_named, where = refused("rbd-journaling", change)
+    assert said in error.what
+    assert is_named
+    assert line in where
+    assert hint in error.next_step
+
+
+def test_a_tool_that_a_protocol_cannot_run_is_refused(refused):
+    error, _, where = refused("client-sweep", lambda raw: raw.update(tool="rbd-bench"))
+    assert (error.what, where) == ("multi_client runs fio, not rbd-bench", "tool: rbd-bench")
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [(WHOLE, [1, 7], [0, -1, 1.5, True, "1"]), (NUMBER, [1, 0.5], [0, True, "1"]), (TEXT, ["", "a"], [1, True]),
+     (FLAG, [True, False], [0, 1, "true"])],
+)  # fmt: skip
+def test_an_option_takes_values_of_its_kind_alone(kind, good, bad):
+    option = Option("name", kind, "", "meaning")
+    assert all(option.takes(value) for value in good)
+    assert not any(option.takes(value) for value in bad)
+    assert Option("name", kind, "", "meaning", can_be_zero=True).takes(0) == (kind in (WHOLE, NUMBER))

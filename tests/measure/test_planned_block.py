@@ -1,0 +1,73 @@
+"""The job of a block: it measures what was planned, and refuses what was changed since."""
+
+from __future__ import annotations
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from replay.base.paths import config_directory
+from replay.config.experiments import load_experiment
+from replay.design.design import plan_digest
+from replay.design.expansion import expand
+from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.measure import block
+from replay.preflight.plan import sources_digest
+
+SITE = SimpleNamespace(name="mine", ceilings=SimpleNamespace(client_options=dict))
+
+
+class _ReachedTheCluster(Exception):
+    pass
+
+
+@pytest.fixture
+def edit(tmp_path, monkeypatch):
+    """Plan a block of rbd-bench; then edit its configuration as told, and start the block's job."""
+    shutil.copytree(config_directory(), tmp_path / "config")
+    monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
+    monkeypatch.setattr(block, "load_site", lambda name: SITE)
+
+    def open_bench(*_):
+        raise _ReachedTheCluster
+
+    monkeypatch.setattr(block, "open_bench", open_bench)
+    design = expand(load_experiment("rbd-bench"), "smoke")
+    planned = PlannedBlock("rbd-bench", 1, plan_digest(design, 1))
+    sources = {"rbd-bench": sources_digest(SITE, "rbd-bench")}
+    path = PlanFile("mine", "mine", "smoke", {"rbd-bench": design}, sources, (planned,)).write(tmp_path / "plans")
+    job = ["--plan-file", str(path), "--experiment", "rbd-bench", "--block", "1", "--plan", planned.plan]
+    experiment = tmp_path / "config" / "experiments" / "rbd-bench.yaml"
+
+    def run(change) -> int:
+        configuration = yaml.safe_load(experiment.read_text())
+        change(configuration)
+        experiment.write_text(yaml.safe_dump(configuration, sort_keys=False))
+        return block.main(job)
+
+    return run
+
+
+def retitle(configuration):
+    configuration["title"] = "Another title"
+
+
+def lengthen(configuration):
+    configuration["scales"]["smoke"]["target_seconds"] = 77
+
+
+def test_an_experiment_that_was_changed_after_it_was_planned_is_refused_before_the_cluster_is_asked(edit, capsys):
+    assert edit(lengthen) == 2
+    said = capsys.readouterr().out
+    assert "rbd-bench.yaml: this experiment, or what its site allows, was changed after" in said
+    assert "run measure again" in said
+
+
+@pytest.mark.parametrize("change", [retitle, lambda configuration: None])
+def test_what_only_words_it_may_change(change, edit):
+    with pytest.raises(_ReachedTheCluster):
+        edit(change)

@@ -1,0 +1,238 @@
+"""The lifecycle that all procedures share: the order of its steps, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from replay.config.experiments import load_experiment
+from replay.design.design import Skip
+from replay.design.expansion import expand
+from replay.design.media import Write
+from replay.design.needs import NUMBER, WHOLE, Needs, Option
+from replay.measure import procedure as lifecycle
+from replay.measure.procedure import Driver, Procedure, Target, Watch
+from replay.raw.record import Measured, Wait
+from replay.tools import OutputError, Reader, Result
+from support.bench import bench_of
+
+
+class Noted:
+    """A part that notes in the procedure's `did` what it is asked."""
+
+    def note(self, what):
+        self.procedure.did.append(f"{type(self).__name__.lower()} {what}")
+
+
+class Pool(Noted, Target):
+    def open(self, sets):
+        self.note("open")
+
+    def prepare(self, cell):
+        self.note("prepare")
+        return [Wait("made", 1.0, "made")]
+
+    def write_of(self, cell, size_bytes):
+        self.note(f"charge {size_bytes:.0f}")
+        return Write(size_bytes)
+
+    def settle(self, cell, measured):
+        self.note("settle")
+        return [Wait("removed", 1.0, "removed")]
+
+    def close(self):
+        self.note("close")
+
+
+class Writer(Noted, Driver):
+    def open(self, raw, sets):
+        self.note(f"open {sum(len(one.cells) for one in sets)}")
+
+    def start(self, cell):
+        self.note("start")
+
+    def run(self, cell, seed, *, look=None, component="tool"):
+        if look is not None:
+            look(0.5)
+        self.note(f"run {seed} {component}")
+        invalid = self.procedure.invalid
+        return Measured([], {"stdout": ("stdout", b"7")}, 0, "a", "b", 1.0, {}, invalid=invalid)
+
+    def ended(self, cell, measured):
+        self.note("ended")
+
+    def written_bytes(self, cell, result):
+        return result.metrics["bytes"]
+
+    def close(self):
+        self.note("close")
+
+
+class Eye(Noted, Watch):
+    def open(self):
+        self.note("open")
+
+    def prepare(self, cell):
+        self.note("prepare")
+
+    def started(self, cell):
+        self.note("started")
+
+    def look_of(self, cell):
+        return lambda elapsed_seconds: self.note(f"looks at {elapsed_seconds}")
+
+    def ended(self, cell, measured):
+        self.note("ended")
+
+    def stop(self):
+        self.note("stop")
+
+    def judged(self, cell, measured, result):
+        self.note(f"judged {'nothing' if result is None else result.metrics['bytes']}")
+
+    def settle(self, cell, measured):
+        self.note("settle")
+        return [Wait("quiet", 1.0, "quiet")]
+
+
+class Seven(Reader):
+    name = "seven"
+
+    def parse(self, outputs, exit_status, levels, *, names=None):
+        if outputs["stdout"] != "7":
+            raise OutputError("no seven", file="stdout", line=1)
+        return Result(metrics={"bytes": 7.0, "operations_per_second": 1234.0, "duration_seconds": 9.0})
+
+
+class Trial(Procedure):
+    needs = Needs(
+        options=(
+            Option("depth", WHOLE, "operations", "in flight", default=16, varies=True),
+            Option("rate", NUMBER, "operations/s", "offered"),
+        )
+    )
+    target, driver, watches = Pool(), Writer(), (Eye(),)
+    invalid = None
+
+    def __init__(self, bench, design):
+        self.did = []
+        super().__init__(bench, design)
+
+
+@pytest.fixture
+def trial(monkeypatch):
+    monkeypatch.setattr(lifecycle, "check_experiment", lambda configuration: None)
+    monkeypatch.setattr(lifecycle, "adapter", lambda name: Seven())
+    return Trial(bench_of(SimpleNamespace(name="s"), None), expand(load_experiment("client-sweep"), "quick"))
+
+
+@pytest.fixture
+def cell(trial):
+    return trial.design.sets[0].cells[0]
+
+
+def test_a_cell_is_prepared_watched_judged_charged_and_settled_in_this_order(trial, cell, tmp_path):
+    trial.open_block(tmp_path, trial.design.sets)
+    waits = trial.prepare(cell)
+    measured = trial.run(cell, seed=3)
+    waits += trial.restore(cell, measured)
+    trial.close_block()
+    assert trial.did == [
+        "pool open", "eye open", "writer open 6",
+        "pool prepare", "eye prepare",
+        "writer start", "eye started", "eye looks at 0.5", "writer run 3 tool", "eye ended", "eye stop", "writer ended",
+        "pool charge 7", "eye judged 7.0",
+        "pool settle", "eye settle",
+        "writer close", "pool close",
+    ]  # fmt: skip
+    assert [wait.reason for wait in waits] == ["made", "removed", "quiet"]
+    assert (measured.invalid, measured.headline) == (None, "1,234 operations/s")
+
+
+def test_each_block_has_parts_of_its_own(trial):
+    other = Trial(trial.bench, trial.design)
+    assert other.target is not trial.target
+    assert other.watches[0].procedure is other
+    assert not hasattr(Trial.target, "procedure"), "the declaration serves no block"
+
+
+def test_what_watches_is_stopped_although_the_driver_fails(trial, cell, monkeypatch):
+    def fails(cell, seed, *, look=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trial.driver, "run", fails)
+    with pytest.raises(KeyboardInterrupt):
+        trial.run(cell, 1)
+    assert trial.did[-1] == "eye stop"
+
+
+def test_a_watch_that_fails_to_start_is_stopped_too(trial, cell, monkeypatch):
+    def fails(cell):
+        raise OSError("no thread")
+
+    monkeypatch.setattr(trial.watches[0], "started", fails)
+    with pytest.raises(OSError, match="no thread"):
+        trial.run(cell, 1)
+    assert trial.did[-1] == "eye stop"
+
+
+def test_the_target_goes_although_the_driver_cannot_undo_what_it_did(trial, monkeypatch):
+    def fails():
+        raise OSError("nobody answers")
+
+    monkeypatch.setattr(trial.driver, "close", fails)
+    with pytest.raises(OSError, match="nobody answers"):
+        trial.close_block()
+    assert trial.did == ["pool close"]
+
+
+@pytest.mark.parametrize(
+    ("invalid", "read_after", "charged", "stays"),
+    [
+        (None, (), True, None),
+        (("failed", "exit status 1"), (), False, ("failed", "exit status 1")),
+        (("failed", "exit status 1"), ("failed",), True, ("failed", "exit status 1")),
+        (("timed_out", "killed"), ("failed",), False, ("timed_out", "killed")),
+    ],
+)
+def test_the_output_of_a_failed_run_is_read_only_where_it_alone_says_why(
+    trial, cell, invalid, read_after, charged, stays
+):
+    trial.invalid, trial.read_after = invalid, read_after
+    measured = trial.run(cell, 1)
+    assert measured.invalid == stays
+    assert ("pool charge 7" in trial.did) == charged
+    assert ("eye judged nothing" in trial.did) != charged
+
+
+def test_output_that_cannot_be_read_voids_the_cell_with_its_reason(trial, cell):
+    measured = trial.watched(cell, 1)
+    measured.results["stdout"] = ("stdout", b"8")
+    assert trial.judge(cell, measured) is None
+    assert measured.invalid == ("unparsable", "stdout:1: no seven")
+
+
+def test_a_cell_shorter_than_the_design_allows_is_charged_and_void(trial, cell, monkeypatch):
+    short = Result(metrics={"bytes": 7.0, "duration_seconds": 0.2})
+    monkeypatch.setattr(trial.reader, "parse", lambda *_, **__: short)
+    measured = trial.run(cell, 1)
+    assert (measured.invalid[0], measured.headline) == ("too_short", "")
+    assert "pool charge 7" in trial.did
+
+
+def test_variants_that_turned_out_to_be_unavailable_are_not_sized(trial, tmp_path):
+    trial.unavailable.append(Skip("with-journal", "pool_create", "refused"))
+    trial.open_block(tmp_path, trial.design.sets)
+    assert "writer open 3" in trial.did
+
+
+def test_an_option_is_the_cells_level_or_the_experiments_or_the_default(trial, cell):
+    assert trial.option("depth", cell) == 16
+    assert trial.option("rate") is None, "it has no default: check_experiment refuses a design without it"
+    trial.design.options["depth"] = 4
+    assert trial.option("depth", cell) == 4
+    varied = SimpleNamespace(levels={"depth": 2})
+    assert trial.option("depth", varied) == 2
+    with pytest.raises(KeyError):
+        trial.option("deepth")

@@ -1,0 +1,241 @@
+"""One client watched while its load is steady, and clients that ask for a share of the peak."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.images import BlockImage
+from replay.procedures.drivers import fio_clients
+from replay.procedures.offered_rate import OfferedRate, peak_key
+from replay.procedures.targets.images import Images
+from replay.procedures.watches.daemons import SteadyWatch
+from replay.raw.record import Measured
+from replay.tools.running.fio_clients import FioClients
+from support.bench import bench_of
+from support.smoke import measure_as_shipped
+
+SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
+
+
+def bench(tmp_path):
+    conf = tmp_path / "ceph.conf"
+    conf.write_text("[global]\n")
+    pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
+    site = SimpleNamespace(name="elsewhere", pools=pools, client_hosts=("localhost",), allows=set(), sandbox=None)
+    session = SimpleNamespace(cluster=Cluster(conf))
+    return bench_of(site, session)
+
+
+def design(name, scale="quick", **changes):
+    return expand({**load_experiment(name), **changes}, scale)
+
+
+def one_client(**options):
+    """Return what fio says of one client that did random reads of 4 KiB, with these options echoed."""
+    text = "\n".join(
+        line
+        for line in (SAMPLES / "fio-client-server-2-jsonplus.json").read_text().splitlines()
+        if not line.startswith(("$ ", "# rc="))
+    )
+    data = json.loads(text[text.index("{") :])
+    data["client_stats"] = [one for one in data["client_stats"] if one["jobname"] == "c1"]
+    data["client_stats"][0]["job options"] |= options
+    return json.dumps(data).encode()
+
+
+# The steady part --------------------------------------------------------------------------------------------------
+
+
+class Daemons:
+    def __init__(self):
+        self.readings = 0
+
+    def read(self):
+        self.readings += 1
+        return self.readings
+
+    def between(self, before, after):
+        return {"seconds": 1.0, "readings": [before, after]}
+
+
+def watched(*elapsed):
+    watch = SteadyWatch(Daemons(), begin_seconds=1.0, end_seconds=8.8)
+    for seconds in elapsed:
+        watch(seconds)
+    return watch
+
+
+def test_the_daemons_are_read_once_at_the_begin_and_once_at_the_end_of_the_steady_part():
+    watch = watched(0.0, 0.9, 1.0, 1.1, 5.0, 8.7, 8.8, 8.9, 9.5)
+    assert watch.sample()["readings"] == [1, 2]
+    assert watch.daemons.readings == 2
+
+
+@pytest.mark.parametrize("elapsed", [(), (0.5,), (1.0, 2.0)])
+def test_a_tool_that_ended_before_has_no_sample_rather_than_a_short_one(elapsed):
+    assert watched(*elapsed).sample() == {}
+
+
+def test_the_patterns_of_a_profile_share_one_image(tmp_path):
+    made = design("fio-profile", "talk")
+    assert {cell.variant.image_name for one in made.sets for cell in one.cells} == {"random-read"}
+    assert len(made.sets) == len(made.factors["io_depth"]) * len(made.factors["io_size_bytes"]) == 2 * 4
+    mixed = next(cell for one in made.sets for cell in one.cells if cell.variant.name == "mixed")
+    assert (mixed.levels["io_type"], mixed.levels["rw_mix_read"], mixed.levels["clients"]) == ("randrw", 70, 1)
+
+
+def test_every_published_cell_of_latency_lasts_eight_seconds():
+    for name in ("fio-profile", "fio-offered-rate"):
+        assert design(name, "talk").sizing.target_seconds >= 8
+
+
+# The offered rate ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def offered(tmp_path, monkeypatch):
+    """The protocol with an image, its tool replaced by one that does 5000 operations a second."""
+    made = OfferedRate(bench(tmp_path), design("fio-offered-rate"))
+    made.jobs, made.components, made.outputs = [], [], one_client()
+
+    @contextlib.contextmanager
+    def clients(cluster, options, jobs, *, slot=None):
+        made.jobs.append(jobs[0])
+        yield FioClients(tmp_path, jobs)
+
+    def tool(bench, template, values, *, component, **how):
+        made.components.append(component)
+        results = {"stdout": ("stdout", b""), "stderr": ("stderr", b""), "output": ("result.json", made.outputs)}
+        return Measured(list(template), results, 0, "", "", 5.0, {})
+
+    def open_images(self, sets):
+        image = self.design.variants[0].image
+        self.images["random-read"] = [BlockImage("replay", "", "image", image, "")]
+
+    monkeypatch.setattr(fio_clients, "fio_clients", clients)
+    monkeypatch.setattr(fio_clients, "run_observed", tool)
+    monkeypatch.setattr(Images, "open", open_images)
+    return made
+
+
+def cells(made, variant, **levels):
+    every = [cell for one in made.design.sets for cell in one.cells if cell.variant.name == variant]
+    return [cell for cell in every if levels.items() <= cell.levels.items()]
+
+
+def sets_of(made, variant):
+    return [
+        replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name == variant))
+        for one in made.design.sets
+    ]
+
+
+def option(job, name):
+    return next((line.partition("=")[2] for line in job.splitlines() if line.startswith(f"{name}=")), None)
+
+
+def test_the_peak_is_found_once_for_all_shares_and_kept_as_evidence(offered, tmp_path):
+    offered.open_block(tmp_path, sets_of(offered, "random-read"))
+    assert offered.components == ["pilot"]
+    assert (option(offered.jobs[0], "iodepth"), option(offered.jobs[0], "rate_iops")) == ("16", None)
+    [peak] = offered.driver.peaks.values()
+    notes = list(tmp_path.rglob("round-1.json"))
+    assert json.loads(notes[0].read_text())["peak_operations_per_second"] == peak > 1000
+    assert sorted(path.name for path in notes[0].parent.iterdir()) == [
+        "round-1.jobs.fio", "round-1.json", "round-1.result.json", "round-1.stderr", "round-1.stdout",
+    ]  # fmt: skip
+    offered.driver.peaks.clear()
+    offered.open_block(tmp_path, sets_of(offered, "random-read"))
+    assert (notes[0].parent / "round-2.json").exists(), "a later block finds its own"
+
+
+def test_a_cell_offers_its_share_of_the_peak_at_random_moments(offered, tmp_path):
+    offered.open_block(tmp_path, sets_of(offered, "random-read"))
+    [peak] = offered.driver.peaks.values()
+    [cell] = cells(offered, "random-read", offered_share=0.7)
+    measured = offered.run(cell, seed=1)
+    assert measured.invalid is None
+    job = offered.jobs[-1]
+    assert option(job, "rate_iops") == str(round(0.7 * peak))
+    assert (option(job, "rate_process"), option(job, "iodepth")) == ("poisson", "128")
+    assert measured.facts["offered_operations_per_second"] == round(0.7 * peak)
+    assert measured.facts["peak_operations_per_second"] == round(peak, 3)
+    assert offered.components[-1] == "tool"
+
+
+def test_a_mix_offers_reads_and_writes_in_their_shares(offered):
+    [cell] = cells(offered, "mixed", offered_share=0.5)
+    offered.driver.peaks = {peak_key(cell): 1000.0}
+    assert offered.driver.rates(cell) == {"read": 350, "write": 150}
+    assert offered.job_options(cell)["fio_options"]["rate_iops"] == "350,150"
+
+
+def test_a_closed_loop_that_fails_stops_the_block(offered, tmp_path):
+    offered.outputs = b"fio: cannot"
+    with pytest.raises(ReplayError, match="the peak could not be found"):
+        offered.open_block(tmp_path, sets_of(offered, "random-read"))
+    assert offered.driver.peaks == {}
+
+
+@pytest.mark.parametrize("shares", [[0], [-0.5], ["half"]])
+def test_a_share_that_is_no_share_is_refused(tmp_path, shares):
+    factors = {**load_experiment("fio-offered-rate")["factors"], "offered_share": shares}
+    with pytest.raises(ConfigurationError, match="shares of the peak above 0"):
+        OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
+
+
+def test_a_depth_among_the_levels_is_refused(tmp_path):
+    factors = {**load_experiment("fio-offered-rate")["factors"], "io_depth": [4]}
+    with pytest.raises(ConfigurationError, match=r"factors\.io_depth: offered_rate does nothing with this factor"):
+        OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
+
+
+# On a sandbox -------------------------------------------------------------------------------------------------------
+
+
+def tidy(campaign, name):
+    with (campaign.raw(name).parent / "tidy.csv").open() as file:
+        return {row["variant"]: row for row in csv.DictReader(file) if row["used"] == "1"}
+
+
+@pytest.mark.sandbox
+def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
+    measure_as_shipped(campaign, "fio-profile")
+    for sidecar in campaign.sidecars("fio-profile"):
+        sample = sidecar["samples"]["daemons"]
+        assert sidecar["valid"]
+        assert 1 < sample["seconds"] < 3
+        assert {"osd.0", "osd.1", "osd.2", "mon", "mgr"} == set(sample["primary"])
+        assert "secondary" not in sample
+        reads = sum(sample["primary"][f"osd.{n}"]["client"]["read_operations"] for n in range(3))
+        assert (reads > 100) == (sidecar["variant"] != "random-write")
+    rows = tidy(campaign, "fio-profile")
+    assert set(rows) == {"random-read", "mixed", "random-write"}
+    for row in rows.values():
+        assert 0 < float(row["osd_cores_mean"]) <= float(row["osd_cores_worst"])
+        assert 0 < float(row["machine_cpu_fraction"]) <= 1
+        assert float(row["latency_p50_seconds"]) <= float(row["latency_p99_9_seconds"])
+
+
+@pytest.mark.sandbox
+def test_a_rate_that_is_offered_is_met_below_the_peak(campaign):
+    measure_as_shipped(campaign, "fio-offered-rate")
+    rows = tidy(campaign, "fio-offered-rate")
+    for row in rows.values():
+        assert float(row["offered_operations_per_second"]) == pytest.approx(
+            0.5 * float(row["peak_operations_per_second"]), rel=0.01
+        )
+        assert float(row["offered_share_met"]) > 0.7
+    evidence = [path.name for path in campaign.raw("fio-offered-rate").rglob("round-1.*")]
+    assert evidence.count("round-1.result.json") == 2

@@ -1,0 +1,218 @@
+"""Where the journals of several clients lie, and that their pool goes when the block ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.owned.experiment_pools import ExperimentPool, PoolSpec
+from replay.owned.images import BlockImage
+from replay.procedures import journal_clients
+from replay.procedures.journal_clients import JournalClients
+from replay.procedures.targets import images
+from support.bench import bench_of
+from support.patience import patient
+
+POOLS_THERE = [{"pool_name": "replay", "size": 2, "pg_num": 64}, {"pool_name": "other", "size": 3, "pg_num": 8}]
+
+
+def bench(tmp_path, *, journal=None, allows=("client_hosts", "pool_create", "pool_delete")):
+    (tmp_path / "ceph.conf").write_text("[global]\n")
+    pools = SimpleNamespace(
+        data=SimpleNamespace(name="replay", namespace=""), journal=journal and SimpleNamespace(name=journal)
+    )
+    site = SimpleNamespace(name="elsewhere", pools=pools, client_hosts=("localhost",), allows=set(allows), fsid=None)
+    session = SimpleNamespace(cluster=Cluster(tmp_path / "ceph.conf"), command=lambda command: POOLS_THERE)
+    return bench_of(site, session)
+
+
+def design(scale="quick", **changes):
+    return expand({**load_experiment("journal-clients"), **changes}, scale)
+
+
+@pytest.fixture
+def protocol(tmp_path, monkeypatch):
+    """Make the protocol; `done` notes what it asks the cluster for, in order."""
+
+    def of(design_=None, **of_bench):
+        made = JournalClients(bench(tmp_path, **of_bench), design_ or design())
+        made.done = []
+
+        def image(bench, suffix, image, *, journal_pool):
+            made.done.append(("image", suffix, journal_pool))
+            return BlockImage("replay", "", suffix, image, suffix)
+
+        def pool(bench, suffix, spec, *, application):
+            made.done.append(("pool", spec, application))
+            return ExperimentPool(f"replay-1-{suffix}", 7, "entry", spec)
+
+        monkeypatch.setattr(images, "create_image", image)
+        monkeypatch.setattr(journal_clients, "create_pool", pool)
+        monkeypatch.setattr(journal_clients, "await_pools", lambda bench, pools: made.done.append(("clean",)))
+        monkeypatch.setattr(
+            journal_clients,
+            "remove_pool_entries",
+            lambda bench, chosen: made.done.append(("pool gone", chosen(SimpleNamespace(id="entry")))),
+        )
+        monkeypatch.setattr(
+            images,
+            "remove_images",
+            lambda bench, those: made.done.append(("images gone", len(those))),
+        )
+        return made
+
+    return of
+
+
+def places(protocol):
+    return {suffix: pool for kind, suffix, pool in (one for one in protocol.done if one[0] == "image")}
+
+
+def test_only_the_variant_that_asks_for_it_has_its_journals_in_another_pool(protocol, tmp_path):
+    made = protocol()
+    made.open_block(tmp_path, made.design.sets)
+    assert made.done[:2] == [("pool", PoolSpec(replicas=2, pg_num=64), "rbd"), ("clean",)], "a pool like the data pool"
+    assert places(made) == {
+        "without-journal-1": "replay", "without-journal-2": "replay",
+        "with-journal-1": "replay", "with-journal-2": "replay",
+        "journal-pool-1": "replay-1-journals", "journal-pool-2": "replay-1-journals",
+    }  # fmt: skip
+
+
+def test_the_images_go_before_the_pool_that_holds_their_journals(protocol, tmp_path):
+    made = protocol()
+    made.open_block(tmp_path, made.design.sets)
+    made.close_block()
+    assert made.done[-2:] == [("images gone", 6), ("pool gone", True)]
+    made.close_block()
+    assert made.done[-1] == ("images gone", 0), "a pool is removed once"
+
+
+def test_the_pool_goes_although_an_image_stays(protocol, tmp_path, monkeypatch):
+    made = protocol()
+    made.open_block(tmp_path, made.design.sets)
+
+    def fail(bench, images):
+        raise ReplayError("an image is watched")
+
+    monkeypatch.setattr(images, "remove_images", fail)
+    with pytest.raises(ReplayError, match="watched"):
+        made.close_block()
+    assert made.done[-1] == ("pool gone", True)
+
+
+def test_a_site_s_own_journal_pool_is_used_and_neither_made_nor_removed(protocol, tmp_path):
+    made = protocol(journal="fast", allows=("client_hosts",))
+    made.open_block(tmp_path, made.design.sets)
+    made.close_block()
+    assert places(made)["journal-pool-1"] == "fast"
+    assert places(made)["with-journal-1"] == "replay", "the others keep their journals in the data pool"
+    assert {one[0] for one in made.done} == {"image", "images gone"}
+
+
+def test_without_a_pool_and_without_leave_to_make_one_the_variant_is_left_out_with_its_reason(protocol, tmp_path):
+    made = protocol(allows=("client_hosts",))
+    made.open_block(tmp_path, made.design.sets)
+    [skip] = made.unavailable
+    assert (skip.variant, skip.requires) == ("journal-pool", "pool_create")
+    assert "names no journal pool" in skip.detail
+    assert not any(name.startswith("journal-pool") for name in places(made))
+    assert len(places(made)) == 4
+
+
+def test_payloads_differ_in_nothing_but_the_option_and_share_their_images():
+    cells = {cell.variant.name: cell for cell in design().sets[0].cells}
+    assert {cells[name].variant.image_name for name in ("with-journal", "payload-256k", "payload-4m")} == {
+        "with-journal"
+    }
+    payloads = [
+        cells[name].variant.client_options.pop("rbd_journal_max_payload_bytes")
+        for name in ("with-journal", "payload-256k", "payload-4m")
+    ]
+    assert payloads == ["16384", "262144", "4194304"]
+    assert cells["with-journal"].variant.client_options == cells["payload-4m"].variant.client_options
+
+
+@pytest.mark.parametrize(
+    ("variant", "said"),
+    [
+        ({"levels": {"journal_pool": "own"}}, "no journal"),
+        ({"features": ["journaling"], "levels": {"journal_pool": "fast"}}, "'fast' is none of data, own"),
+        ({"image_of": "with-journal", "levels": {"journal_pool": "own"}}, "shares an image"),
+    ],
+)
+def test_a_design_that_contradicts_itself_is_refused_before_anything_is_made(tmp_path, variant, said):
+    raw = load_experiment("journal-clients")
+    plain = [one for one in raw["variants"] if one["name"] in ("without-journal", "with-journal")]
+    changed = design(
+        "talk",
+        variants=[*plain, {"name": "wrong", "label": "Wrong", **variant}],
+        scales={"talk": {key: value for key, value in raw["scales"]["talk"].items() if key != "only"}},
+    )
+    with pytest.raises(ConfigurationError, match=said):
+        JournalClients(bench(tmp_path), changed)
+
+
+# On a sandbox -------------------------------------------------------------------------------------------------------
+
+
+def pools_of(campaign):
+    return sorted(pool["poolname"] for pool in campaign.cluster("left").json("ceph", "osd", "lspools"))
+
+
+@pytest.mark.sandbox
+def test_journals_lie_in_a_pool_of_their_own_that_the_block_takes_away_again(campaign):
+    before = pools_of(campaign)
+    campaign.configure("journal-clients", target_seconds=5)
+    run = campaign.start("journal-clients")
+    campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
+    [pool] = set(pools_of(campaign)) - {*before, "replay"}
+    journals = {
+        name: campaign.cluster("left")
+        .json("rbd", "journal", "info", "--image", f"replay/{name}")
+        .get("object_pool", "replay")
+        for name in campaign.images()["left"]
+        if "journal" in name and "without" not in name
+    }
+    said, _ = run.communicate(timeout=patient(300))
+    assert run.returncode == 0, said
+    assert {name.split("-", 2)[2]: where for name, where in journals.items()} == {
+        "with-journal-1": "replay", "with-journal-2": "replay", "journal-pool-1": pool, "journal-pool-2": pool,
+    }  # fmt: skip
+    assert [one["valid"] for one in campaign.sidecars("journal-clients")].count(True) == 3
+    assert set(pools_of(campaign)) - {*before, "replay"} == set()
+    assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
+    assert campaign.run("derive", "--data", "trial").returncode == 0
+    data_set = campaign.raw("journal-clients").parent.parent
+    described = json.loads((data_set / "manifest.json").read_text())["experiments"]["journal-clients"]
+    assert described["skipped"] == []
+
+
+@pytest.mark.sandbox
+def test_a_runner_that_is_killed_leaves_a_pool_and_images_that_the_next_run_removes(campaign):
+    before = pools_of(campaign)
+    campaign.configure("journal-clients", target_seconds=4)
+    run = campaign.start("journal-clients")
+    campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
+    [controller, *_] = campaign.processes("--client=sock:")
+    words = Path(f"/proc/{controller}/cmdline").read_text().split("\0")
+    os.kill(campaign.runner("journal-clients"), signal.SIGKILL)
+    run.communicate(timeout=patient(60))
+    # A runner that is killed cannot remove its own temporary files.
+    shutil.rmtree(
+        Path(next(word for word in words if word.startswith("--client=sock:"))[len("--client=sock:") :]).parent
+    )
+    assert set(pools_of(campaign)) - {*before, "replay"}
+    done = campaign.measure("journal-clients")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(pools_of(campaign)) - {*before, "replay"} == set()

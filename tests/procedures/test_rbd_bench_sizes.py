@@ -1,0 +1,100 @@
+"""How much a cell of rbd-bench transfers: never more than one pass through its image where it goes through in order."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from replay.cluster.cluster import Cluster
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.procedures.drivers import one_tool, pilots
+from replay.procedures.single_tool import SingleTool
+from replay.raw.record import Measured
+from support.bench import bench_of
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def sized(tmp_path, monkeypatch):
+    """Return a function that sizes a cell of an experiment, on a cluster that does so many operations a second."""
+
+    def of(operations_per_second, pattern, name="rbd-bench", threads=16, **changes):
+        configuration = {**load_experiment(name), **changes}
+        design = expand(configuration, "quick")
+        cell = next(
+            cell
+            for one in design.sets
+            for cell in one.cells
+            if cell.levels.get("io_threads", threads) == threads
+            and (cell.levels["io_pattern"], cell.levels["io_size_bytes"], cell.levels["io_type"], cell.variant.name)
+            == (pattern, 4096, "write", "without-journal")
+        )
+        pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
+        session = SimpleNamespace(cluster=Cluster("c"))
+        charged = []
+        bench = bench_of(SimpleNamespace(second_site=None, pools=pools), session)
+        monkeypatch.setattr(bench, "charge", lambda what, write: charged.append(write.bytes))
+        made = SingleTool(bench, design)
+        image = SimpleNamespace(pool="replay", namespace="", name="image", image=cell.variant.image)
+        made.target.images[cell.variant.image_name] = [image]
+        made.totals = []
+
+        def run(bench, template, values, *, component, **how):
+            assert component == "pilot"
+            total = int(values["io_total_bytes"])
+            made.totals.append(total)
+            ops = total // 4096
+            text = (
+                f"bench  type write io_size 4096 io_threads {threads} bytes {total} "
+                f"pattern {'sequential' if pattern == 'seq' else 'random'}\n  SEC       OPS   OPS/SEC   BYTES/SEC\n"
+                f"elapsed: {int(ops / operations_per_second)}   ops: {ops}   ops/sec: {operations_per_second:.4f}"
+                f"   bytes/sec: {operations_per_second * 4096:.2f}\n"
+            )
+            return Measured([], {"stdout": ("stdout", text.encode())}, 0, "", "", 1.0, {})
+
+        monkeypatch.setattr(one_tool, "run_observed", run)
+        monkeypatch.setattr(pilots, "record", lambda *a: None)
+        made.driver.pilot(tmp_path, cell)
+        assert charged == made.totals, "each pilot is charged with what it was told to write"
+        return made, cell, made.driver.io_total_bytes[cell.cell_id]
+
+    return of
+
+
+def test_a_fast_sequential_cell_goes_through_its_image_once_and_so_does_no_pilot_more(sized):
+    made, cell, total = sized(100_000, "seq")
+    assert total == cell.variant.image.size_bytes == 512 * MIB
+    assert max(made.totals) <= total
+
+
+def test_a_slow_sequential_cell_is_sized_by_its_time(sized):
+    _, _, total = sized(500, "seq")
+    assert total == pytest.approx(500 * 4096 * 10, rel=0.01)
+
+
+def test_a_random_cell_may_write_more_than_its_image_holds(sized):
+    _, cell, total = sized(100_000, "rand")
+    assert total == pytest.approx(100_000 * 4096 * 10, rel=0.01)
+    assert total > cell.variant.image.size_bytes
+
+
+def test_other_experiments_are_sized_as_they_were(sized):
+    _, cell, total = sized(100_000, "seq", name="rbd-journaling")
+    assert total == pytest.approx(100_000 * 4096 * 1.5, rel=0.01)
+    assert total > cell.variant.image.size_bytes
+
+
+@pytest.mark.parametrize("threads", [1, 5])
+def test_operations_in_flight_that_are_a_factor_size_each_cell_by_its_own_level(sized, threads):
+    raw = load_experiment("rbd-bench")
+    made, _, total = sized(
+        20, "rand", threads=threads, factors={**raw["factors"], "io_threads": [1, 5]}, options={"io_threads": 16}
+    )
+    # A quarter of the sixty-four that a cell has at the least, as many for each operation in flight.
+    first = 4096 * threads * -(-16 // threads)
+    assert made.totals[0] == first
+    assert total % (4096 * threads) == 0
+    assert total == pytest.approx(20 * 4096 * 10, rel=0.05)

@@ -1,0 +1,97 @@
+"""The rooms of the package, and that imports go one way. The order of the rooms is written down here, and only here."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from replay.base.paths import ROOT
+
+PACKAGE = ROOT / "scripts" / "replay"
+#: From the ground up: a room imports from itself and from those before it, never from those after it.
+ORDER = (
+    "base",
+    "config",
+    "design",
+    "raw",
+    "cluster",
+    "tools",
+    "sandbox",
+    "owned",
+    "samplers",
+    "derive",
+    "claims",
+    "describe",
+    "workflow",
+    "preflight",
+    "measure",
+    "procedures",
+    "cli",
+)
+#: What knows a cluster. Deriving and judging happen on machines that have never seen one.
+OF_A_CLUSTER = ("cluster", "sandbox", "owned", "preflight", "measure", "procedures")
+
+
+def modules_of(room: str) -> list[Path]:
+    return sorted((PACKAGE / room).rglob("*.py"))
+
+
+def imported_rooms(text: str) -> set[str]:
+    """Return the rooms that a module's text imports from: also inside functions, and for type checkers alone."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are written in full"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    parts = [name.split(".") for name in names]
+    return {part[1] for part in parts if part[0] == "replay" and len(part) > 1}
+
+
+def test_every_folder_is_a_room_that_says_what_it_is_for():
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert folders == set(ORDER)
+    for room in ORDER:
+        assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())), room
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_a_room_imports_only_from_rooms_below_it(room):
+    allowed = set(ORDER[: ORDER.index(room) + 1])
+    # `__main__` is a door from outside, which nothing imports: behind it may be any room.
+    upward = {
+        str(path.relative_to(PACKAGE)): sorted(above)
+        for path in modules_of(room)
+        if path.name != "__main__.py" and (above := imported_rooms(path.read_text()) - allowed)
+    }
+    assert upward == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import replay.measure.block",
+        "from replay import measure",
+        "from replay.measure import block",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from replay.measure.block import main",
+        "def late():\n    from replay.measure.block import main",
+    ],
+)
+def test_no_way_to_import_is_overlooked(text):
+    assert imported_rooms(text) == {"measure"}
+
+
+@pytest.mark.parametrize("room", ["derive", "claims", "describe", "workflow"])
+def test_deriving_and_judging_load_nothing_that_knows_a_cluster(room):
+    names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in modules_of(room)]
+    names = [name.removesuffix(".__init__") for name in names if not name.endswith(".__main__")]
+    program = f"import importlib, sys\nfor name in {names!r}: importlib.import_module(name)\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert set(names) <= set(loaded)
+    assert [name for name in loaded if name.startswith(tuple(f"replay.{one}" for one in OF_A_CLUSTER))] == []

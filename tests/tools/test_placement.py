@@ -1,0 +1,226 @@
+"""What a pool's placement is, from Ceph's own JSON: counted per OSD, compared with the weight's share, or refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.tools import OutputError, adapter
+from replay.tools.logs.placement_entities import entities_of, last_osd, placement_metrics, read_placement
+from support.hostile import changed_digit
+from support.placement_output import MIB, placement_files
+from support.rados_output import rados_json
+
+EQUAL = {0: 1.0, 1: 1.0, 2: 1.0}
+LEVELS = {"mode": "rand", "object_size_bytes": 65536}
+
+
+def of_osds(files):
+    found = {}
+    for kind, name, metric, value in entities_of(*read_placement(files, {})):
+        if kind == "osd":
+            found.setdefault(int(name), {})[metric] = value
+    return found
+
+
+def test_groups_primaries_and_bytes_are_counted_for_each_osd():
+    found = of_osds(placement_files([[0, 1], [0, 2], [1, 0]], EQUAL, objects=3))
+    assert {osd: (one["placement_groups"], one["primaries"]) for osd, one in found.items()} == {
+        0: (3, 2), 1: (2, 1), 2: (1, 0),
+    }  # fmt: skip
+    assert [found[osd]["bytes"] for osd in (0, 1, 2)] == [9 * MIB, 6 * MIB, 3 * MIB]
+    assert found[0]["used_bytes"] == MIB
+
+
+def test_an_osd_with_exactly_its_weights_share_has_no_deviation():
+    found = of_osds(placement_files([[2, 0], [2, 1]], {0: 1.0, 1: 1.0, 2: 2.0}))
+    assert found[2]["weight_share"] == 0.5
+    assert [one["placement_groups_deviation"] for one in found.values()] == pytest.approx([0, 0, 0])
+    assert found[2]["primaries_deviation"] == pytest.approx(1.0), "it has all primaries, and half of the weight"
+    assert found[0]["primaries_deviation"] == -1
+
+
+def test_of_a_pool_without_objects_no_deviation_of_bytes_is_said():
+    found = of_osds(placement_files([[0, 1]], EQUAL, objects=0))
+    assert "bytes_deviation" not in found[0]
+    assert found[0]["bytes"] == 0
+
+
+def test_a_cells_own_numbers_are_the_last_osds_and_the_worst_of_all():
+    files = placement_files([[0, 1], [0, 2], [1, 0]], EQUAL)
+    metrics = placement_metrics(entities_of(*read_placement(files, {})))
+    assert (metrics["last_osd_primaries"], metrics["last_osd_placement_groups"]) == (0, 1)
+    assert metrics["primaries_deviation_worst"] == pytest.approx(1.0)
+    assert last_osd([0, 2, 10]) == 10
+
+
+def test_an_osd_without_weight_holds_nothing_and_has_no_share():
+    assert sorted(of_osds(placement_files([[0, 1]], {0: 1.0, 1: 1.0, 2: 0}))) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"state": "active+undersized"}, "placement group 2.0 is active.undersized"),
+        ({"state": "active+clean+remapped"}, "is active.clean.remapped"),
+        ({"up": [2, 1]}, "on its way to other OSDs"),
+        ({"acting_primary": 2}, "on its way"),
+        ({"acting": [], "up": []}, "on its way"),
+        ({"acting": [0, 7], "up": [0, 7]}, "not all of them in the tree"),
+        ({"acting": [0, 0], "up": [0, 0]}, "not all of them in the tree"),
+        ({"acting": [0], "up": [0]}, "different numbers of copies"),
+        ({"pgid": "2.1"}, "occurs twice"),
+        ({"pgid": None}, "without a name"),
+        ({"stat_sum": None}, "says nothing of its objects"),
+        ({"stat_sum": {"num_objects": "NaN", "num_bytes": 1}}, "no number 'num_objects'"),
+        ({"stat_sum": {"num_objects": 10, "num_bytes": -1}}, "no number 'num_bytes'"),
+    ],
+)
+def test_a_placement_that_is_not_whole_and_stable_is_refused(changes, said):
+    files = placement_files([[0, 1], [1, 2]], EQUAL, **changes)
+    with pytest.raises(OutputError, match=said) as raised:
+        read_placement(files, {"groups": "read.placement-groups.json"})
+    assert raised.value.file == "read.placement-groups.json"
+
+
+def test_an_osd_that_only_one_of_the_two_tables_knows_is_refused():
+    files = placement_files([[0, 1]], EQUAL) | {"usage": placement_files([[0]], {0: 1.0})["usage"]}
+    with pytest.raises(OutputError, match="is in the tree, and not in osd df"):
+        read_placement(files, {})
+
+
+def test_a_file_that_is_missing_makes_the_cell_incomplete():
+    files = placement_files([[0, 1]], EQUAL)
+    del files["tree"]
+    with pytest.raises(OutputError, match="no osd-tree") as raised:
+        read_placement(files, {})
+    assert raised.value.reason == "incomplete"
+
+
+@given(
+    role=st.sampled_from(["groups", "tree", "usage"]),
+    cut=st.integers(0, 300),
+    noise=st.one_of(st.none(), st.text(max_size=20), st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    ).map(json.dumps)),
+)  # fmt: skip
+def test_hostile_json_is_an_error_that_names_the_file_or_the_very_same_placement(role, cut, noise):
+    whole = placement_files([[0, 1], [1, 2], [2, 0]], EQUAL)
+    hostile = {**whole, role: whole[role][:cut] + noise if isinstance(noise, str) else whole[role][:cut]}
+    try:
+        found = entities_of(*read_placement(hostile, {role: "the-file"}))
+    except OutputError as error:
+        assert error.file == "the-file"
+    else:
+        assert found == entities_of(*read_placement(whole, {}))
+
+
+def rows_of(files):
+    return json.loads(files["groups"])["pg_stats"]
+
+
+def with_rows(files, rows):
+    return {**files, "groups": json.dumps({"pg_ready": True, "pg_stats": rows})}
+
+
+def outcome(files):
+    """Return the entities, or None for a typed error that names a file and a line."""
+    try:
+        return entities_of(*read_placement(files, {}))
+    except OutputError as error:
+        assert error.file in files
+        assert error.line == 1, "Ceph writes it on one line; the keys say where"
+        return None
+
+
+MANY = placement_files([[0, 1], [1, 2], [2, 0], [1, 0], [2, 1], [0, 2], [2, 0], [0, 1], [1, 2], [2, 1]], EQUAL)
+
+
+@given(st.integers(0, 8))
+def test_a_placement_group_that_is_missing_is_named(number):
+    rows = rows_of(MANY)
+    with pytest.raises(OutputError, match=f"placement group 2.{number:x} is missing") as error:
+        read_placement(with_rows(MANY, rows[:number] + rows[number + 1 :]), {})
+    assert error.value.reason == "incomplete"
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.randoms())
+def test_rows_of_placement_groups_in_any_order_are_one_whole_pool_or_refused(numbers, order):
+    rows = rows_of(MANY)
+    chosen = [rows[number] for number in numbers]
+    assert (outcome(with_rows(MANY, chosen)) is None) == (sorted(numbers) != list(range(max(numbers) + 1)))
+    order.shuffle(rows)
+    assert sorted(outcome(with_rows(MANY, rows))) == sorted(outcome(MANY))
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["3.{:x}", "02.{:x}", "2.0{:x}", "2.{:X}g", "2", "2.-1"]))
+def test_a_row_of_another_pool_or_of_none_is_refused(place, number, name):
+    rows = rows_of(MANY)
+    rows.insert(place, {**rows[number], "pgid": name.format(number)})
+    assert outcome(with_rows(MANY, rows)) is None
+
+
+@pytest.mark.parametrize("role", ["tree", "usage"])
+def test_an_osd_that_a_table_lists_twice_is_refused(role):
+    document = json.loads(MANY[role])
+    document["nodes"].append({**document["nodes"][-1], "kb_used_data": 7})
+    with pytest.raises(OutputError, match=r"nodes\[\d\]: osd.2 occurs twice"):
+        read_placement({**MANY, role: json.dumps(document)}, {})
+
+
+@pytest.mark.parametrize("role", ["tree", "usage"])
+def test_an_osd_that_only_one_table_knows_or_weighs_so_is_refused(role):
+    for damage in ({"id": 5}, {"crush_weight": 1.5}):
+        document = json.loads(MANY[role])
+        document["nodes"][-1].update(damage)
+        with pytest.raises(OutputError, match=r"osd\.\d (is in|has another weight)"):
+            read_placement({**MANY, role: json.dumps(document)}, {})
+
+
+#: What is said only once: bytes, affinities, kilobytes in use.
+SAID_ONCE = ("num_bytes", "primary_affinity", "kb_used_data")
+
+
+@given(st.sampled_from(["groups", "tree", "usage"]), st.data())
+def test_a_changed_digit_is_refused_or_matters_to_nothing_but_what_is_said_once(role, data):
+    within = r'"(?!(?:' + "|".join(SAID_ONCE) + r')")\w+": ("?[\d.]+|\[[\d, ]+\])'
+    assert outcome({**MANY, role: data.draw(changed_digit(MANY[role], within))}) in (None, outcome(MANY))
+
+
+@st.composite
+def placements(draw):
+    weights = draw(st.dictionaries(st.integers(0, 30), st.floats(0.01, 10), min_size=2, max_size=8))
+    copies = draw(st.integers(1, min(3, len(weights))))
+    groups = draw(st.lists(st.permutations(sorted(weights)).map(lambda order: order[:copies]), min_size=1, max_size=20))
+    return weights, groups
+
+
+@given(placements())
+def test_nothing_is_lost_and_deviations_weighed_by_their_shares_add_up_to_nothing(placement):
+    weights, groups = placement
+    found = of_osds(placement_files(groups, weights))
+    assert sum(one["placement_groups"] for one in found.values()) == sum(map(len, groups))
+    assert sum(one["primaries"] for one in found.values()) == len(groups)
+    for name in ("placement_groups", "primaries", "bytes"):
+        total = sum(one[f"{name}_deviation"] * one["weight_share"] for one in found.values())
+        assert total == pytest.approx(0, abs=1e-9)
+        assert all(one[f"{name}_deviation"] >= -1 for one in found.values())
+
+
+def test_a_cell_has_the_tools_numbers_and_the_placements():
+    files = placement_files([[0, 1], [1, 0]], EQUAL)
+    outputs = {"output": rados_json("read", 1000, 1.0, 65536), "stdout": "hints = 1\n", "stderr": "", **files}
+    result = adapter("placement").parse(outputs, 0, LEVELS)
+    assert result.metrics["operations_per_second"] == pytest.approx(1000, rel=1e-3)
+    assert result.metrics["last_osd_primaries"] == 0
+    assert ("osd", "2", "primaries", 0.0) in result.entities
+
+
+def test_a_run_that_failed_is_one_whatever_the_placement_was():
+    files = placement_files([[0, 1]], EQUAL)
+    with pytest.raises(OutputError, match="exit status 1"):
+        adapter("placement").parse({"stdout": "error during benchmark\n", **files}, 1, LEVELS)

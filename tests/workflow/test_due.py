@@ -1,0 +1,119 @@
+"""What is derived again, and what is not: by content, never by the time of a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+
+from replay.base.errors import EvidenceError
+from replay.base.paths import config_directory
+from replay.derive.__main__ import main
+from replay.derive.part import PART, current_part
+from replay.workflow.dataset import derive_data_set
+from support.datasets import STDOUT, append, manifest_of, measured, rows_of
+
+
+@pytest.fixture
+def data_set(tmp_path, monkeypatch):
+    shutil.copytree(config_directory(), tmp_path / "config")
+    monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    measured(tmp_path / "mine")
+    derive_data_set(tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+@pytest.fixture
+def directory(data_set):
+    assert current_part(data_set / "rbd-journaling") is not None
+    return data_set / "rbd-journaling"
+
+
+def test_a_file_that_was_only_touched_is_no_reason(directory):
+    for path in directory.rglob("*"):
+        os.utime(path)
+    assert current_part(directory) is not None
+
+
+def test_a_configuration_that_was_edited_is_a_reason_whatever_its_time(directory, tmp_path):
+    path = tmp_path / "config" / "experiments" / "rbd-journaling.yaml"
+    path.write_text(path.read_text() + "# edited\n")
+    os.utime(path, (0, 0))
+    assert current_part(directory) is None
+
+
+@pytest.mark.parametrize("name", ["tidy.csv", "ratios.csv", "aggregate/throughput-write-seq.csv"])
+def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_mended(name, data_set, directory):
+    content = (directory / name).read_bytes()
+    append(directory / name)
+    assert current_part(directory) is None
+    derive_data_set(data_set)
+    assert (directory / name).read_bytes() == content
+    (directory / name).unlink()
+    assert current_part(directory) is None
+
+
+def test_a_table_that_nothing_derives_any_more_is_a_reason(directory):
+    (directory / "aggregate" / "other.csv").write_text("x\n")
+    assert current_part(directory) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 0}'])
+def test_a_note_that_makes_no_sense_is_a_reason(text, directory):
+    (directory / PART).write_text(text)
+    assert current_part(directory) is None
+
+
+def test_programs_of_another_version_are_a_reason(directory):
+    part = json.loads((directory / PART).read_text())
+    part["sources"]["program"] = "0"
+    (directory / PART).write_text(json.dumps(part))
+    assert current_part(directory) is None
+
+
+def test_raw_output_that_was_altered_is_an_error_even_where_nothing_is_due(data_set, directory):
+    append(data_set / STDOUT)
+    with pytest.raises(EvidenceError, match="altered"):
+        current_part(directory)
+    with pytest.raises(EvidenceError, match="altered"):
+        derive_data_set(data_set)
+
+
+def test_the_manifest_of_what_was_not_derived_again_is_the_same(data_set):
+    before = manifest_of(data_set)
+    (again,) = derive_data_set(data_set)
+    assert again.written == ()
+    assert manifest_of(data_set) == before
+
+
+def test_one_table_holds_every_ratio_with_its_interval(directory):
+    rows = rows_of(directory / "ratios.csv")
+    chart = rows_of(directory / "aggregate" / "ratio-throughput-write-seq.csv")
+    table = {(row["compared"], row["x"]): row["ratio"] for row in rows if row["chart"] == "ratio-throughput-write-seq"}
+    (label, *_) = chart[0]
+    drawn = {(row[label], x): value for row in chart for x, value in row.items() if x != label and value}
+    assert table == drawn
+
+
+def test_verifying_names_what_was_altered_what_is_missing_and_what_nobody_described(data_set, capsys):
+    assert main(["--data", "mine", "--verify"]) == 0
+    assert "every derived file is as described" in capsys.readouterr().out
+    append(data_set / "manifest.json")
+    (data_set / "rbd-journaling" / "tidy.csv").unlink()
+    (data_set / "rbd-journaling" / "aggregate" / "other.csv").write_text("x\n")
+    assert main(["--data", "mine", "--verify"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"altered: {data_set}/manifest.json",
+        f"missing: {data_set}/rbd-journaling/tidy.csv",
+        f"not described: {data_set}/rbd-journaling/aggregate/other.csv",
+        "mine: 3 derived files differ",
+    ]
+
+
+def test_without_a_description_there_is_nothing_to_verify_by(data_set, capsys):
+    (data_set / "datapackage.json").unlink()
+    assert main(["--data", "mine", "--verify"]) == 1
+    assert "derive the data set" in capsys.readouterr().err

@@ -1,0 +1,68 @@
+"""The Snakefile's configuration: what it may hold, and how a typo is answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.base.errors import ConfigurationError
+from replay.workflow.settings import read_settings
+from support.datasets import measured
+from workflow.test_plan_file import plan_of
+
+
+@pytest.fixture
+def benchmarks(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    measured(tmp_path / "mine")
+    measured(tmp_path / "other", "rbd-bench")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("config", "said", "hint"),
+    [
+        ({"experiments": "rbd-bench"}, "experiments: unknown key", "did you mean 'experiment'?"),
+        ({"site": "sandbox"}, "site: unknown key", ""),
+        ({"data": "mien"}, "data: nothing called 'mien'", "did you mean 'mine'?"),
+        ({"data": "Mine"}, "data: 'Mine' does not match", "expected: a data set"),
+        ({"data": "mine", "experiment": "rbd-bench"}, "experiment: nothing called", "there are: rbd-journaling"),
+        ({"experiment": []}, "experiment: ", ""),
+        ({"plan_file": "none.json"}, "there is no such plan", "plan it again"),
+    ],
+)
+def test_a_typo_is_refused_with_what_was_probably_meant(config, said, hint, benchmarks):
+    with pytest.raises(ConfigurationError) as raised:
+        read_settings(config)
+    assert said in raised.value.what
+    assert hint in raised.value.next_step
+
+
+def test_without_configuration_it_is_about_every_data_set_that_has_raw_output(benchmarks):
+    (benchmarks / "empty").mkdir()
+    settings = read_settings({})
+    assert settings.data_sets == ("mine", "other")
+    assert settings.described("manifest.json") == [
+        str(benchmarks / "mine" / "manifest.json"),
+        str(benchmarks / "other" / "manifest.json"),
+    ]
+
+
+def test_an_experiment_is_derived_from_its_sealed_blocks_and_its_configuration(benchmarks):
+    tree = measured(benchmarks / "two", blocks=2)
+    sources = read_settings({"data": "two"}).sources("two", "rbd-journaling")
+    (sealed,) = {path.name for path in (tree.raw / "block-02").glob("receipt-*")}
+    assert f"{tree.raw}/SHA256SUMS" in sources
+    assert f"{tree.raw}/block-02/{sealed}" in sources
+    assert "config/experiments/rbd-journaling.yaml" in sources
+
+
+def test_a_plan_measures_into_its_own_data_set_and_adds_to_what_experiments_are_derived_from(benchmarks, tmp_path):
+    plan = plan_of("rbd-bench")
+    settings = read_settings({"plan_file": str(plan.write(tmp_path / "plans"))})
+    (block,) = settings.planned_blocks()
+    assert block.startswith(f"{benchmarks}/mine/rbd-bench/raw/block-01")
+    assert plan.blocks[0].plan in block
+    assert settings.data_sets == ("mine",)
+    assert block in settings.sources("mine", "rbd-bench")
+    assert block not in settings.sources("mine", "rbd-journaling")
+    assert f"{benchmarks}/mine/rbd-bench/tidy.csv" in settings.of_experiments("mine", "tidy.csv")
