@@ -13,8 +13,8 @@ import { testSteps } from "./npm/test-steps.mjs";
 
 const HELP = `Runs the linters and all tests, and goes on after a failure; what failed is listed at the end.
 
-Usage: npm test              everything, the sandbox included: half an hour, an hour at most
-       npm run test:quick    linters, unit tests and the fast Python tests: under two minutes
+Usage: npm test              everything, the sandbox included
+       npm run test:quick    linters, unit tests and the fast Python tests
        npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`;
 
 const GRACE_MS = 10_000;

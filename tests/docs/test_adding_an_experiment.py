@@ -87,7 +87,10 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
     bench = bench_of(site, session, sampler=sampler)
     healthy = SimpleNamespace(refuse=(), summary={"status": "HEALTH_OK"})
     guard = SimpleNamespace(
-        before_block=lambda: None, before_set=lambda: None, settle=lambda: iter(()), health=lambda: healthy
+        before_block=lambda: None,
+        before_set=lambda what, **ahead: None,
+        settle=lambda: iter(()),
+        health=lambda: healthy,
     )
     raw = tmp_path / "benchmarks" / "trial" / NAME / "raw"
     runner = BlockRunner(bench, design, 1, raw, Progress(), guard=guard)
