@@ -2,7 +2,7 @@
 /* global document, window -- in functions that run in the page */
 
 import { launchChromium } from "./chromium.js";
-import { readPdf } from "./pdf-file.js";
+import { readPdf } from "./printed-file.js";
 
 const READY_MS = 180_000;
 /** Charts are pictures on the page: twice the pixels of the stage stay sharp on paper and when zoomed in. */
@@ -45,7 +45,7 @@ export async function printDeck(url, { cut = null, notes = false, theme = "light
       tagged: true,
       outline: true,
     });
-    const { pages, fonts } = readPdf(pdf);
+    const { pages, fonts } = await readPdf(pdf);
     const count = { slides: facts.slides, notes: facts.notes, pages };
     const problems = [...problemsOf({ ...facts, pages, fonts, notesWanted: notes }), ...complaints];
     return { pdf, count, fonts, charts: facts.charts, problems };
