@@ -10,11 +10,11 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT } from "./data-sets.js";
+import { RECORD } from "./frozen-record.js";
 import { lacking, readDataSet, wordsOf } from "./text/data-set-words.js";
 import { pinChapter } from "./text/pin.js";
 import { NotThere, openTalk, requireDataSets } from "./text/talk.js";
 
-export const RECORD = "frozen.json";
 /** Made when a site is built, from the names of the other files. */
 const INDEX = "benchmarks/index.json";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import path from "node:path";
 import { test } from "node:test";
 
 import { PDFDocument, PDFName } from "@cantoo/pdf-lib";
@@ -141,8 +142,11 @@ test("the command refuses what it cannot do, and says what it can", () => {
     assert.equal(done.status, 2, done.stdout);
     assert.match(done.stderr, pattern);
   };
-  refused(/--cut wants 20 or 40, not “30”/, ["--cut", "30"]);
-  refused(/--theme wants light or dark/, ["--theme", "blue"]);
+  refused(/--cut 30: expected one of 20, 40/, ["--cut", "30"]);
+  refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
+  refused(/no data set “fixtur”; did you mean “fixture”\? Available: fixture, /, ["--data", "fixtur"], {
+    REPLAY_BENCHMARKS: path.join(PROJECT, "tests/fixtures/benchmarks"),
+  });
 });
