@@ -4,9 +4,10 @@
 import path from "node:path";
 
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
-import { whyNoSiteIn } from "./deck/out-dir.js";
+import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
 import program from "./npm/declared/build.mjs";
 import { optionsOf } from "./npm/program.mjs";
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
 const options = optionsOf(program);
 
@@ -19,11 +20,17 @@ if (problem !== null) {
   process.exit(2);
 }
 
+const shown = progress();
+endWhenInterrupted(shown, `Stopped. The site was not built: ${options.out} is as it was.`);
 let site;
 try {
+  shown.step("Reading the talk");
   const { buildSite } = await import("./deck/site.js");
-  site = await buildSite({ outDir, dataSets: options.data ?? null, preview: !options["no-preview"] });
+  const wanted = { dataSets: options.data ?? null, preview: !options["no-preview"], say: shown.step };
+  site = await replaceFolder(outDir, (folder) => buildSite({ outDir: folder, ...wanted }));
+  shown.end();
 } catch (error) {
+  shown.end();
   console.error(`The site was not built: ${error.message}`);
   process.exit(1);
 }

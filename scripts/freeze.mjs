@@ -6,16 +6,19 @@ import path from "node:path";
 import { freezeSite, verifySite } from "./deck/freeze.js";
 import { RECORD } from "./deck/frozen-record.js";
 import { benchmarksRoot } from "./deck/data-sets.js";
-import { whyNoSiteIn } from "./deck/out-dir.js";
+import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
 import { NotThere } from "./deck/text/talk.js";
 import program from "./npm/declared/freeze.mjs";
 import { optionsOf } from "./npm/program.mjs";
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
 const options = optionsOf(program);
+const shown = progress();
 
 try {
   process.exitCode = await (options.verify === undefined ? freeze(options) : verify(options.verify));
 } catch (error) {
+  shown.end();
   console.error(error instanceof NotThere ? error.message : `The site was not frozen: ${error.message}`);
   process.exitCode = error instanceof NotThere ? 2 : 1;
 }
@@ -27,12 +30,13 @@ async function freeze({ data: name, out, "no-preview": noPreview }) {
     console.error(refusal);
     return 2;
   }
-  const { record, undrawn, site } = await freezeSite({
-    outDir,
-    benchmarks: benchmarksRoot(),
-    name,
-    preview: !noPreview,
-  });
+  endWhenInterrupted(shown, `Stopped. Nothing was frozen: ${out} is as it was.`);
+  shown.step("Reading the talk");
+  const wanted = { benchmarks: benchmarksRoot(), name, preview: !noPreview, say: shown.step };
+  const { record, undrawn, site } = await replaceFolder(outDir, (folder) =>
+    freezeSite({ outDir: folder, ...wanted }),
+  );
+  shown.end();
   for (const remark of [...site.remarks, ...site.tooHeavy]) console.error(remark);
   for (const src of undrawn) console.error(`No such file, so its chart will say so: ${src}`);
   if (record.git_dirty)

@@ -8,6 +8,7 @@ import { chromiumPath } from "./deck/chromium.js";
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
 import program from "./npm/declared/pdf.mjs";
 import { optionsOf } from "./npm/program.mjs";
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
 const options = optionsOf(program);
 
@@ -21,10 +22,14 @@ async function print({ cut = null, notes, data, theme, out, incomplete }) {
     console.error(problem);
     return 2;
   }
+  const shown = progress();
+  const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
-    outcome = await printed(data ?? null, { cut, notes, theme });
+    outcome = await printed(data ?? null, { cut, notes, theme, say: shown.step });
+    shown.end();
   } catch (error) {
+    shown.end();
     console.error(`The talk was not printed: ${error.message}`);
     return 1;
   }
@@ -35,6 +40,7 @@ async function print({ cut = null, notes, data, theme, out, incomplete }) {
     console.error(`${out} was not written.${way}`);
     return 1;
   }
+  restore();
   const file = path.resolve(out);
   // Beside its place, then renamed: nobody opens half a file.
   await writeFile(`${file}.part`, pdf);
@@ -52,6 +58,7 @@ async function printed(data, wanted) {
     import("./deck/server.js"),
     import("./deck/pdf.js"),
   ]);
+  wanted.say("Bundling the deck");
   const server = await startPresentServer({ port: 0, data, followSources: false });
   try {
     return await printDeck(server.url, wanted);

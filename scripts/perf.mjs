@@ -11,6 +11,7 @@ import { readyScenarios } from "./deck/perf/scenarios.js";
 import { compare } from "./deck/perf/statistics.js";
 import program from "./npm/declared/perf.mjs";
 import { optionsOf } from "./npm/program.mjs";
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
 const SIDES = ["deck", "plain"];
 const NUMBERS = ["rounds", "charts", "points", "changes"];
@@ -18,10 +19,14 @@ const NUMBERS = ["rounds", "charts", "points", "changes"];
 const options = optionsOf(program);
 const [rounds, charts, points, changes] = NUMBERS.map((name) => Number(options[name]));
 
+const shown = progress();
+endWhenInterrupted(shown, "Stopped before the last round: no figure is told.");
+shown.step("Bundling both sides");
 const { scenarios, close } = await readyScenarios({ charts, points, changes });
 const chosen = scenarios.filter(({ title }) => title.toLowerCase().includes(options.only.toLowerCase()));
 if (chosen.length === 0) {
   await close();
+  shown.end();
   console.error(`--only fits no scenario; there are: ${scenarios.map(({ title }) => title).join("; ")}`);
   process.exit(2);
 }
@@ -29,21 +34,21 @@ const browser = await launchChromium();
 const measured = chosen.map(({ title }) => ({ title, deck: [], plain: [] }));
 try {
   for (let round = 0; round <= rounds; round += 1) {
+    const name = round === 0 ? "Warming up" : `Round ${round} of ${rounds}`;
     for (const [at, scenario] of chosen.entries()) {
+      shown.step(`${name}: ${scenario.title}`);
       // Who comes first changes from round to round.
       for (const side of round % 2 ? SIDES : [...SIDES].reverse()) {
         const values = await scenario.measure(browser, side);
         if (round > 0) measured[at][side].push(values);
       }
     }
-    if (process.stderr.isTTY)
-      process.stderr.write(`\r${round === 0 ? "warmed up" : `round ${round} of ${rounds}`}   `);
   }
 } finally {
+  shown.end();
   await browser.close();
   await close();
 }
-if (process.stderr.isTTY) process.stderr.write("\r");
 
 const machine = {
   cpu: os.cpus()[0].model.trim(),
