@@ -2,8 +2,8 @@
 
 const HELP = `Runs the linters and all tests, and goes on after a failure; what failed is listed at the end.
 
-Usage: npm test              everything, the sandbox included: half an hour, an hour at most
-       npm run test:quick    linters, unit tests and the fast Python tests: under two minutes
+Usage: npm test              everything, the sandbox included
+       npm run test:quick    linters, unit tests and the fast Python tests
        npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`;
 
 /** @type {import("../program.mjs").Program} */
