@@ -30,6 +30,14 @@ from support.rawtree import RawTree  # noqa: E402
 SIZES = [4096 * 2**i for i in range(11)]
 #: From the smallest to the largest number of cells, time and memory for each may grow by this much at the most.
 LINEAR_WITHIN = 1.5
+#: The whole command; and reading and deriving alone, one experiment after another in one process.
+COMMAND = ("-m", "replay.derive", "--data", "{data_set.name}")
+ALONE = (
+    "-c",
+    "import sys; from pathlib import Path; from replay.derive.experiment import derive_experiment\n"
+    "for raw in sorted(Path(sys.argv[1]).glob('*/raw')): derive_experiment(raw.parent)",
+    "{data_set}",
+)
 
 
 @dataclass(frozen=True)
@@ -44,10 +52,12 @@ class Cost:
         return f"{self.wall_seconds:7.2f} s wall  {self.cpu_seconds:7.2f} s CPU  {self.peak_mib:6.0f} MiB"
 
 
-def run(benchmarks: Path, data_set: str, code: Path = ROOT) -> Cost:
+def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
     """Derive a data set in a process of its own, and return what that and its children took."""
-    environment = {**os.environ, "REPLAY_BENCHMARKS": str(benchmarks), "PYTHONPATH": str(code / "scripts")}
-    command = [sys.executable, "-m", "replay.derive", "--data", data_set]
+    for note in data_set.glob("*/derived.json"):
+        note.unlink()  # with it nothing would be derived again
+    environment = {**os.environ, "REPLAY_BENCHMARKS": str(data_set.parent), "PYTHONPATH": str(code / "scripts")}
+    command = [sys.executable, *(word.format(data_set=data_set) for word in program)]
     started = time.perf_counter()
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
@@ -57,7 +67,7 @@ def run(benchmarks: Path, data_set: str, code: Path = ROOT) -> Cost:
     return Cost(time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def least(repetitions: int, *jobs: tuple[Path, str, Path]) -> list[Cost]:
+def least(repetitions: int, *jobs: tuple[Path, Path, tuple[str, ...]]) -> list[Cost]:
     """Run jobs in turn, so that what else the machine does falls on all; return of each the least disturbed run."""
     runs = [[run(*job) for job in jobs] for _ in range(repetitions)]
     return [min(costs, key=lambda cost: cost.wall_seconds) for costs in zip(*runs, strict=True)]
@@ -130,15 +140,17 @@ def shipped(folder: Path, repetitions: int, against: str | None) -> None:
     """Print what deriving the shipped data takes, from packs and otherwise."""
     shutil.copytree(ROOT / "benchmarks" / "reference", folder / "packs" / "reference")
     loose(ROOT / "benchmarks" / "reference", folder / "loose" / "reference")
-    jobs = {"packs": (folder / "packs", "reference", ROOT), "loose files": (folder / "loose", "reference", ROOT)}
+    places = {"packs": (folder / "packs" / "reference", ROOT), "loose files": (folder / "loose" / "reference", ROOT)}
     if against:
         code = earlier(against, folder / "earlier")
-        jobs[f"code and files of {against}"] = (code / "benchmarks", "reference", code)
-    costs = least(repetitions, *jobs.values())
-    for (what, (benchmarks, _, _)), cost in zip(jobs.items(), costs, strict=True):
-        files = sum(1 for path in benchmarks.glob("reference/*/raw/**/*") if path.is_file())
-        ratio = cost.wall_seconds / costs[0].wall_seconds
-        print(f"reference, {what:28} {files:6} raw files  {cost}  {ratio:.2f} times the packs' time")
+        places[f"code and files of {against}"] = (code / "benchmarks" / "reference", code)
+    for title, program in {"alone, in one process": ALONE, "replay derive": COMMAND}.items():
+        print(f"reference, {title}:")
+        costs = least(repetitions, *((*place, program) for place in places.values()))
+        for (what, (data_set, _)), cost in zip(places.items(), costs, strict=True):
+            files = sum(1 for path in data_set.glob("*/raw/**/*") if path.is_file())
+            ratio = cost.wall_seconds / costs[0].wall_seconds
+            print(f"  {what:28} {files:6} raw files  {cost}  {ratio:.2f} times the packs' time", flush=True)
 
 
 def growth(folder: Path, wanted: list[int], repetitions: int) -> int:
@@ -147,7 +159,7 @@ def growth(folder: Path, wanted: list[int], repetitions: int) -> int:
     for number in wanted:
         data_set = folder / "generated" / f"cells-{number}"
         cells = generated(data_set / "rbd-journaling", number)
-        (cost,) = least(repetitions, (data_set.parent, data_set.name, ROOT))
+        (cost,) = least(repetitions, (data_set, ROOT, ALONE))
         per_cell.append((cost.cpu_seconds / cells, cost.peak_mib / cells))
         print(
             f"generated, {cells:7} cells  {cost}  {cost.cpu_seconds / cells * 1e6:.0f} µs CPU and "

@@ -14,7 +14,7 @@ from typing import Any
 
 from replay.base.errors import EvidenceError
 from replay.derive.amplification import Entity, ledger_entities
-from replay.derive.bins import Binned, Wanted, binned
+from replay.derive.bins import Binned, Wanted, binned, wanted_series
 from replay.derive.computed import computed_metrics
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.raw.documents import parse_json, plain
@@ -88,19 +88,20 @@ class Cache:
     attempts: dict[str, tuple[Any, AttemptRecord]] = field(default_factory=dict)
 
 
-def load_evidence(raw: Path, cache: Cache, wanted_of: Callable[[Designs], Wanted]) -> tuple[Designs, Loaded]:
-    """Return the designs of an experiment, and all that its packs and open blocks hold, verifying every file.
+def load_evidence(raw: Path, cache: Cache, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
+    """Return the prepared designs of an experiment, and all that its packs and open blocks hold, verifying every file.
 
-    Of series over time the rows hold those that are wanted by the designs. What is not sealed yet is passed over.
+    Of series over time the rows hold those that the prepared designs draw. What is not sealed yet is passed over.
     Raises EvidenceError naming a pack, its member or a file that is missing, altered, malformed or not listed.
     """
     while True:
         with contextlib.suppress(SealedMeanwhile):
             listing = list_raw(raw)
-            designs = listing.designs()
-            if not designs:
+            recorded = listing.designs()
+            if not recorded:
                 raise EvidenceError("no design-<digest>.json", where=raw, next_step="measure the experiment again")
-            return designs, _load_blocks(listing.blocks, cache, wanted_of(designs))
+            designs = prepare(recorded)
+            return designs, _load_blocks(listing.blocks, cache, wanted_series(designs.values()))
 
 
 def _load_blocks(blocks: Iterable[Pack | OpenBlock], cache: Cache, wanted: Wanted) -> Loaded:

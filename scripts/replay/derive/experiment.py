@@ -9,7 +9,6 @@ from typing import Any
 
 from replay.base.tables import write_if_changed
 from replay.derive.aggregate import Chart, charts, used_frame
-from replay.derive.bins import wanted_series
 from replay.derive.cells import AttemptRecord, Cache, CellRow, Designs, load_evidence
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine
@@ -34,9 +33,9 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     cache = cache or Cache()
     evidence = evidence_digest(directory)  # of before it is read: what is sealed meanwhile is left to the next run
     raw = directory / "raw"
-    recorded, loaded = load_evidence(raw, cache, lambda found: wanted_series(_with_metrics(found).values()))
-    sources = {**sources_of(directory, _experiment_of(recorded)), "evidence": evidence}
-    designs, records = _with_metrics(recorded), loaded.attempts
+    designs, loaded = load_evidence(raw, cache, _with_metrics)
+    sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
+    records = loaded.attempts
     last = max(records, key=lambda one: (one.ended_at, *one.key), default=None)
     design = combine(designs, loaded.receipts, (last.ended_at, last.cell_ids) if last else None)
     design.check(f"{raw}/design")
@@ -64,9 +63,9 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     return derived
 
 
-def _experiment_of(recorded: Designs) -> str:
-    """Return the name of the configuration that the designs come from."""
-    return next(iter(recorded.values())).get("experiment", "")
+def _experiment_of(designs: Designs) -> str:
+    """Return the name of the configuration that designs come from."""
+    return next(iter(designs.values())).get("experiment", "")
 
 
 def _with_metrics(recorded: Designs) -> Designs:
