@@ -1,64 +1,167 @@
-"""Times derive on a synthetic experiment of ten thousand raw files, beside what a start costs without any work.
+"""Times derive: of the shipped data in packs and as loose files, and of generated cells in growing numbers.
 
-.venv/bin/python scripts/bench_derive.py [--blocks N] [--compress]
+.venv/bin/python scripts/bench_derive.py [--cells N …] [--repetitions N] [--against COMMIT]
+
+`--against COMMIT` times the code and the data of an earlier commit side by side with those of today.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from replay.raw.pack import PACK, write_pack  # noqa: E402
+from replay.raw.sums import sha256, sums_text  # noqa: E402
+from support.evidence import members_of  # noqa: E402 - tests/ is importable only now
+from support.rawtree import RawTree  # noqa: E402
+
 SIZES = [4096 * 2**i for i in range(11)]
-LIMIT_SECONDS = 3.0
+#: From the smallest to the largest number of cells, time and memory for each may grow by this much at the most.
+LINEAR_WITHIN = 1.5
 
 
-def run(command: list[str], benchmarks: Path) -> float:
-    """Return the wall time of a command in seconds."""
-    environment = {**os.environ, "REPLAY_BENCHMARKS": str(benchmarks)}
+@dataclass(frozen=True)
+class Cost:
+    """What a process took: wall time and processor time in seconds, and the most memory that it held, in MiB."""
+
+    wall_seconds: float
+    cpu_seconds: float
+    peak_mib: float
+
+    def __str__(self) -> str:
+        return f"{self.wall_seconds:7.2f} s wall  {self.cpu_seconds:7.2f} s CPU  {self.peak_mib:6.0f} MiB"
+
+
+def run(benchmarks: Path, data_set: str, code: Path = ROOT) -> Cost:
+    """Derive a data set in a process of its own, and return what that and its children took."""
+    environment = {**os.environ, "REPLAY_BENCHMARKS": str(benchmarks), "PYTHONPATH": str(code / "scripts")}
+    command = [sys.executable, "-m", "replay.derive", "--data", data_set]
     started = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True, env=environment)
-    return time.perf_counter() - started
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return Cost(time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def least(repetitions: int, *jobs: tuple[Path, str, Path]) -> list[Cost]:
+    """Run jobs in turn, so that what else the machine does falls on all; return of each the least disturbed run."""
+    runs = [[run(*job) for job in jobs] for _ in range(repetitions)]
+    return [min(costs, key=lambda cost: cost.wall_seconds) for costs in zip(*runs, strict=True)]
+
+
+def loose(source: Path, target: Path) -> None:
+    """Copy a data set with its packs unpacked into open blocks: one file on disk for each file."""
+    for path in source.rglob("*"):
+        if match := PACK.fullmatch(path.name):
+            folder = target / path.parent.relative_to(source) / f"block-{match['block']}.open"
+            folder.mkdir(parents=True, exist_ok=True)
+            with tarfile.open(path) as archive:
+                archive.extractall(folder, filter="data")
+        elif path.is_file():
+            (target / path.relative_to(source)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target / path.relative_to(source))
+    for sums in target.glob("*/raw/SHA256SUMS"):
+        lines = sums.read_text().splitlines(keepends=True)
+        sums.write_text("".join(line for line in lines if not PACK.fullmatch(line[66:].rstrip())))
+
+
+def generated(experiment: Path, cells: int) -> int:
+    """Make packs of about so many cells, of blocks of 44 points and 3 variants; return how many cells there are."""
+    factors = {"io_type": ["read", "write"], "io_pattern": ["seq", "rand"], "io_size_bytes": SIZES}
+    tree = RawTree(experiment, factors=factors).measure(1)
+    (first,) = tree.packs()
+    files = {name: content for name, content in members_of(first).items() if name != "SHA256SUMS"}
+    per_block = len(tree.public["cells"])
+    blocks = max(1, round(cells / per_block))
+    listed = {first.name: sha256(first.read_bytes())}
+    for block in range(2, blocks + 1):
+        inside = {
+            name.replace("block-01", f"block-{block:02d}", 1): content.replace(b'"block": 1,', b'"block": %d,' % block)
+            for name, content in files.items()
+        }
+        name = first.name.replace("block-01", f"block-{block:02d}")
+        sums = {one: sha256(content) for one, content in inside.items()}
+        listed[name] = write_pack(tree.raw / name, sums, inside.__getitem__, "")
+    with (tree.raw / "SHA256SUMS").open("ab") as file:
+        file.write(sums_text({name: digest for name, digest in listed.items() if name != first.name}))
+    return blocks * per_block
+
+
+def earlier(commit: str, folder: Path) -> Path:
+    """Lay out code and shipped data of a commit in a folder."""
+    archive = subprocess.run(
+        ["git", "-C", str(ROOT), "archive", commit, "scripts", "config", "benchmarks/reference"],
+        check=True,
+        capture_output=True,
+    ).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(folder, filter="data")
+    return folder
 
 
 def main() -> int:
-    """Make the files, time derive, print the figures; exit status 1 when it takes longer than promised."""
+    """Make the data, time derive, print the figures; exit status 1 when time or memory grows faster than the cells."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--blocks", type=int, default=25, help="blocks of 44 points and 3 variants (25: 9,900 files)")
-    parser.add_argument("--compress", action="store_true", help="store the raw files as .gz")
-    parser.add_argument("--repetitions", type=int, default=3, help="runs of each command; the fastest counts")
+    parser.add_argument("--cells", type=int, nargs="+", default=[10_000, 100_000], help="default: 10000 100000")
+    parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the fastest counts (default: 3)")
+    parser.add_argument("--against", metavar="COMMIT", help="an earlier commit to compare with")
     options = parser.parse_args()
-    sys.path.insert(0, str(ROOT / "tests"))
-    from support.rawtree import RawTree  # noqa: PLC0415 - tests/ is importable only now
+    with tempfile.TemporaryDirectory(prefix="replay-bench-derive-") as name:
+        folder = Path(name)
+        shipped(folder, options.repetitions, options.against)
+        return growth(folder, sorted(options.cells), options.repetitions)
 
-    with tempfile.TemporaryDirectory(prefix="replay-bench-derive-") as folder:
-        experiment = Path(folder) / "bench" / "rbd-journaling"
-        factors = {"io_type": ["read", "write"], "io_pattern": ["seq", "rand"], "io_size_bytes": SIZES}
-        RawTree(experiment, factors=factors, compress=options.compress).measure(options.blocks)
-        files = sum(1 for path in (experiment / "raw").rglob("*") if path.is_file())
-        derive = [sys.executable, "-m", "replay.derive", "--data", "bench"]
-        imports = "import replay.workflow.dataset, replay.workflow.watch, replay.tools.rbd_bench"
-        starts, wholes = [], []
-        # Alternating, so that what else the machine does falls on both; the least time is the least disturbed.
-        for _ in range(options.repetitions):
-            starts.append(run([sys.executable, "-c", imports], Path(folder)))
-            wholes.append(run(derive, Path(folder)))
-            shutil.rmtree(experiment / "aggregate")
-            (experiment / "tidy.csv").unlink()
-        start_up, whole = min(starts), min(wholes)
-    beyond = whole - start_up
-    print(f"raw files:            {files}")
-    print(f"start-up:             {start_up:.2f} s")
-    print(f"derive:               {whole:.2f} s, {whole / start_up:.1f} times the start-up")
-    print(f"beyond start-up:      {beyond:.2f} s, {beyond / files * 1e6:.0f} µs a file")
-    print(f"promised beyond:      {LIMIT_SECONDS:.2f} s, {'kept' if beyond < LIMIT_SECONDS else 'NOT kept'}")
-    return 0 if beyond < LIMIT_SECONDS else 1
+
+def shipped(folder: Path, repetitions: int, against: str | None) -> None:
+    """Print what deriving the shipped data takes, from packs and otherwise."""
+    shutil.copytree(ROOT / "benchmarks" / "reference", folder / "packs" / "reference")
+    loose(ROOT / "benchmarks" / "reference", folder / "loose" / "reference")
+    jobs = {"packs": (folder / "packs", "reference", ROOT), "loose files": (folder / "loose", "reference", ROOT)}
+    if against:
+        code = earlier(against, folder / "earlier")
+        jobs[f"code and files of {against}"] = (code / "benchmarks", "reference", code)
+    costs = least(repetitions, *jobs.values())
+    for (what, (benchmarks, _, _)), cost in zip(jobs.items(), costs, strict=True):
+        files = sum(1 for path in benchmarks.glob("reference/*/raw/**/*") if path.is_file())
+        ratio = cost.wall_seconds / costs[0].wall_seconds
+        print(f"reference, {what:28} {files:6} raw files  {cost}  {ratio:.2f} times the packs' time")
+
+
+def growth(folder: Path, wanted: list[int], repetitions: int) -> int:
+    """Print what deriving so many generated cells takes; return 1 where it is more than linear."""
+    per_cell = []
+    for number in wanted:
+        data_set = folder / "generated" / f"cells-{number}"
+        cells = generated(data_set / "rbd-journaling", number)
+        (cost,) = least(repetitions, (data_set.parent, data_set.name, ROOT))
+        per_cell.append((cost.cpu_seconds / cells, cost.peak_mib / cells))
+        print(
+            f"generated, {cells:7} cells  {cost}  {cost.cpu_seconds / cells * 1e6:.0f} µs CPU and "
+            f"{cost.peak_mib / cells * 1024:.1f} KiB a cell",
+            flush=True,
+        )
+        shutil.rmtree(data_set)
+    time_ratio, memory_ratio = (last / first for first, last in zip(per_cell[0], per_cell[-1], strict=True))
+    linear = time_ratio < LINEAR_WITHIN and memory_ratio < LINEAR_WITHIN
+    print(
+        f"a cell of the most took {time_ratio:.2f} times the processor time and {memory_ratio:.2f} times the memory of "
+        f"one of the fewest: {'linear' if linear else 'NOT linear'}"
+    )
+    return 0 if linear else 1
 
 
 if __name__ == "__main__":

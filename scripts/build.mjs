@@ -4,33 +4,12 @@
 import path from "node:path";
 
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
-import { whyNoSiteIn } from "./deck/out-dir.js";
-import { PRIVATE_DATA_SET } from "./deck/private-data-set.js";
+import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
+import program from "./npm/declared/build.mjs";
 import { optionsOf } from "./npm/program.mjs";
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
-const HELP = `Builds the talk as a static site that works from any folder of any web server.
-
-Usage: npm run build -- [options]
-
-  --out DIR      where to write it (dist); what is there is replaced
-  --data NAME    publish only this data set; may be given more than once
-                 (without it: all data sets but “${PRIVATE_DATA_SET}”, which is yours alone)
-  --no-preview   make no picture for messengers (it takes a Chromium; CHROMIUM names another one)
-  --help         this text
-
-REPLAY_HOMEPAGE, else package.json's homepage, is the address of the site: its picture and its QR code name it.
-Without it, the QR code leads to package.json's repository, else to where the page is read from. REPLAY_REPOSITORY,
-else package.json's repository, is what readers are told to clone. Fails where JavaScript or fonts are too heavy.`;
-
-const options = optionsOf({
-  command: "npm run build --",
-  help: HELP,
-  options: {
-    out: { type: "string", default: "dist" },
-    data: { type: "string", multiple: true },
-    "no-preview": { type: "boolean" },
-  },
-});
+const options = optionsOf(program);
 
 const outDir = path.resolve(options.out);
 const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
@@ -41,11 +20,17 @@ if (problem !== null) {
   process.exit(2);
 }
 
+const shown = progress();
+endWhenInterrupted(shown, `Stopped. The site was not built: ${options.out} is as it was.`);
 let site;
 try {
+  shown.step("Reading the talk");
   const { buildSite } = await import("./deck/site.js");
-  site = await buildSite({ outDir, dataSets: options.data ?? null, preview: !options["no-preview"] });
+  const wanted = { dataSets: options.data ?? null, preview: !options["no-preview"], say: shown.step };
+  site = await replaceFolder(outDir, (folder) => buildSite({ outDir: folder, ...wanted }));
+  shown.end();
 } catch (error) {
+  shown.end();
   console.error(`The site was not built: ${error.message}`);
   process.exit(1);
 }

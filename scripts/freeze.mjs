@@ -3,43 +3,22 @@
 
 import path from "node:path";
 
-import { RECORD, freezeSite, verifySite } from "./deck/freeze.js";
+import { freezeSite, verifySite } from "./deck/freeze.js";
+import { RECORD } from "./deck/frozen-record.js";
 import { benchmarksRoot } from "./deck/data-sets.js";
-import { whyNoSiteIn } from "./deck/out-dir.js";
+import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
 import { NotThere } from "./deck/text/talk.js";
+import program from "./npm/declared/freeze.mjs";
 import { optionsOf } from "./npm/program.mjs";
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
-const HELP = `Builds the talk as a static site that is pinned to one data set: its files only, and its wording.
-
-Usage: npm run freeze -- --data NAME [--out DIR] [--no-preview]
-       npm run freeze -- --verify DIR
-
-  --data NAME   the data set benchmarks/NAME; its figures and verdicts are written into the slides
-  --out DIR     where to write it (dist); what is there is replaced
-  --no-preview  make no picture for messengers
-  --verify DIR  compare a frozen site with the record that was written with it, ${RECORD}
-  --help        this text
-
-The page ignores ?data=. ${RECORD}, beside index.html, holds the commit and the digest of every data file and slide.`;
-
-const options = optionsOf({
-  command: "npm run freeze --",
-  help: HELP,
-  options: {
-    data: { type: "string" },
-    out: { type: "string", default: "dist" },
-    verify: { type: "string" },
-    "no-preview": { type: "boolean" },
-  },
-  check({ data, verify }) {
-    if ((data === undefined) === (verify === undefined))
-      throw new Error("Name either a data set with --data, or a frozen site with --verify.");
-  },
-});
+const options = optionsOf(program);
+const shown = progress();
 
 try {
   process.exitCode = await (options.verify === undefined ? freeze(options) : verify(options.verify));
 } catch (error) {
+  shown.end();
   console.error(error instanceof NotThere ? error.message : `The site was not frozen: ${error.message}`);
   process.exitCode = error instanceof NotThere ? 2 : 1;
 }
@@ -51,12 +30,13 @@ async function freeze({ data: name, out, "no-preview": noPreview }) {
     console.error(refusal);
     return 2;
   }
-  const { record, undrawn, site } = await freezeSite({
-    outDir,
-    benchmarks: benchmarksRoot(),
-    name,
-    preview: !noPreview,
-  });
+  endWhenInterrupted(shown, `Stopped. Nothing was frozen: ${out} is as it was.`);
+  shown.step("Reading the talk");
+  const wanted = { benchmarks: benchmarksRoot(), name, preview: !noPreview, say: shown.step };
+  const { record, undrawn, site } = await replaceFolder(outDir, (folder) =>
+    freezeSite({ outDir: folder, ...wanted }),
+  );
+  shown.end();
   for (const remark of [...site.remarks, ...site.tooHeavy]) console.error(remark);
   for (const src of undrawn) console.error(`No such file, so its chart will say so: ${src}`);
   if (record.git_dirty)

@@ -4,42 +4,13 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { CUTS } from "../deck/page/mode.js";
 import { chromiumPath } from "./deck/chromium.js";
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
-import { optionsOf, requireOneOf } from "./npm/program.mjs";
+import program from "./npm/declared/pdf.mjs";
+import { optionsOf } from "./npm/program.mjs";
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
-const HELP = `Prints the talk to a PDF file: a page for each slide, with its charts drawn and its fonts in the file.
-
-Usage: npm run pdf -- [options]
-
-  --cut 20|40    the slides of the 20-minute or of the 40-minute talk (40); the appendix is in both
-  --notes        after each slide a page with its notes
-  --data NAME    with the data set benchmarks/NAME instead of the one the slides name
-  --theme NAME   light or dark (light)
-  --out FILE     where to write it (talk.pdf); what is there is replaced
-  --incomplete   write it also where charts cannot be drawn: in their place the page says why
-  --help         this text
-
-Takes a Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
-
-const options = optionsOf({
-  command: "npm run pdf --",
-  help: HELP,
-  options: {
-    cut: { type: "string" },
-    notes: { type: "boolean", default: false },
-    data: { type: "string" },
-    theme: { type: "string", default: "light" },
-    out: { type: "string", default: "talk.pdf" },
-    incomplete: { type: "boolean" },
-  },
-  check({ cut, theme, out }) {
-    requireOneOf("cut", CUTS.map(String), cut);
-    requireOneOf("theme", ["light", "dark"], theme);
-    if (!out.endsWith(".pdf")) throw new Error(`--out wants a name that ends in .pdf, not “${out}”`);
-  },
-});
+const options = optionsOf(program);
 
 process.exitCode = await print(options);
 
@@ -51,10 +22,14 @@ async function print({ cut = null, notes, data, theme, out, incomplete }) {
     console.error(problem);
     return 2;
   }
+  const shown = progress();
+  const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
-    outcome = await printed(data ?? null, { cut, notes, theme });
+    outcome = await printed(data ?? null, { cut, notes, theme, say: shown.step });
+    shown.end();
   } catch (error) {
+    shown.end();
     console.error(`The talk was not printed: ${error.message}`);
     return 1;
   }
@@ -65,6 +40,7 @@ async function print({ cut = null, notes, data, theme, out, incomplete }) {
     console.error(`${out} was not written.${way}`);
     return 1;
   }
+  restore();
   const file = path.resolve(out);
   // Beside its place, then renamed: nobody opens half a file.
   await writeFile(`${file}.part`, pdf);
@@ -82,6 +58,7 @@ async function printed(data, wanted) {
     import("./deck/server.js"),
     import("./deck/pdf.js"),
   ]);
+  wanted.say("Bundling the deck");
   const server = await startPresentServer({ port: 0, data, followSources: false });
   try {
     return await printDeck(server.url, wanted);

@@ -9,48 +9,24 @@ import { launchChromium } from "./deck/chromium.js";
 import { machineLine, tableOf } from "./deck/perf/report.js";
 import { readyScenarios } from "./deck/perf/scenarios.js";
 import { compare } from "./deck/perf/statistics.js";
+import program from "./npm/declared/perf.mjs";
 import { optionsOf } from "./npm/program.mjs";
-
-const HELP = `Measures how fast the deck is, in Chromium, side by side with the plain approach: every chart made as soon as the page
-loads, from files that are asked for synchronously, without decimation. Both sides take turns in each round.
-
-Usage: npm run perf -- [options]
-
-  --rounds N     how often all is measured (7); one more round before them warms up and is not counted
-  --charts N     charts of the talk of many charts (100)
-  --points N     points of the chart of many points (100000)
-  --changes N    slide changes in each round (60)
-  --only TEXT    only scenarios whose title contains this text
-  --json FILE    write every single figure there, too
-  --help         this text`;
+import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
 const SIDES = ["deck", "plain"];
 const NUMBERS = ["rounds", "charts", "points", "changes"];
 
-const options = optionsOf({
-  command: "npm run perf --",
-  help: HELP,
-  options: {
-    rounds: { type: "string", default: "7" },
-    charts: { type: "string", default: "100" },
-    points: { type: "string", default: "100000" },
-    changes: { type: "string", default: "60" },
-    only: { type: "string", default: "" },
-    json: { type: "string" },
-  },
-  check(values) {
-    for (const name of NUMBERS) {
-      if (!/^[1-9]\d{0,6}$/.test(values[name]))
-        throw new Error(`--${name} wants a whole number from 1, not “${values[name]}”`);
-    }
-  },
-});
+const options = optionsOf(program);
 const [rounds, charts, points, changes] = NUMBERS.map((name) => Number(options[name]));
 
+const shown = progress();
+endWhenInterrupted(shown, "Stopped before the last round: no figure is told.");
+shown.step("Bundling both sides");
 const { scenarios, close } = await readyScenarios({ charts, points, changes });
 const chosen = scenarios.filter(({ title }) => title.toLowerCase().includes(options.only.toLowerCase()));
 if (chosen.length === 0) {
   await close();
+  shown.end();
   console.error(`--only fits no scenario; there are: ${scenarios.map(({ title }) => title).join("; ")}`);
   process.exit(2);
 }
@@ -58,21 +34,21 @@ const browser = await launchChromium();
 const measured = chosen.map(({ title }) => ({ title, deck: [], plain: [] }));
 try {
   for (let round = 0; round <= rounds; round += 1) {
+    const name = round === 0 ? "Warming up" : `Round ${round} of ${rounds}`;
     for (const [at, scenario] of chosen.entries()) {
+      shown.step(`${name}: ${scenario.title}`);
       // Who comes first changes from round to round.
       for (const side of round % 2 ? SIDES : [...SIDES].reverse()) {
         const values = await scenario.measure(browser, side);
         if (round > 0) measured[at][side].push(values);
       }
     }
-    if (process.stderr.isTTY)
-      process.stderr.write(`\r${round === 0 ? "warmed up" : `round ${round} of ${rounds}`}   `);
   }
 } finally {
+  shown.end();
   await browser.close();
   await close();
 }
-if (process.stderr.isTTY) process.stderr.write("\r");
 
 const machine = {
   cpu: os.cpus()[0].model.trim(),

@@ -2,35 +2,22 @@
 /** Presents the talk: `npm run present`. */
 
 import { withQuery } from "./deck/addresses.js";
-import { DEFAULT_PORT, startPresentServer } from "./deck/server.js";
+import { benchmarksRoot, dataSetFolders, whyUnknownDataSet } from "./deck/data-sets.js";
+import { DEFAULT_PORT } from "./deck/default-port.js";
+import { startPresentServer } from "./deck/server.js";
 import { openBrowser } from "./npm/browser.mjs";
+import program from "./npm/declared/present.mjs";
 import { optionsOf, portOf } from "./npm/program.mjs";
 
-const HELP = `Presents the talk in a browser, from this machine, without a network.
+const options = optionsOf(program);
 
-Usage: npm run present -- [options]
-
-  --data NAME       show the data set benchmarks/NAME instead of the one the slides name
-  --meanwhile NAME  where --data has no such chart yet, show this data set's
-  --port N          listen on this port (${DEFAULT_PORT}); when it is busy, the next free one is taken
-  --no-open         do not open a browser
-  --help            this text
-
-Charts follow the files of benchmarks/ while the deck is open. REPLAY_BENCHMARKS names another folder.
-In the deck: arrow keys or a clicker move, S opens the speaker view, F fills the screen, Shift+O is the overview,
-? lists the keys. End with Ctrl-C.`;
-
-const options = optionsOf({
-  command: "npm run present --",
-  help: HELP,
-  options: {
-    data: { type: "string" },
-    meanwhile: { type: "string" },
-    port: { type: "string" },
-    "no-open": { type: "boolean" },
-  },
-  check: ({ port }) => portOf(port),
-});
+// One that is being measured has a folder before it has anything to show.
+const wanted = [options.data, options.meanwhile].filter((name) => name !== undefined);
+const problem = whyUnknownDataSet(await dataSetFolders(benchmarksRoot()), wanted);
+if (problem !== null) {
+  console.error(problem);
+  process.exit(2);
+}
 
 let server;
 try {

@@ -4,6 +4,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
+import program from "./npm/declared/test.mjs";
 import { onInterrupt, ROOT, statusOfSignal } from "./npm/processes.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { runSetup } from "./npm/tasks.mjs";
@@ -11,19 +12,9 @@ import { readReport } from "./npm/test-report.mjs";
 import { runToItsEnd } from "./npm/test-run.mjs";
 import { testSteps } from "./npm/test-steps.mjs";
 
-const HELP = `Runs the linters and all tests, and goes on after a failure; what failed is listed at the end.
-
-Usage: npm test              everything, the sandbox included
-       npm run test:quick    linters, unit tests and the fast Python tests
-       npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`;
-
 const GRACE_MS = 10_000;
 
-const options = optionsOf({
-  command: "npm test --",
-  help: HELP,
-  options: { quick: { type: "boolean" }, only: { type: "string", multiple: true } },
-});
+const options = optionsOf(program);
 
 let current = null;
 let stopSignal = null;

@@ -5,29 +5,10 @@ import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
 import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";
 import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
 import { wordingDifferences } from "./deck/text/wording.js";
+import program from "./npm/declared/wording.mjs";
 import { optionsOf } from "./npm/program.mjs";
 
-const HELP = `Shows every sentence of the talk that reads differently with another data set, so that it can be rehearsed.
-
-Usage: npm run wording -- --data NAME [options]
-
-  --data NAME     the data set benchmarks/NAME
-  --against NAME  the data set to compare with (the one that ships with the talk)
-  --json          the differences as JSON
-  --help          this text`;
-
-const options = optionsOf({
-  command: "npm run wording --",
-  help: HELP,
-  options: {
-    data: { type: "string" },
-    against: { type: "string" },
-    json: { type: "boolean" },
-  },
-  check({ data }) {
-    if (data === undefined) throw new Error("Name a data set with --data.");
-  },
-});
+const options = optionsOf(program);
 
 try {
   await report(options);

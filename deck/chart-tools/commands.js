@@ -53,7 +53,7 @@ export function attemptsBehind({ experiment, entry, name, dataSet }) {
   const folder = `benchmarks/${dataSet}/${name}`;
   const { blocks = [] } = experiment.raw ?? {};
   const text = entry?.attempts ? attemptsOfChart(entry.attempts) : attemptsOfExperiment(experiment);
-  return { text, tidy: `${folder}/tidy.csv`, raw: `${folder}/raw/${blockFolders(blocks)}` };
+  return { text, tidy: `${folder}/tidy.csv`, raw: `${folder}/raw/${blockPacks(blocks)}` };
 }
 
 function attemptsOfChart({ all, used, invalid }) {
@@ -71,8 +71,8 @@ function attemptsOfExperiment({ attempts, invalid = {} }) {
   return `${all}, ${reasons.length ? `some void and kept (${reasons.join(", ")})` : "none void"}.`;
 }
 
-/** "block-01 … block-10" */
-function blockFolders(blocks) {
-  const names = [blocks[0], blocks.at(-1)].map((block) => `block-${String(block).padStart(2, "0")}`);
+/** "block-01-*.tar.gz … block-10-*.tar.gz": each block is a pack that any tar opens. */
+function blockPacks(blocks) {
+  const names = [blocks[0], blocks.at(-1)].map((block) => `block-${String(block).padStart(2, "0")}-*.tar.gz`);
   return blocks.length === 0 ? "" : [...new Set(names)].join(" … ");
 }

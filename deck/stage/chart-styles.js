@@ -56,13 +56,19 @@ export const SERIES_STYLES = {
   "Affinity 1": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
 };
 
+/** Derived files have one form (docs/data-formats.md): anything else in them is an error, no other way to write it. */
+const OWN_FILES = {
+  ...{ bands: "auto", orientation: "rows", delimiter: ",", decimal: ".", comment: false },
+  missing: [],
+};
+
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
 export const CHART_OPTIONS = {
   // A marker at the edge of the plot is drawn whole.
   clip: 14,
   plugins: {
     csv: {
-      bands: "auto",
+      ...OWN_FILES,
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
     },
     csvLabels: { font: { size: 21, weight: 700 } },

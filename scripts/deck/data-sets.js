@@ -7,6 +7,7 @@ import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 
 import { isDataSetName } from "../../deck/data/data-set.js";
+import { nearest } from "../npm/nearest.mjs";
 
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");
@@ -53,6 +54,11 @@ export function indexOf(files) {
   return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName };
 }
 
+/** The data sets that there are, those included that hold nothing yet for the deck to read. */
+export async function dataSetFolders(root) {
+  return (await namesOfFolders(root)).filter(isDataSetName).sort();
+}
+
 async function namesOfFolders(folder) {
   const entries = await entriesOf(folder);
   return entries
@@ -89,5 +95,7 @@ async function entriesOf(folder) {
 export function whyUnknownDataSet(known, names) {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return null;
-  return `There is no data set “${unknown}”. Available: ${known.join(", ") || "none"}.`;
+  const meant = nearest(unknown, known);
+  const question = meant === null ? "." : `; did you mean “${meant}”?`;
+  return `There is no data set “${unknown}”${question} Available: ${known.join(", ") || "none"}.`;
 }

@@ -10,11 +10,11 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT } from "./data-sets.js";
+import { RECORD } from "./frozen-record.js";
 import { lacking, readDataSet, wordsOf } from "./text/data-set-words.js";
 import { pinChapter } from "./text/pin.js";
 import { NotThere, openTalk, requireDataSets } from "./text/talk.js";
 
-export const RECORD = "frozen.json";
 /** Made when a site is built, from the names of the other files. */
 const INDEX = "benchmarks/index.json";
 
@@ -36,18 +36,20 @@ export async function pinnedTalk({ root, benchmarks, name }) {
 
 /**
  * Builds the site.
- * @param {{outDir: string, benchmarks: string, name: string, preview?: boolean}} places   outDir: absolute
+ * @param {{outDir: string, benchmarks: string, name: string, preview?: boolean, say?: (step: string) => void}} places
+ *   outDir: absolute; say: told what is begun
  * @returns {Promise<{record: object, undrawn: string[], site: Awaited<ReturnType<import("./site.js").buildSite>>}>}
  *   record: what frozen.json holds; undrawn: files of charts that the data set lacks; site: what building it told
  * @throws {NotThere} as pinnedTalk; {Error} when the data change while they are copied
  */
-export async function freezeSite({ outDir, benchmarks, name, preview = true }) {
+export async function freezeSite({ outDir, benchmarks, name, preview = true, say = () => {} }) {
   await requireDataSets(benchmarks, [name]);
   const before = await digests(path.join(benchmarks, name), isDocument);
   const chapters = await pinnedTalk({ root: PROJECT, benchmarks, name });
   const { buildSite } = await import("./site.js");
   const frozen = { name, chapters };
-  const site = await buildSite({ outDir, benchmarks, dataSets: [name], frozen, preview });
+  const site = await buildSite({ outDir, benchmarks, dataSets: [name], frozen, preview, say });
+  say("Recording what was frozen");
   const files = await digests(outDir, isData);
   for (const [file, digest] of Object.entries(before)) {
     if (files[`benchmarks/${name}/${file}`] !== digest)

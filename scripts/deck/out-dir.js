@@ -1,7 +1,8 @@
-/** Where a site may be written: what is there is replaced, so it must be nothing, or a site. */
+/** Where a site may be written, and how: what is there is replaced, but only by one that is whole. */
 
-import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { existsSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { PROJECT } from "./data-sets.js";
@@ -17,4 +18,84 @@ export async function whyNoSiteIn(outDir, shown) {
   if (holdsProject || (foreign && (await readdir(outDir)).length > 0))
     return `${shown} holds other files than a built site; name an empty folder with --out.`;
   return null;
+}
+
+/**
+ * Has a folder made beside `outDir`, and puts it in the place of what is there once it is whole. Until then nothing
+ * there changes; when `make` fails, or the program is ended, what was made so far is removed.
+ * @template Made
+ * @param {string} outDir   absolute
+ * @param {(folder: string) => Promise<Made>} make   fills the folder, which is there and empty
+ * @returns {Promise<Made>}
+ */
+export async function replaceFolder(outDir, make) {
+  // Where a link leads, the folder is replaced, and the link stays.
+  const place = existsSync(outDir) ? realpathSync(outDir) : outDir;
+  await mkdir(path.dirname(place), { recursive: true });
+  removeLeftovers(place);
+  const folder = await newFolderFor(place);
+  const discard = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.on("exit", discard);
+  try {
+    const made = await make(folder);
+    await putInPlace(folder, place);
+    return made;
+  } finally {
+    process.off("exit", discard);
+    discard();
+  }
+}
+
+const prefixOf = (place) => `.${path.basename(place)}-building-`;
+const besides = (place, rest) => path.join(path.dirname(place), `${prefixOf(place)}${rest}`);
+
+async function newFolderFor(place) {
+  const folder = besides(place, process.pid);
+  try {
+    await mkdir(folder);
+    return folder;
+  } catch (error) {
+    // Who may write to a folder may not always write beside it.
+    if (!["EACCES", "EPERM", "EROFS"].includes(error.code)) throw error;
+    return mkdtemp(path.join(tmpdir(), "replay-building-"));
+  }
+}
+
+/** Folders of programs that were killed before they could tidy up. */
+function removeLeftovers(place) {
+  for (const name of readdirSync(path.dirname(place))) {
+    if (!name.startsWith(prefixOf(place))) continue;
+    const rest = name.slice(prefixOf(place).length);
+    const pid = /^(\d+)(?:-old)?$/.exec(rest)?.[1];
+    if (pid && !isRunning(Number(pid))) rmSync(besides(place, rest), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+async function putInPlace(folder, place) {
+  const old = besides(place, `${process.pid}-old`);
+  const existed = existsSync(place);
+  try {
+    if (existed) await rename(place, old);
+  } catch {
+    // A folder that cannot be renamed, as one that a disk is mounted at, gets other content.
+    for (const name of await readdir(place)) await rm(path.join(place, name), { recursive: true });
+    await cp(folder, place, { recursive: true });
+    return;
+  }
+  try {
+    await rename(folder, place);
+  } catch (error) {
+    if (existed) await rename(old, place);
+    throw error;
+  }
+  await rm(old, { recursive: true, force: true });
 }

@@ -2,7 +2,7 @@
 /* global document, window -- in functions that run in the page */
 
 import { launchChromium } from "./chromium.js";
-import { readPdf } from "./pdf-file.js";
+import { readPdf } from "./printed-file.js";
 
 const READY_MS = 180_000;
 /** Charts are pictures on the page: twice the pixels of the stage stay sharp on paper and when zoomed in. */
@@ -20,10 +20,12 @@ const SHARPNESS = 2;
 /**
  * Prints the deck that a server shows.
  * @param {string} url   the deck's address, with the data set in its query
- * @param {{cut?: string|null, notes?: boolean, theme?: string}} [wanted]
+ * @param {{cut?: string|null, notes?: boolean, theme?: string, say?: (step: string) => void}} [wanted]
+ *   say: told what is begun
  * @returns {Promise<Print>}
  */
-export async function printDeck(url, { cut = null, notes = false, theme = "light" } = {}) {
+export async function printDeck(url, { cut = null, notes = false, theme = "light", say = () => {} } = {}) {
+  say("Starting Chromium");
   const browser = await launchChromium();
   try {
     const page = await browser.newPage({
@@ -33,19 +35,22 @@ export async function printDeck(url, { cut = null, notes = false, theme = "light
     });
     const complaints = [];
     page.on("pageerror", (error) => complaints.push(error.message));
+    say("Laying out the slides, drawing the charts");
     await page.goto(printAddress(url, { cut, notes, theme }));
     await page.waitForSelector("html[data-charts-ready]", { timeout: READY_MS }).catch((error) => {
       throw new Error(complaints.join("; ") || error.message.split("\n", 1)[0], { cause: error });
     });
     if (notes) await page.evaluate(headNotes);
     const facts = await page.evaluate(factsOfPrint);
+    say(`Printing ${facts.slides} slides`);
     const pdf = await page.pdf({
       preferCSSPageSize: true,
       printBackground: true,
       tagged: true,
       outline: true,
     });
-    const { pages, fonts } = readPdf(pdf);
+    say("Checking the file");
+    const { pages, fonts } = await readPdf(pdf);
     const count = { slides: facts.slides, notes: facts.notes, pages };
     const problems = [...problemsOf({ ...facts, pages, fonts, notesWanted: notes }), ...complaints];
     return { pdf, count, fonts, charts: facts.charts, problems };

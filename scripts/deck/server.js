@@ -12,11 +12,11 @@ import { bundleSources, ensureBundle, removeOldBundles } from "./bundle.js";
 import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler.js";
 import { PROJECT, benchmarksRoot } from "./data-sets.js";
 import { watchData } from "./data-watch.js";
+import { DEFAULT_PORT } from "./default-port.js";
 import { EventStream } from "./event-stream.js";
 import { mediaTypeOf } from "./media-types.js";
 import { watchSources } from "./source-watch.js";
 
-export const DEFAULT_PORT = 8000;
 const HOST = "127.0.0.1";
 const PORTS_TO_TRY = 50;
 const EVENTS = "__replay/events";

@@ -19,13 +19,14 @@ import { openTalk } from "./text/talk.js";
 import { deckConfig } from "./vite-config.js";
 
 /**
- * Builds a site; what was in its folder is replaced.
+ * Builds a site; what was in its folder is replaced. `replaceFolder` has it made beside its place.
  * @param {object} wanted
  * @param {string} wanted.outDir   absolute
  * @param {string} [wanted.benchmarks]   folder of data sets
  * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private one
  * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   as for `deckConfig`
  * @param {boolean} [wanted.preview]   whether to make the picture
+ * @param {(step: string) => void} [wanted.say]   told what is begun
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
@@ -36,16 +37,20 @@ export async function buildSite({
   dataSets = null,
   frozen = null,
   preview = true,
+  say = () => {},
 }) {
   const talk = await openTalk(PROJECT);
+  say("Bundling the deck, copying slides and data");
   const { build } = await import("vite");
   const config = deckConfig({ outDir, benchmarks, dataSets, frozen, published: true });
   const { output } = await build({ ...config, configFile: false, logLevel: "warn" });
+  say("Weighing the site");
   const parts = await weigh(output, outDir);
   const published = await dataSetsIn(benchmarks, dataSets);
   const usual = frozen?.name ?? talk.shipped;
   const shown = published.includes(usual) ? usual : (published[0] ?? null);
   const remarks = remarksOn({ usual, published });
+  if (preview) say("Photographing the title slide");
   const picture = preview
     ? await pictureOf(outDir, { dataSet: shown === usual ? null : shown, remarks })
     : null;

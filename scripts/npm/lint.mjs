@@ -1,21 +1,13 @@
 #!/usr/bin/env node
 // `npm run lint` and, with --fix, `npm run format`.
 
+import program from "./declared/lint.mjs";
 import { LINTERS } from "./linters.mjs";
 import { onInterrupt, statusOfSignal, Task } from "./processes.mjs";
+import { optionsOf } from "./program.mjs";
 import { runSetup } from "./tasks.mjs";
 
-const HELP = `Runs every linter of the project; npm run format also mends what can be mended.
-
-Usage: npm run lint
-       npm run format`;
-
-const args = process.argv.slice(2);
-if (args.includes("--help") || args.includes("-h")) {
-  console.log(HELP);
-  process.exit(0);
-}
-const fix = args.includes("--fix");
+const { fix } = optionsOf(program);
 
 const running = new Set();
 let stopSignal = null;

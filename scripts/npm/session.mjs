@@ -167,7 +167,7 @@ export class Session {
     this.say(
       [
         "",
-        `The data are in ${shown(folder)}/: raw/ as the tools printed it, tidy.csv, aggregate/*.csv.`,
+        `The data are in ${shown(folder)}/: raw/ holds what the tools printed (packs that tar opens), then tidy.csv, aggregate/*.csv.`,
         "More repetitions, sizes and variants: ./replay measure --site sandbox --data local --scale talk",
         "Your own cluster: copy config/sites/example.yaml, then ./replay preflight --site NAME",
         this.options.once ? "" : "The deck stays open until Ctrl-C.",

@@ -1,30 +1,40 @@
-// What stands behind each npm script: the set-up it needs, then the program.
+// What stands behind each npm script: its options are read, the set-up that it needs is made, then the program runs.
 
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 
 import { ExpectedError, passThrough, ROOT, Task } from "./processes.mjs";
+import { readOptions } from "./program.mjs";
+import { settingsIn, swallowed } from "./swallowed.mjs";
 
+const REPLAY = path.join(ROOT, "replay");
 const SETUP = path.join(ROOT, "scripts/setup");
 const PRESENT_ONLY = 3;
+const WRONG_USE = 2;
+/** Words of `exec node scripts/npm/run.cjs NAME`, as package.json has it for each script. */
+const LENGTH_OF_SCRIPT = 4;
 // Aliases: `npm run measure -- …` is `./replay measure …`.
 const REPLAY_COMMANDS = ["preflight", "measure", "derive", "claims", "clean", "sandbox"];
 
 const nodeProgram = (name) => ({
+  declared: name,
   level: "present",
   command: process.execPath,
   args: [`scripts/${name}.mjs`],
 });
-// `./replay` knows what each of its commands needs, and sets it up.
+// `./replay` reads its options itself, knows what each of its commands needs, and sets that up.
 const replayCommand = (name) => ({
-  command: path.join(ROOT, "replay"),
+  command: REPLAY,
   args: [name],
   options: { env: { ...process.env, REPLAY_CALLED_AS: "./replay" } },
 });
 
 // `start` and `test` run the set-up themselves: they say more about it.
 const TASKS = {
-  start: { command: process.execPath, args: ["scripts/start.mjs"] },
-  test: { command: process.execPath, args: ["scripts/test.mjs"] },
+  start: { declared: "start", command: process.execPath, args: ["scripts/start.mjs"] },
+  test: { declared: "test", command: process.execPath, args: ["scripts/test.mjs"] },
   present: nodeProgram("present"),
   build: nodeProgram("build"),
   check: nodeProgram("check"),
@@ -33,20 +43,73 @@ const TASKS = {
   pdf: nodeProgram("pdf"),
   perf: nodeProgram("perf"),
   ...Object.fromEntries(REPLAY_COMMANDS.map((name) => [name, replayCommand(name)])),
-  lint: { command: process.execPath, args: ["scripts/npm/lint.mjs"] },
-  format: { command: process.execPath, args: ["scripts/npm/lint.mjs", "--fix"] },
+  lint: { declared: "lint", command: process.execPath, args: ["scripts/npm/lint.mjs"] },
+  format: { declared: "lint", command: process.execPath, args: ["scripts/npm/lint.mjs", "--fix"] },
 };
 
-/** Runs the task of an npm script with the person's arguments; resolves to the exit status. */
-export async function runTask(name, args) {
+/**
+ * Runs the task of an npm script with the person's arguments; resolves to the exit status. `--help` and wrong options
+ * are answered first: for those nothing is installed.
+ */
+export async function runTask(name, args, environment = process.env) {
   const task = TASKS[name];
   if (!task) throw new ExpectedError(`no such task: ${name}; there are ${Object.keys(TASKS).join(", ")}`);
+  const program = task.declared
+    ? (await import(`./declared/${task.declared}.mjs`)).default
+    : await declaredByReplay(name);
+  const kept = keptByNpm(name, args, program, environment);
+  if (kept !== null) {
+    console.error(kept);
+    return WRONG_USE;
+  }
+  if (task.declared) {
+    const { help, problem } = readOptions(program, args);
+    if (problem !== undefined) {
+      console.error(problem);
+      return WRONG_USE;
+    }
+    if (help !== undefined) {
+      console.log(help);
+      return 0;
+    }
+  }
   if (task.level) {
     const status = await passThrough(SETUP, ["--for", task.level]);
     // Who asks for one program by name may have what it needs: it says itself what is missing.
     if (status !== 0 && status !== PRESENT_ONLY) return status;
   }
   return passThrough(task.command, [...task.args, ...args], task.options);
+}
+
+/** What a command of `./replay` takes; nothing where there is no Python to tell it: `./replay` says which is needed. */
+async function declaredByReplay(name) {
+  try {
+    return JSON.parse((await promisify(execFile)(REPLAY, ["--options-of", name])).stdout);
+  } catch {
+    return { options: {} };
+  }
+}
+
+/** What npm kept of what the person typed; null where it was not npm that ran this very script. */
+function keptByNpm(name, args, { options = {}, words }, environment) {
+  const script = environment.npm_lifecycle_event ?? "";
+  if (script !== name && !script.startsWith(`${name}:`)) return null;
+  // What package.json itself hands to the program: `--quick` of test:quick.
+  const preset = (environment.npm_lifecycle_script ?? "").split(" ").slice(LENGTH_OF_SCRIPT);
+  const typed = args.slice(preset.length);
+  const own = new Map(npmrcs(environment).flatMap(settingsIn));
+  return swallowed({ name: script, args: typed, options, words, environment, own });
+}
+
+/** The texts of the npm configuration files that there are. */
+function npmrcs(environment) {
+  // npm names a file in its own spelling, unless the person did in capitals.
+  const named = (key) => environment[`npm_config_${key}`] ?? environment[`NPM_CONFIG_${key.toUpperCase()}`];
+  // In the order of npm, in which a later file wins.
+  const files = [named("globalconfig"), named("userconfig"), path.join(ROOT, ".npmrc")].filter(
+    (file) => file && existsSync(file),
+  );
+  return files.map((file) => readFileSync(file, "utf8"));
 }
 
 /** Runs scripts/setup for a level; resolves to `ready`, `present-only` or `failed`. `onTask` is handed the process. */

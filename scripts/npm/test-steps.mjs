@@ -58,7 +58,10 @@ export function testSteps({ quick = false } = {}) {
   const lint = { name: "Linters", argv: () => [process.execPath, "scripts/npm/lint.mjs"], bound: MINUTE };
   const unit = {
     name: "JavaScript unit tests",
-    argv: nodeTests(testFiles(folders, (file) => !isBrowserTest(file)), ["--test-concurrency=2"]),
+    argv: nodeTests(
+      testFiles(folders, (file) => !isBrowserTest(file)),
+      ["--test-concurrency=2"],
+    ),
     report: "tap",
     bound: 2 * MINUTE,
   };

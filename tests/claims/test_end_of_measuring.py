@@ -19,7 +19,7 @@ def tree(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     scripts = str(Path(replay.__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([scripts, os.environ.get("PYTHONPATH", "")]))
-    return RawTree(tmp_path / "mine" / "rbd-journaling").measure(blocks=2)
+    return RawTree(tmp_path / "mine" / "rbd-journaling", sealed=False).measure(blocks=2)
 
 
 def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
@@ -43,7 +43,7 @@ def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
 
 @pytest.mark.slow
 def test_where_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
-    altered = tree.raw / "block-01" / "write-seq-4096" / "attempt-1" / "with-journal.stdout"
+    altered = tree.path("block-01/write-seq-4096/attempt-1/with-journal.stdout")
     altered.write_text(altered.read_text().replace("4096", "4097"))
     before = {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()}
     assert say_claims("mine", ["rbd-journaling"], 0) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import pytest
 
@@ -12,6 +13,7 @@ from replay.claims.files import judge_data_set
 from replay.claims.output import six_digits
 from replay.config.experiments import load_experiment
 from replay.derive.experiment import derive_experiment
+from replay.raw.read import list_raw
 
 REFERENCE = ROOT / "benchmarks" / "reference"
 
@@ -92,13 +94,21 @@ def derived(tmp_path_factory):
 def test_the_manifest_tells_the_set_up_that_the_tools_were_run_with(derived):
     _, entry = derived
     raw = REFERENCE / "rbd-journaling" / "raw"
-    sidecars = [json.loads(path.read_text()) for path in raw.glob("block-01/write-seq-*/attempt-1/with-journal.json")]
+    block = {
+        f"{folder.path}/{name}": content
+        for pack in list_raw(raw).packs
+        if pack.block == 1
+        for folder in pack.folders()
+        for name, content in folder.contents.items()
+    }
+    wanted = re.compile(r"block-01/write-seq-\d+/attempt-1/with-journal\.json")
+    sidecars = [json.loads(content) for name, content in block.items() if wanted.fullmatch(name)]
     argv = [dict(zip(one["argv"], one["argv"][1:], strict=False)) for one in sidecars]
     sizes = [int(one["--io-size"]) for one in argv]
     parameters = entry["parameters"]
     assert {parameters["io_threads"]} == {int(one["--io-threads"]) for one in argv}
     assert (parameters["smallest_io_size_bytes"], parameters["largest_io_size_bytes"]) == (min(sizes), max(sizes))
-    mirrored = json.loads((raw / "block-01/write-seq-4096/attempt-1/snapshot-mirrored.json").read_text())
+    mirrored = json.loads(block["block-01/write-seq-4096/attempt-1/snapshot-mirrored.json"])
     assert parameters["snapshot_interval_seconds"] == mirrored["facts"]["snapshot_interval_seconds"]
     (design,) = (json.loads(path.read_text()) for path in raw.glob("design-*.json"))
     assert parameters["target_seconds"] == design["target_seconds"]

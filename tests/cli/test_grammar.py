@@ -61,10 +61,15 @@ def test_help_names_every_command_and_so_does_the_bare_word(capsys):
         (["measure", "--dta", "x"], "there is no option --dta\n  next: did you mean '--data'?"),
         (["measure", "--exp", "x", "--site", "s"], "there is no option --exp"),
         (["measure", "--site", "sandbox", "--scale", "quik"], "did you mean 'quick'?"),
-        (["measure"], "--site"),
+        (["measure"], "measure: --site is missing\n"),
+        (["measure", "--site"], "measure: --site wants a value\n"),
+        (["measure", "--site", "s", "--dry-run=yes"], "measure: --dry-run takes no value\n"),
+        (["measure", "--site", "s", "--blocks", "x"], "measure: --blocks wants a whole number, not 'x'\n"),
+        (["measure", "--site", "s", "more"], "'more' is not understood: options begin with --\n"),
+        (["derive"], "derive: one of --data --reseal is missing\n"),
         (["measure", "--site", "sandbox", "--data", "Bad_Name", "--dry-run"], "'Bad_Name' is not a data set's name"),
         (["derive", "--data", "../elsewhere"], "is not a data set's name"),
-        (["derive", "--data", "a", "--reseal", "b"], "not allowed with"),
+        (["derive", "--data", "a", "--reseal", "b"], "--reseal does not go with --data\n"),
         (["derive", "--reseal", "copy", "--watch"], "--reseal takes the whole copy"),
         (["sandbox", "up", "--left-osd-size", "huge"], "huge"),
     ],
@@ -118,6 +123,19 @@ def test_the_version_is_one_for_both_halves(capsys):
 def test_a_command_says_what_it_needs_before_anything_is_installed(arguments, level, capsys):
     assert main(["--setup-level", *arguments]) == 0
     assert capsys.readouterr().out == f"{level}\n"
+
+
+def test_a_command_tells_what_it_takes_to_npm_which_may_have_kept_some_of_it(capsys):
+    assert main(["--options-of", "measure"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["options"]["site"] == {"type": "string"}
+    assert told["options"]["dry-run"] == {"type": "boolean"}
+    assert {f"--{name}" for name in told["options"]} == set(OPTIONS["measure"])
+    assert main(["--options-of", "sandbox"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["options"]["left-osds"] == {"type": "string"}
+    assert told["options"]["keep"] == {"type": "boolean"}
+    assert {"up", "status", "down", "conf", "left", "right"} <= set(told["words"])
 
 
 def test_the_grammar_needs_the_standard_library_only():

@@ -318,8 +318,8 @@ def test_the_manifest_says_what_a_chart_s_label_needs(directory):
 
 
 def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_rest_as_noted(directory):
-    tree = RawTree(directory).measure(blocks=2)
-    sidecars = sorted(tree.raw.glob("block-02/*/attempt-1/with-journal.json"))
+    tree = RawTree(directory, sealed=False).measure(blocks=2)
+    sidecars = tree.files("block-02/*/attempt-1/with-journal.json")
     assert sidecars
     for sidecar in sidecars:
         told = json.loads(sidecar.read_text())

@@ -51,8 +51,8 @@ def derived(benchmarks):
     """Three blocks, all recorded as limited by nothing; writes of 4 KiB had no CPU left in the steady part of two."""
     levels = {"io_type": ["write"], "io_size_bytes": [4096]}
     ceiling = {"name": "small_bytes_per_second", "metric": "bytes_per_second", "levels": levels}
-    tree = measured(benchmarks / "demo", blocks=3, ceilings=[ceiling])
-    for path in tree.raw.glob("block-*/*/attempt-*/*.json"):
+    tree = measured(benchmarks / "demo", blocks=3, ceilings=[ceiling], sealed=False)
+    for path in tree.files("block-*/*/attempt-*/*.json"):
         sidecar = json.loads(path.read_text())
         if "levels" in sidecar:
             busy = sidecar["point"] == "write-seq-4096" and sidecar["block"] != 3
@@ -87,8 +87,8 @@ def test_the_manifest_says_it_point_by_point(derived):
 
 
 def test_where_cells_were_judged_over_different_stretches_none_is_named(benchmarks):
-    tree = measured(benchmarks / "demo")
-    path = next(tree.raw.glob("block-01/write-seq-4096/attempt-1/control.json"))
+    tree = measured(benchmarks / "demo", sealed=False)
+    path = tree.path("block-01/write-seq-4096/attempt-1/control.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "samples": steady(0.05)}))
     tree.reseal()
     derive_data_set(benchmarks / "demo")

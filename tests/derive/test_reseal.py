@@ -1,10 +1,10 @@
 """What other figures would say: raw files altered in a copy, which is resealed, and never passes as measured."""
 
+import contextlib
 import hashlib
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -13,21 +13,28 @@ from replay.base.paths import ROOT
 from replay.derive.__main__ import main
 from replay.derive.reseal import reseal
 from replay.raw.copies import ALTERED, read_stamp
+from replay.raw.pack import write_pack
+from replay.raw.sums import sums_text
 from replay.workflow.dataset import derive_data_set
 from replay.workflow.watch import Watcher
 from support.datasets import (
     POINT,
     STDOUT,
     SUMS,
-    append,
+    append_raw,
     claims_of,
+    content_of,
     copied,
     digests,
     manifest_of,
     measured,
+    pack_of,
+    put_back,
+    remove,
     rows_of,
     set_ratio,
 )
+from support.evidence import members_of, pack_again
 from support.rawtree import RawTree
 
 CLAIM = "journal-4k-seq-write"
@@ -93,57 +100,64 @@ def test_what_the_talk_says_of_the_shipped_data_follows_the_altered_figures(benc
 def part_of_the_shipped_data(data_set):
     """Copy what the claim needs of the data set that ships: one point's sets, the designs, the receipts."""
     source, target = ROOT / "benchmarks" / "reference", data_set / "rbd-journaling" / "raw"
-    kept = []
-    for line in (source / SUMS).read_text().splitlines(keepends=True):
-        name = line[66:].rstrip("\n")
-        if "/" not in name or f"/{POINT}/" in name or "/receipt-" in name:
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source / "rbd-journaling" / "raw" / name, target / name)
-            kept.append(line)
-    (target / "SHA256SUMS").write_text("".join(kept))
+    target.mkdir(parents=True)
+    sums = {}
+    for path in sorted((source / "rbd-journaling" / "raw").glob("[bd]*")):
+        if path.name.startswith("design-"):
+            shutil.copy(path, target)
+        else:
+            files = {
+                name: content
+                for name, content in members_of(path).items()
+                if f"/{POINT}/" in name or "/receipt-" in name
+            }
+            inside = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+            write_pack(target / path.name, inside, files.__getitem__, "")
+        sums[path.name] = hashlib.sha256((target / path.name).read_bytes()).hexdigest()
+    (target / "SHA256SUMS").write_bytes(sums_text(sums))
     shutil.copy(source / "campaign.json", data_set)
     return data_set
 
 
 def test_the_stamp_names_each_file_with_the_digest_it_had_and_the_one_it_has(copy):
-    lost, had = copy / STDOUT.replace(".stdout", ".stderr"), hashlib.sha256((copy / STDOUT).read_bytes()).hexdigest()
-    lost.unlink()
-    append(copy / STDOUT)
+    lost, had = STDOUT.replace(".stdout", ".stderr"), hashlib.sha256(content_of(copy, STDOUT)).hexdigest()
+    remove(copy, lost)
+    append_raw(copy)
     reseal(copy)
     assert json.loads((copy / ALTERED).read_text()) == {
         "schema_version": 1,
         "copied_from": "mine",
         "files": [
             {
-                "path": lost.relative_to(copy).as_posix(),
+                "path": lost,
                 "recorded_sha256": hashlib.sha256(b"").hexdigest(),
                 "found_sha256": None,
             },
             {
                 "path": STDOUT,
                 "recorded_sha256": had,
-                "found_sha256": hashlib.sha256((copy / STDOUT).read_bytes()).hexdigest(),
+                "found_sha256": hashlib.sha256(content_of(copy, STDOUT)).hexdigest(),
             },
         ],
     }
-    assert lost.relative_to((copy / SUMS).parent).as_posix() not in (copy / SUMS).read_text()
+    assert lost.partition("/raw/")[2] not in members_of(pack_of(copy, lost))["SHA256SUMS"].decode()
 
 
 def test_sha256sum_agrees_with_a_resealed_copy_and_no_other_line_has_changed(copy):
     before = (copy / SUMS).read_text().splitlines()
-    append(copy / STDOUT)
+    append_raw(copy)
     reseal(copy)
     after = (copy / SUMS).read_text().splitlines()
-    assert [new[66:] for old, new in zip(before, after, strict=True) if old != new] == [STDOUT.partition("raw/")[2]]
+    assert [new[66:] for old, new in zip(before, after, strict=True) if old != new] == [pack_of(copy, STDOUT).name]
     done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=(copy / SUMS).parent)
     assert done.returncode == 0
 
 
 def test_resealing_again_adds_to_the_stamp_and_counts_each_file_once(copy):
-    append(copy / STDOUT)
+    append_raw(copy)
     reseal(copy)
-    append(copy / STDOUT)
-    append(copy / STDOUT.replace("with-journal", "control"))
+    append_raw(copy)
+    append_raw(copy, STDOUT.replace("with-journal", "control"))
     reseal(copy)
     stamp = read_stamp(copy)
     first, *second = stamp.files
@@ -153,12 +167,12 @@ def test_resealing_again_adds_to_the_stamp_and_counts_each_file_once(copy):
 
 
 def test_a_removed_file_that_is_put_back_is_listed_again_and_the_copy_stays_stamped(copy):
-    content, listed = (copy / STDOUT).read_bytes(), (copy / SUMS).read_text()
-    (copy / STDOUT).unlink()
+    content, listed = content_of(copy, STDOUT), (copy / SUMS).read_text()
+    remove(copy)
     reseal(copy)
     with pytest.raises(ReplayError, match=r"with-journal\.stdout"):
         derive_data_set(copy)
-    (copy / STDOUT).write_bytes(content)
+    put_back(copy, content)
     (file,) = reseal(copy)
     assert file.recorded_sha256 == file.found_sha256 == hashlib.sha256(content).hexdigest()
     assert sorted((copy / SUMS).read_text().splitlines()) == sorted(listed.splitlines())
@@ -168,7 +182,7 @@ def test_a_removed_file_that_is_put_back_is_listed_again_and_the_copy_stays_stam
 
 
 def test_a_copy_of_an_altered_copy_is_altered_too(copy, capsys):
-    append(copy / STDOUT)
+    append_raw(copy)
     reseal(copy)
     copied(copy, copy.with_name("again"))
     assert main(["--data", "again"]) == 0
@@ -177,7 +191,8 @@ def test_a_copy_of_an_altered_copy_is_altered_too(copy, capsys):
 
 
 def test_a_set_whose_attempt_was_removed_is_not_measured_any_more(copy):
-    shutil.rmtree((copy / STDOUT).parent)
+    attempt = STDOUT.partition("/raw/")[2].rpartition("/")[0]
+    pack_again(pack_of(copy, STDOUT), lambda name, content: None if name.startswith(attempt) else content)
     reseal(copy)
     derive_data_set(copy)
     assert {row["point"] for row in rows_of(copy / "rbd-journaling" / "tidy.csv")} == {
@@ -187,7 +202,53 @@ def test_a_set_whose_attempt_was_removed_is_not_measured_any_more(copy):
     }
 
 
+def test_a_pack_that_was_removed_or_whose_list_was_changed_is_itself_what_was_altered(benchmarks):
+    measured(benchmarks / "mine", blocks=2)
+    copy = copied(benchmarks / "mine", benchmarks / "what-if")
+    first, second = sorted((copy / SUMS).parent.glob("block-*.tar.gz"))
+    had = {pack.name: hashlib.sha256(pack.read_bytes()).hexdigest() for pack in (first, second)}
+    whole = first.read_bytes()
+    first.unlink()
+    member = STDOUT.partition("/raw/")[2].replace("block-01", "block-02")
+
+    files = members_of(second)
+
+    def with_its_list(name, content):
+        if name == "SHA256SUMS":
+            old, new = (hashlib.sha256(text).hexdigest() for text in (files[member], files[member] + b"x"))
+            return content.replace(old.encode(), new.encode())
+        return content + b"x" if name == member else content
+
+    pack_again(second, with_its_list)
+    removed, changed = reseal(copy)
+    assert (removed.path, removed.recorded_sha256, removed.found_sha256) == (
+        f"rbd-journaling/raw/{first.name}", had[first.name], None,
+    )  # fmt: skip
+    assert (changed.path, changed.recorded_sha256) == (f"rbd-journaling/raw/{second.name}", had[second.name])
+    assert changed.found_sha256 == hashlib.sha256(second.read_bytes()).hexdigest()
+    first.write_bytes(whole)
+    (back,) = reseal(copy)
+    assert back.path == f"rbd-journaling/raw/{first.name}"
+    assert first.name in (copy / SUMS).read_text()
+    assert manifest_of_derived(copy)["altered"] == {"copied_from": "mine", "files": 2}
+
+
+def manifest_of_derived(copy):
+    with contextlib.suppress(ReplayError):
+        derive_data_set(copy)
+    return manifest_of(copy)
+
+
 # What is not altered
+
+
+def test_a_pack_that_was_packed_again_without_a_change_is_as_it_was_measured(copy):
+    before = digests(copy)
+    pack_again(pack_of(copy, STDOUT), lambda name, content: content)
+    assert digests(copy) != before
+    assert reseal(copy) == []
+    assert digests(copy) == before
+    assert not (copy / ALTERED).exists()
 
 
 def test_where_nothing_was_altered_it_says_so_and_does_not_stamp(copy, capsys):
@@ -210,11 +271,12 @@ def test_a_copy_that_was_only_renamed_derives_as_ever(copy, capsys):
 
 
 def test_without_reseal_an_altered_or_missing_file_is_an_error_whose_next_step_names_reseal(copy, capsys):
-    for change in (append, Path.unlink):
-        change(copy / STDOUT)
+    for change in (append_raw, remove):
+        change(copy)
         assert main(["--data", "what-if"]) == 3
         said = capsys.readouterr().err
-        assert str(copy / STDOUT) in said
+        assert str(pack_of(copy, STDOUT)) in said
+        assert STDOUT.partition("/raw/")[2] in said
         assert "alter a copy of the data set, then: ./replay derive --reseal COPY" in said
 
 
@@ -227,7 +289,7 @@ def test_raw_output_without_its_sha256sums_is_an_error_that_names_it_and_the_res
     with pytest.raises(EvidenceError, match="SHA256SUMS"):
         reseal(copy)
     told = []
-    watcher = Watcher(copy, ("rbd-journaling",), told.append)
+    watcher = Watcher(copy, ("rbd-journaling",), told.append_raw)
     assert (watcher.look(), watcher.look(), len(told)) == ([], [], 1)
 
 
@@ -238,7 +300,7 @@ def test_raw_output_without_its_sha256sums_is_an_error_that_names_it_and_the_res
 def test_a_stamp_that_cannot_be_read_is_an_error_and_never_taken_for_unaltered(copy, capsys, text):
     (copy / ALTERED).write_text(text)
     for arguments in (["--data", "what-if"], ["--reseal", "what-if"]):
-        append(copy / STDOUT)
+        append_raw(copy)
         assert main(arguments) == 3
         assert str(copy / ALTERED) in capsys.readouterr().err
     with pytest.raises(ReplayError):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from replay.base.errors import EvidenceError, ReplayError
 from replay.derive.reseal import reseal
 from replay.workflow.dataset import derive_data_set
-from support.datasets import copied, digests, manifest_of, measured
+from support.datasets import alter, content_of, copied, manifest_of, measured
+from support.evidence import evidence_of
 from support.hostile import at_most
 
 VALUES = st.recursive(
@@ -61,30 +62,37 @@ def original(request, tmp_path_factory):
 @settings(at_most(80), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_is_altered_is_named_and_once_resealed_it_is_derived_or_named_and_never_unmarked(original, data):
-    names = sorted(name for name in digests(original) if "/raw/" in name and not name.endswith("SHA256SUMS"))
+    names = sorted(f"rbd-journaling/raw/{name}" for name in evidence_of(original / "rbd-journaling" / "raw"))
     chosen = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True))
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(original, Path(folder) / "what-if")
         for name in chosen:
-            content = (original / name).read_bytes()
+            path = copy / name
+            content = path.read_bytes() if path.exists() else content_of(copy, name)
             change = data.draw(
                 st.sampled_from([with_other_bytes, *([with_one_other_value] if name.endswith(".json") else []), None])
             )
-            if change is None:
-                (copy / name).unlink()
+            altered = None if change is None else change(content, data)
+            assume(altered != content)
+            if not path.exists():
+                alter(copy, name, lambda _, altered=altered: altered)
+            elif altered is None:
+                path.unlink()
             else:
-                altered = change(content, data)
-                assume(altered != content)
-                (copy / name).write_bytes(altered)
+                path.write_bytes(altered)
 
         with pytest.raises(ReplayError) as raised:
             derive_data_set(copy)
-        assert raised.value.where in {str(copy / name) for name in chosen}
+        assert raised.value.where in {str(copy / name) for name in chosen} | {
+            str(pack) for pack in copy.glob("*/raw/*.tar.gz")
+        }
+        assert any(name.partition("/raw/")[2] in str(raised.value) for name in chosen)
 
         assert {one.path for one in reseal(copy)} == set(chosen)
         try:
             derive_data_set(copy)
         except ReplayError as error:
             assert error.exit_status == EvidenceError.exit_status
-            assert any(name in str(error) or str((copy / name).parent) in str(error) for name in chosen), str(error)
+            folders = {name.partition("/raw/")[2].rpartition("/")[0] or "rbd-journaling/raw" for name in chosen}
+            assert any(folder in str(error) for folder in folders), str(error)
         assert manifest_of(copy)["altered"] == {"copied_from": "mine", "files": len(chosen)}

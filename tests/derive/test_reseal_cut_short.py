@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -11,20 +10,20 @@ from replay.base.errors import EvidenceError, ReplayError
 from replay.derive.reseal import reseal
 from replay.raw.copies import read_stamp
 from replay.workflow.dataset import derive_data_set
-from support.datasets import STDOUT, SUMS, append, manifest_of
+from support.datasets import STDOUT, append_raw, content_of, manifest_of, put_back, remove
 
 
 def reseal_killed(data_set, writes):
     """Reseal in a process that dies, as by SIGKILL, where it would put a file in place after `writes` others."""
-    replace, left = Path.replace, iter(range(writes))
+    rename, left = os.rename, iter(range(writes))
 
-    def dying(self, target):
+    def dying(source, target):
         if next(left, None) is None:
             os._exit(9)
-        return replace(self, target)
+        return rename(source, target)
 
     def run():
-        Path.replace = dying
+        os.rename = dying
         reseal(data_set)
 
     process = multiprocessing.get_context("fork").Process(target=run)
@@ -33,11 +32,11 @@ def reseal_killed(data_set, writes):
     assert process.exitcode == 9
 
 
-@pytest.mark.parametrize(("writes", "derived"), [(0, []), (1, []), (2, ["other"])])
+@pytest.mark.parametrize(("writes", "derived"), [(0, []), (1, []), (2, []), (3, ["other"]), (4, ["other"])])
 def test_killed_in_the_middle_a_copy_is_unsealed_or_stamped(copy, writes, derived):
     shutil.copytree(copy / "rbd-journaling", copy / "other")
-    append(copy / STDOUT)
-    append(copy / STDOUT.replace("rbd-journaling", "other"))
+    append_raw(copy)
+    append_raw(copy, STDOUT.replace("rbd-journaling", "other"))
     reseal_killed(copy, writes)
     assert (read_stamp(copy) is not None) == (writes > 0)
     with pytest.raises(ReplayError) as raised:
@@ -53,12 +52,12 @@ def test_killed_in_the_middle_a_copy_is_unsealed_or_stamped(copy, writes, derive
 
 def test_the_manifest_says_that_data_are_altered_before_the_first_table_changes(copy, monkeypatch):
     derive_data_set(copy)
-    append(copy / STDOUT)
+    append_raw(copy)
     reseal(copy)
     seen = []
 
     def look(*_, **__):
-        seen.append(manifest_of(copy)["altered"])
+        seen.append_raw(manifest_of(copy)["altered"])
         raise EvidenceError("as far as this test goes")
 
     monkeypatch.setattr("replay.derive.experiment.derive_experiment", look)
@@ -68,11 +67,11 @@ def test_the_manifest_says_that_data_are_altered_before_the_first_table_changes(
 
 
 def test_killed_while_a_file_is_put_back_the_next_reseal_lists_it(copy):
-    content = (copy / STDOUT).read_bytes()
-    (copy / STDOUT).unlink()
+    content = content_of(copy, STDOUT)
+    remove(copy)
     reseal(copy)
-    (copy / STDOUT).write_bytes(content)
+    put_back(copy, content)
     reseal_killed(copy, 1)
     reseal(copy)
     derive_data_set(copy)
-    assert STDOUT.partition("raw/")[2] in (copy / SUMS).read_text()
+    assert content_of(copy, STDOUT) == content

@@ -14,7 +14,8 @@ from replay.measure import block
 from replay.measure import command as measure
 from replay.preflight.plan import plans
 from replay.raw.copies import ALTERED
-from support.datasets import POINT, STDOUT, append, copied, digests
+from support.datasets import POINT, STDOUT, append_raw, copied, digests, measured, pack_of
+from support.evidence import pack_again
 
 
 def refused(data_set, error=ConfigurationError):
@@ -28,21 +29,21 @@ def refused(data_set, error=ConfigurationError):
 
 def test_an_original_is_refused_and_the_way_to_a_copy_is_said(copy, capsys):
     original = copy.with_name("mine")
-    append(original / STDOUT)
+    append_raw(original)
     assert "an original" in refused(original).what
     assert main(["--reseal", "mine"]) == 2
     assert f"cp -r {original} {original}-altered" in capsys.readouterr().err
 
 
 def test_the_data_set_that_ships_is_refused_whatever_its_campaign_says(copy):
-    append(copy / STDOUT)
+    append_raw(copy)
     copy.rename(copy.with_name("reference"))
     assert "an original" in refused(copy.with_name("reference")).what
 
 
 @pytest.mark.parametrize("text", [None, "{}", '{"data_set": 1}'])
 def test_a_folder_of_which_no_campaign_says_that_it_is_a_copy_is_refused(copy, text):
-    append(copy / STDOUT)
+    append_raw(copy)
     (copy / "campaign.json").unlink()
     if text is not None:
         (copy / "campaign.json").write_text(text)
@@ -62,32 +63,47 @@ def test_a_link_to_an_original_is_refused(copy, linked):
         shutil.rmtree(link)
     original = copy.with_name("mine") / Path(linked).relative_to("what-if-2")
     link.symlink_to(original if linked != "what-if-2" else copy)
-    append(copy.with_name("mine") / STDOUT)
+    append_raw(copy.with_name("mine"))
     assert "a link" in refused(copy.with_name("what-if-2")).what
 
 
-@pytest.mark.parametrize("name", ["extra", f"block-01/{POINT}/attempt-1/extra.stdout", f"block-09/{POINT}/x.json"])
+@pytest.mark.parametrize("name", ["extra", "block-09-0123456789ab.tar.gz", "design-0123456789ab.json"])
 def test_a_file_that_was_never_measured_is_refused_and_named(copy, name):
-    append(copy / STDOUT)
+    append_raw(copy)
     path = copy / "rbd-journaling" / "raw" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("made up")
     assert refused(copy, EvidenceError).where == str(path)
 
 
-def test_an_attempt_that_was_made_up_is_refused_and_one_that_was_in_progress_is_passed_over(copy):
-    append(copy / STDOUT)
-    folder = (copy / STDOUT).parent.with_name("attempt-2")
-    folder.mkdir()
-    (folder / "control.stdout").write_text("half of it")
+@pytest.mark.parametrize("name", [f"block-01/{POINT}/attempt-1/extra.stdout", f"block-09/{POINT}/x.json"])
+def test_a_file_in_a_pack_that_was_never_measured_is_refused_and_named(copy, name):
+    pack = pack_of(copy, STDOUT)
+    pack_again(pack, lambda member, content: content, added={name: b"made up"})
+    assert refused(copy, EvidenceError).where == f"{pack}:{name}"
+
+
+def test_what_is_no_pack_any_more_is_refused_and_named(copy):
+    pack = pack_of(copy, STDOUT)
+    pack.write_bytes(b"nonsense")
+    assert refused(copy, EvidenceError).where == str(pack)
+
+
+def test_an_attempt_that_was_made_up_is_refused_and_one_that_was_in_progress_is_passed_over(benchmarks):
+    tree = measured(benchmarks / "mine", sealed=False)
+    in_progress = tree.attempt(1, POINT, seal=False)
+    copy = copied(benchmarks / "mine", benchmarks / "what-if")
+    path = copy / tree.path(STDOUT.partition("/raw/")[2]).relative_to(benchmarks / "mine")
+    path.write_text("")
     assert [one.path for one in reseal(copy)] == [STDOUT]
-    (folder / "attempt.json").write_text("{}")
-    assert str(folder) in refused(copy, EvidenceError).where
+    folder = copy / in_progress.relative_to(benchmarks / "mine")
+    folder.rename(folder.with_name("attempt-2"))
+    assert "attempt-2" in refused(copy, EvidenceError).where
 
 
 @pytest.mark.parametrize("further", [["--watch"], ["--experiment", "rbd-journaling"], ["--data", "what-if"]])
 def test_reseal_stands_alone(copy, capsys, further):
-    append(copy / STDOUT)
+    append_raw(copy)
     with pytest.raises(SystemExit) as raised:
         main(["--reseal", "what-if", *further])
     assert raised.value.code == 2
@@ -111,7 +127,7 @@ def site(tmp_path, monkeypatch):
 
 
 def test_nothing_is_measured_into_an_altered_copy(copy, site, capsys):
-    append(copy / STDOUT)
+    append_raw(copy)
     reseal(copy)
     assert measure.main(["--site", site, "--data", "what-if", "--dry-run"]) == 2
     said = capsys.readouterr().err
@@ -130,7 +146,7 @@ def test_nothing_is_measured_into_a_copy_that_was_measured_under_another_name(co
 
 def test_nothing_is_planned_into_altered_data_and_a_job_with_an_older_plan_is_refused(copy, tmp_path, capsys):
     path = PlanFile("sandbox", "what-if", "quick", {}, {}, ()).write(tmp_path)
-    append(copy / STDOUT)
+    append_raw(copy)
     reseal(copy)
     with pytest.raises(ConfigurationError, match="altered data"):
         plans("what-if", [])

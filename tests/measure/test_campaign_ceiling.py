@@ -44,7 +44,8 @@ class Campaign:
         return sum(map(int, media.read_text().split())) if media.exists() else 0
 
     def receipts(self) -> list[str]:
-        return sorted(path.parent.name for path in (self.folder / "raw").glob("block-*/receipt-*.json"))
+        """The blocks that are whole."""
+        return sorted(path.name[:8] for path in (self.folder / "raw").glob("block-*.tar.gz"))
 
 
 def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_go_on_when_it_is_raised(tmp_path):

@@ -23,6 +23,8 @@ from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
 from replay.raw import evidence
+from replay.raw.history import History
+from replay.raw.seal import seal
 from support.spending import in_memory
 
 CLEAN = {
@@ -135,12 +137,19 @@ def data_sets(tmp_path, monkeypatch):
     return tmp_path
 
 
+def made_directory(data_set, experiment):
+    """The folder of an experiment's evidence, which recording the design makes."""
+    raw = raw_directory(data_set, experiment)
+    design = expand(load_experiment(experiment), "quick")
+    evidence.record_design(raw, design.public(), design.digest)
+    return raw
+
+
 def test_one_data_set_holds_one_scale_of_an_experiment(data_sets):
     configuration = load_experiment("rbd-journaling")
     quick, talk = expand(configuration, "quick"), expand(configuration, "talk")
     raw = raw_directory("mine", "rbd-journaling")
-    name, content = evidence.design_file(quick.public(), quick.digest)
-    evidence.record(raw, name, content)
+    evidence.record_design(raw, quick.public(), quick.digest)
     refuse_mixed_scales("mine", quick)
     with pytest.raises(ConfigurationError, match="at scale quick, not talk"):
         refuse_mixed_scales("mine", talk)
@@ -153,8 +162,9 @@ def test_the_estimate_counts_what_is_missing_only(data_sets):
     assert before.seconds > before.cells * design.sizing.target_seconds
     assert before.media_bytes > 3 * before.client_bytes > 0, "three copies, and journals"
     one = design.sets[0]
-    attempt = evidence.Attempt(raw_directory("mine", design.name), 1, one.point, 1)
-    attempt.seal({"valid": True, "cells": {cell.variant.name: cell.cell_id for cell in one.cells}})
+    attempt = evidence.BlockWriter(made_directory("mine", design.name), 1).begin_attempt(one.point, 1)
+    cells = {cell.variant.name: cell.cell_id for cell in one.cells}
+    attempt.seal({"schema_version": 1, "valid": True, "cells": cells})
     assert json.loads((attempt.directory / "attempt.json").read_text())["valid"] is True
     assert estimate(design, "mine", [1]).cells == before.cells - len(one.cells)
 
@@ -205,8 +215,8 @@ AT_MOST = ("amplification", "mirror-replay", "rbd-bench")
 def shipped_blocks():
     """The receipts at scale talk of each experiment in the data set that ships, where there are any."""
     for name in experiment_names():
-        paths = (ROOT / "benchmarks" / "reference" / name / "raw").glob("block-*/receipt-*.json")
-        read = [one for one in map(evidence.read_json, sorted(paths)) if one["scale"] == "talk"]
+        receipts = History(ROOT / "benchmarks" / "reference" / name / "raw").receipts()
+        read = [one for one in receipts if one["scale"] == "talk"]
         if read:
             yield name, read
 
@@ -249,8 +259,10 @@ def test_what_is_skipped_is_said_with_its_reason():
 
 def test_receipts_of_the_data_set_tell_the_time(data_sets):
     design = talk("placement")
-    raw = raw_directory("mine", design.name)
-    evidence.record(raw, "block-01/receipt-0123456789ab.json", evidence.pretty_json(receipt(300, 6)))
+    raw = made_directory("mine", design.name)
+    evidence.BlockWriter(raw, 1).record_receipt("0123456789ab", {"schema_version": 1, **receipt(300, 6)})
+    assert estimate(design, "mine", [2, 3]).earlier_blocks == 1, "an open block that is whole counts"
+    seal(raw, 1, "0123456789ab")
     told = estimate(design, "mine", [2, 3])
     assert (told.seconds, told.earlier_blocks) == (600, 1)
     assert estimate(design, "another", [2, 3]).earlier_blocks == 0

@@ -114,7 +114,7 @@ def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
     done = foreign.measure("tiny", site="foreign")
     assert done.returncode == 0, done.stdout + done.stderr
     assert changes(before, both(foreign)) == {"left": [], "right": []}
-    sidecars = {p.stem: json.loads(p.read_text()) for p in foreign.tiny.glob("block-01/*/attempt-1/*mirrored.json")}
+    sidecars = {one["variant"]: one for one in foreign.sidecars("tiny") if one["variant"].endswith("mirrored")}
     journal, snapshots = sidecars["journal-mirrored"], sidecars["snapshot-mirrored"]
     assert journal["facts"]["replayed_bytes"] > 0
     assert journal["waits"][-1]["outcome"] == "replayed"
@@ -136,7 +136,7 @@ def test_after_a_crash_only_what_the_ledger_names_is_there_and_clean_removes_it(
 
     def sized():
         assert process.poll() is None, "the run ended before the test could kill it"
-        return foreign.tiny.exists() and any(foreign.tiny.rglob("round-*.json"))
+        return any("/round-" in name for name in foreign.files())
 
     wait_until(sized, "the first cell's size", seconds=120)
     for pid in descendants(process.pid):

@@ -20,9 +20,11 @@ from replay.procedures.drivers import fio_clients
 from replay.procedures.offered_rate import OfferedRate, peak_key
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.daemons import SteadyWatch
+from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients
 from support.bench import bench_of
+from support.evidence import evidence_of
 from support.smoke import measure_as_shipped
 
 SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
@@ -146,7 +148,7 @@ def option(job, name):
 
 
 def test_the_peak_is_found_once_for_all_shares_and_kept_as_evidence(offered, tmp_path):
-    offered.open_block(tmp_path, sets_of(offered, "random-read"))
+    offered.open_block(BlockWriter(tmp_path / "raw", 1), sets_of(offered, "random-read"))
     assert offered.components == ["pilot"]
     assert (option(offered.jobs[0], "iodepth"), option(offered.jobs[0], "rate_iops")) == ("16", None)
     [peak] = offered.driver.peaks.values()
@@ -156,12 +158,12 @@ def test_the_peak_is_found_once_for_all_shares_and_kept_as_evidence(offered, tmp
         "round-1.jobs.fio", "round-1.json", "round-1.result.json", "round-1.stderr", "round-1.stdout",
     ]  # fmt: skip
     offered.driver.peaks.clear()
-    offered.open_block(tmp_path, sets_of(offered, "random-read"))
-    assert (notes[0].parent / "round-2.json").exists(), "a later block finds its own"
+    offered.open_block(BlockWriter(tmp_path / "raw", 1), sets_of(offered, "random-read"))
+    assert (notes[0].parents[1] / "round-2" / "round-2.json").exists(), "a later block finds its own"
 
 
 def test_a_cell_offers_its_share_of_the_peak_at_random_moments(offered, tmp_path):
-    offered.open_block(tmp_path, sets_of(offered, "random-read"))
+    offered.open_block(BlockWriter(tmp_path / "raw", 1), sets_of(offered, "random-read"))
     [peak] = offered.driver.peaks.values()
     [cell] = cells(offered, "random-read", offered_share=0.7)
     measured = offered.run(cell, seed=1)
@@ -184,7 +186,7 @@ def test_a_mix_offers_reads_and_writes_in_their_shares(offered):
 def test_a_closed_loop_that_fails_stops_the_block(offered, tmp_path):
     offered.outputs = b"fio: cannot"
     with pytest.raises(ReplayError, match="the peak could not be found"):
-        offered.open_block(tmp_path, sets_of(offered, "random-read"))
+        offered.open_block(BlockWriter(tmp_path / "raw", 1), sets_of(offered, "random-read"))
     assert offered.driver.peaks == {}
 
 
@@ -237,5 +239,5 @@ def test_a_rate_that_is_offered_is_met_below_the_peak(campaign):
             0.5 * float(row["peak_operations_per_second"]), rel=0.01
         )
         assert float(row["offered_share_met"]) > 0.7
-    evidence = [path.name for path in campaign.raw("fio-offered-rate").rglob("round-1.*")]
+    evidence = [name.rpartition("/")[2] for name in evidence_of(campaign.raw("fio-offered-rate"))]
     assert evidence.count("round-1.result.json") == 2

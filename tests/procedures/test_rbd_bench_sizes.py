@@ -9,8 +9,9 @@ import pytest
 from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
-from replay.procedures.drivers import one_tool, pilots
+from replay.procedures.drivers import one_tool
 from replay.procedures.single_tool import SingleTool
+from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from support.bench import bench_of
 
@@ -56,8 +57,7 @@ def sized(tmp_path, monkeypatch):
             return Measured([], {"stdout": ("stdout", text.encode())}, 0, "", "", 1.0, {})
 
         monkeypatch.setattr(one_tool, "run_observed", run)
-        monkeypatch.setattr(pilots, "record", lambda *a: None)
-        made.driver.pilot(tmp_path, cell)
+        made.driver.pilot(BlockWriter(tmp_path / "raw", 1), cell)
         assert charged == made.totals, "each pilot is charged with what it was told to write"
         return made, cell, made.driver.io_total_bytes[cell.cell_id]
 

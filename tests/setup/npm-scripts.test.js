@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 
 import { runTask } from "../../scripts/npm/tasks.mjs";
 import { size } from "../../scripts/npm/ratio-summary.mjs";
@@ -14,6 +15,8 @@ import { patient } from "../../scripts/npm/patience.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const { problemWith } = createRequire(import.meta.url)("../../scripts/npm/node-version.cjs");
+
+const listOf = (folder) => readdirSync(folder, { recursive: true }).sort();
 
 describe("an npm script", () => {
   it("names a Node that is too old, and the way to get a newer one", () => {
@@ -46,18 +49,70 @@ describe("an npm script", () => {
     }
   });
 
-  const programs = ["start", "test", "present", "build", "check", "wording", "freeze", "pdf", "perf", "lint"];
-  for (const name of programs) {
-    it(`${name} answers --help`, () => {
-      const done = spawnSync("node", ["scripts/npm/run.cjs", name, "--help"], {
-        cwd: ROOT,
+  const inJavaScript = [
+    "start",
+    "test",
+    "present",
+    "build",
+    "check",
+    "wording",
+    "freeze",
+    "pdf",
+    "perf",
+    "lint",
+  ];
+  const inPython = ["preflight", "measure", "derive", "claims", "clean", "sandbox"];
+
+  describe("in a checkout where nothing is installed", () => {
+    let checkout;
+    before(() => {
+      checkout = mkdtempSync(path.join(tmpdir(), "replay-fresh-"));
+      for (const part of ["package.json", "pyproject.toml", "replay", "scripts", "deck", "config"])
+        cpSync(path.join(ROOT, part), path.join(checkout, part), { recursive: true });
+    });
+    after(() => rmSync(checkout, { recursive: true, force: true }));
+    const run = (...args) => {
+      const before = listOf(checkout);
+      const done = spawnSync(process.execPath, ["scripts/npm/run.cjs", ...args], {
+        cwd: checkout,
         encoding: "utf8",
+        env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
         timeout: patient(60_000),
       });
-      assert.equal(done.status, 0, done.stderr);
-      assert.match(done.stdout, new RegExp(`npm (run )?${name}`));
-    });
-  }
+      assert.deepEqual(listOf(checkout), before, "something was installed");
+      return done;
+    };
+
+    for (const name of [...inJavaScript, ...inPython])
+      it(`${name} answers --help, and nothing is installed for that`, () => {
+        const { status, stdout, stderr } = run(name, "--help");
+        assert.equal(status, 0, stderr);
+        assert.match(stdout, new RegExp(`npm (run )?${name}|replay ${name}`));
+        assert.equal(stderr, "");
+      });
+
+    for (const name of [...inJavaScript, ...inPython])
+      it(`${name} refuses an option that it does not have`, () => {
+        const { status, stdout, stderr } = run(name, ...(name === "sandbox" ? ["up"] : []), "--zzz=1");
+        assert.equal(status, 2);
+        assert.match(stderr, /^(npm|.*replay) [\w ]+: there is no option --zzz\n {2}next: see .* --help\n$/);
+        assert.equal(stdout, "");
+      });
+
+    for (const [name, ...rest] of [
+      ...["present", "build", "pdf", "wording", "freeze", "derive", "claims"].map((one) => [one]),
+      ...["measure", "preflight"].map((one) => [one, "--site", "sandbox"]),
+      ["measure", "--site", "sandbox", "--dry-run"],
+    ])
+      it(`${[name, ...rest].join(" ")} refuses what cannot be a data set's name`, () => {
+        const { status, stderr } = run(name, ...rest, "--data", "Bad_Name");
+        assert.equal(status, 2);
+        assert.match(
+          stderr,
+          /^.*: --data: 'Bad_Name' is not a data set's name: .*\n {2}next: see .* --help\n$/,
+        );
+      });
+  });
 });
 
 describe("the report of a test run", () => {

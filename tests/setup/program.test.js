@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { portOf, readOptions, requireOneOf } from "../../scripts/npm/program.mjs";
+import { nearest } from "../../scripts/npm/nearest.mjs";
+import {
+  portOf,
+  readOptions,
+  requireCount,
+  requireDataSetName,
+  requireOneOf,
+} from "../../scripts/npm/program.mjs";
 
 const PROGRAM = {
   command: "npm run bake --",
@@ -31,9 +38,17 @@ describe("the options of a small program", () => {
 
   it("that are wrong are named, with the way to the right ones", () => {
     const problem = (...args) => readOptions(PROGRAM, args).problem;
-    assert.match(problem("--cold"), /--cold[^]*\nSee: npm run bake -- --help$/);
-    assert.match(problem("cake"), /cake/);
-    assert.match(problem("--port", "eighty"), /^--port wants a number up to 65535, not “eighty”\nSee:/);
+    const said = (what, meant) =>
+      `npm run bake: ${what}\n  next: ${meant ? `did you mean '${meant}'? ` : ""}see npm run bake -- --help`;
+    assert.equal(problem("--cold"), said("there is no option --cold"));
+    assert.equal(problem("--prot=80"), said("there is no option --prot", "--port"));
+    assert.equal(problem("-x"), said("there is no option -x"));
+    assert.equal(problem("cake"), said("'cake' is not understood: options begin with --"));
+    assert.equal(problem("--hot", "--", "--out"), said("'--out' is not understood: options begin with --"));
+    assert.equal(problem("--hot=very"), said("--hot takes no value"));
+    assert.equal(problem("--out"), said("--out wants a value"));
+    assert.equal(problem("--out", "--hot"), said("--out wants a value"));
+    assert.equal(problem("--port", "eighty"), said("--port wants a number up to 65535, not 'eighty'"));
   });
 });
 
@@ -48,5 +63,27 @@ it("a port is a number that there is", () => {
 it("an option that takes certain words takes no other", () => {
   requireOneOf("cut", ["20", "40"], undefined);
   requireOneOf("cut", ["20", "40"], "20");
-  assert.throws(() => requireOneOf("cut", ["20", "40"], "30"), /--cut wants 20 or 40, not “30”/);
+  assert.throws(() => requireOneOf("cut", ["20", "40"], "30"), /--cut 30: expected one of 20, 40/);
+});
+
+it("a data set has a name that can stand in a path and in an address", () => {
+  for (const name of [undefined, "reference", "16-2", ["mine", "yours"]]) requireDataSetName("data", name);
+  for (const name of ["Bad_Name", "", "-x", "a.b", "../x", ["mine", "Yours"]])
+    assert.throws(() => requireDataSetName("data", name), /^Error: --data: '.*' is not a data set's name/);
+});
+
+it("a count is a whole number from 1", () => {
+  requireCount("rounds", "7");
+  for (const wrong of ["0", "-1", "1.5", "many", ""])
+    assert.throws(() => requireCount("rounds", wrong), /--rounds wants a whole number from 1, not '/);
+});
+
+it("a word is taken for the known one that it is most like, if it is like any", () => {
+  const known = ["reference", "release-18", "release-20", "local"];
+  assert.equal(nearest("referense", known), "reference");
+  assert.equal(nearest("Local", known), "local");
+  assert.equal(nearest("release-2", known), "release-20");
+  assert.equal(nearest("nowhere", known), null);
+  assert.equal(nearest("", known), null);
+  assert.equal(nearest("x", []), null);
 });

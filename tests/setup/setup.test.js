@@ -304,8 +304,16 @@ describe("programs that are too old", () => {
   });
 });
 
-it("a wrong option is refused with the usage", (t) => {
-  const { status, error } = new FakeSystem(t).setup("--for", "nothing");
-  assert.equal(status, 2);
-  assert.match(error, /usage: scripts\/setup/);
+it("a wrong option is named, with the way to the right ones", (t) => {
+  for (const [args, what] of [
+    [["--for", "nothing"], "--for nothing: expected one of present, derive, client, sandbox, start, test"],
+    [["--for"], "--for wants a value"],
+    [["--chek=yes"], "there is no option --chek"],
+    [["test"], "'test' is not understood: options begin with --"],
+  ]) {
+    const { status, error, changes } = new FakeSystem(t).setup(...args);
+    assert.equal(status, 2);
+    assert.equal(error.trim(), `scripts/setup: ${what}\n  next: see scripts/setup --help`);
+    assert.deepEqual(changes, []);
+  }
 });

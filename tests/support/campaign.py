@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,9 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
-from replay.raw.read import plain
+from replay.raw.documents import plain
 from replay.sandbox import load
+from support.evidence import evidence_of
 from support.patience import patient, wait_until
 
 
@@ -91,14 +93,14 @@ class Campaign:
         return self.folder / "benchmarks" / "trial" / experiment / "raw"
 
     def evidence(self, experiment: str) -> bytes:
-        """All raw output of an experiment, as it was before large files were compressed."""
-        files = sorted(path for path in self.raw(experiment).rglob("*") if path.is_file())
-        return b"".join(plain(path.name, path.read_bytes()) for path in files)
+        """All raw output of an experiment in one."""
+        files = evidence_of(self.raw(experiment))
+        return b"".join(plain(name, files[name]) for name in sorted(files))
 
     def sidecars(self, experiment: str) -> list[dict]:
-        paths = sorted(self.raw(experiment).glob("block-*/*/attempt-*/*.json"))
-        names = [path for path in paths if path.name != "attempt.json" and path.name.count(".") == 1]
-        return [json.loads(path.read_text()) for path in names]
+        files = evidence_of(self.raw(experiment))
+        names = [name for name in sorted(files) if re.fullmatch(r"block-\d+/[^/]+/attempt-\d+/[^.]+\.json", name)]
+        return [json.loads(files[name]) for name in names if not name.endswith("/attempt.json")]
 
     def cluster(self, name: str) -> Cluster:
         one = load(self.sandbox_directory).clusters[name]

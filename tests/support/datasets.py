@@ -7,9 +7,11 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from support.evidence import members_of, pack_again
 from support.rawtree import RawTree, rbd_bench_output
 
 POINT = "write-seq-4096"
@@ -30,19 +32,59 @@ def copied(original: Path, target: Path) -> Path:
     return Path(shutil.copytree(original, target))
 
 
+def pack_of(data_set: Path, name: str) -> Path:
+    """Return the pack that holds a file, which is named as in an unpacked `raw/`, or held it before it was removed."""
+    experiment, _, path = name.partition("/raw/")
+    (pack,) = (data_set / experiment / "raw").glob(f"{path.partition('/')[0]}-*.tar.gz")
+    return pack
+
+
+def content_of(data_set: Path, name: str) -> bytes:
+    """Return a file of a pack."""
+    return members_of(pack_of(data_set, name))[name.partition("/raw/")[2]]
+
+
+def alter(data_set: Path, name: str, change: Callable[[bytes], bytes | None]) -> None:
+    """Alter a file of a pack, or remove it where `change` gives None."""
+    member = name.partition("/raw/")[2]
+    pack_again(pack_of(data_set, name), lambda one, content: change(content) if one == member else content)
+
+
 def append(path: Path) -> None:
     """Alter a file."""
     path.write_bytes(path.read_bytes() + b"x")
 
 
-def set_ratio(data_set: Path, ratio: float) -> list[Path]:
+def append_raw(data_set: Path, name: str = STDOUT) -> None:
+    """Alter a file of a pack."""
+    alter(data_set, name, lambda content: content + b"x")
+
+
+def remove(data_set: Path, name: str = STDOUT) -> None:
+    """Remove a file from a pack."""
+    alter(data_set, name, lambda content: None)
+
+
+def put_back(data_set: Path, content: bytes, name: str = STDOUT) -> None:
+    """Put a file that was removed back into its pack."""
+    pack_again(pack_of(data_set, name), lambda one, inside: inside, added={name.partition("/raw/")[2]: content})
+
+
+def set_ratio(data_set: Path, ratio: float) -> list[str]:
     """Write what rbd bench would have said, had journaling divided the rate of sequential 4 KiB writes by `ratio`."""
-    paths = sorted(data_set.glob(f"rbd-journaling/raw/block-*/{POINT}/attempt-*/with-journal.stdout"))
-    for path in paths:
-        levels = json.loads(path.with_suffix(".json").read_text())["levels"]
-        said = re.search(r"^elapsed.* ops/sec: +(\S+)", path.with_name("without-journal.stdout").read_text(), re.M)
-        path.write_text(rbd_bench_output(levels, float(said[1]) / ratio))
-    return paths
+    changed = []
+    for pack in sorted((data_set / "rbd-journaling" / "raw").glob("block-*.tar.gz")):
+        files = members_of(pack)
+        said = {}
+        for name in files:
+            if re.fullmatch(rf"block-\d+/{POINT}/attempt-\d+/with-journal\.stdout", name):
+                levels = json.loads(files[name.removesuffix("stdout") + "json"])["levels"]
+                other = files[name.replace("with-journal.stdout", "without-journal.stdout")].decode()
+                rate = float(re.search(r"^elapsed.* ops/sec: +(\S+)", other, re.M)[1])
+                said[name] = rbd_bench_output(levels, rate / ratio).encode()
+        pack_again(pack, lambda name, content, said=said: said.get(name, content))
+        changed += said
+    return changed
 
 
 def manifest_of(data_set: Path) -> dict[str, Any]:

@@ -1,8 +1,10 @@
-"""Makes a whole `raw/` as measuring would, for tests: designs, attempts, receipts, SHA256SUMS. No cluster, no clock.
+"""Makes a whole `raw/` as measuring would, for tests: designs, open blocks, packs, SHA256SUMS. No cluster, no clock.
 
 tree = RawTree(tmp_path / "demo" / "rbd-journaling")
-tree.measure(blocks=2)              # every set of every block, sealed, with receipts
-tree.attempt(1, "write-seq-4096")   # one more attempt of a set
+tree.measure(blocks=2)              # every set of every block, with receipts, a pack each
+tree.attempt(1, "write-seq-4096")   # one more attempt of a set, in an open block
+
+With `sealed=False` blocks stay open, and `tree.path("block-01/…")` is a file that a test can alter in its place.
 """
 
 from __future__ import annotations
@@ -13,9 +15,14 @@ import itertools
 import json
 import math
 import random
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from replay.raw.history import History
+from replay.raw.pack import write_pack
+from replay.raw.sums import read_sums
 
 VARIANTS = (
     {"name": "without-journal", "label": "Without journal", "reference": True, "control": False},
@@ -89,11 +96,13 @@ class RawTree:
         tool: str = "rbd_bench",
         compress: bool = False,
         write_design: bool = True,
+        sealed: bool = True,
         **public: Any,
     ) -> None:
         self.directory = Path(directory)
         self.raw = self.directory / "raw"
         self.rate, self.old_release, self.tool, self.compress = rate, old_release, tool, compress
+        self.sealed = sealed
         factors = factors or {"io_type": ["read", "write"], "io_pattern": ["seq"], "io_size_bytes": [4096, 65536]}
         self.factors = {name: list(levels) for name, levels in factors.items()}
         self.variants = [dict(one) for one in variants]
@@ -133,7 +142,7 @@ class RawTree:
         self.record(f"design-{self.design_digest}.json", self.public)
 
     def measure(self, blocks: int = 1, first: int = 1) -> RawTree:
-        """Measure every set of these blocks, once and well, each block with its receipt."""
+        """Measure every set of these blocks, once and well, each block with its receipt, and seal it."""
         for block in range(first, first + blocks):
             for point in self.points:
                 self.attempt(block, point)
@@ -163,9 +172,10 @@ class RawTree:
     ) -> Path:
         """Write one attempt of a set. By variant: `invalid` reasons, `outputs` (role to text) and `facts`."""
         invalid, outputs, facts = invalid or {}, outputs or {}, facts or {}
-        folder = self.raw / f"block-{block:02d}" / point
-        number = number or 1 + len(list(folder.glob("attempt-*")))
-        folder = folder / f"attempt-{number}"
+        root = self.opened(block)
+        set_folder = root / f"block-{block:02d}" / point
+        number = number or 1 + self._attempts(block, point, set_folder)
+        folder = set_folder / (f"attempt-{number}" if seal else f".attempt-{number}.partial")
         started, names = self.moment(), []
         for position, one in enumerate(self.variants):
             name, levels = one["name"], self.points[point]
@@ -186,8 +196,8 @@ class RawTree:
                 "facts": dict(facts.get(name) or {}),
             }  # fmt: skip
             for role, text in {**texts, "stderr": ""}.items():
-                names.append(self._write(folder / f"{name}.{role}", text.encode()))
-            names.append(self._write(folder / f"{name}.json", _json(sidecar)))
+                names.append(self._write(folder / f"{name}.{role}", text.encode(), root))
+            names.append(self._write(folder / f"{name}.json", _json(sidecar), root))
         if seal:
             problems = [{"variant": name, "reason": reason, "detail": ""} for name, reason in invalid.items()]
             facts_of_seal = {
@@ -197,43 +207,80 @@ class RawTree:
                 "valid": not invalid and status == "complete", "invalid": problems, "started_at": started,
                 "ended_at": self.moment(),
             }  # fmt: skip
-            names.append(self._write(folder / "attempt.json", _json(facts_of_seal), compress=False))
-            self._append(names)
+            names.append(self._write(folder / "attempt.json", _json(facts_of_seal), root, compress=False))
+            self._append(names, root)
         return folder
 
     def receipt(self, block: int) -> None:
-        """Write a block's receipt."""
+        """Write a block's receipt, and seal the block unless it is sealed for this plan already."""
         plan = digest([block, sorted(self.public["cells"])])
         content = {"schema_version": 1, "experiment": self.directory.name, "block": block, "plan": plan,
                    "design": self.design_digest, "ended_at": self.moment()}  # fmt: skip
         self.record(f"block-{block:02d}/receipt-{plan}.json", content)
+        if self.sealed and not (self.raw / f"block-{block:02d}-{plan}.tar.gz").exists():
+            self.seal(block, plan)
+
+    def seal(self, block: int, plan: str) -> Path:
+        """Pack an open block; return the pack."""
+        root = self.opened(block)
+        pack = self.raw / f"block-{block:02d}-{plan}.tar.gz"
+        write_pack(pack, read_sums(root), lambda name: (root / name).read_bytes(), "")
+        self._append([pack.name], self.raw)
+        shutil.rmtree(root)
+        return pack
+
+    def opened(self, block: int) -> Path:
+        """Return the folder of a block that is not sealed."""
+        return self.raw / f"block-{block:02d}.open"
+
+    def path(self, name: str) -> Path:
+        """Return a file of an open block by its path in there, which begins with the block."""
+        return self.raw / f"{name.partition('/')[0]}.open" / name
+
+    def files(self, pattern: str) -> list[Path]:
+        """Return the files of open blocks that match a pattern."""
+        return sorted(self.raw.glob(f"block-*.open/{pattern}"))
+
+    def packs(self) -> list[Path]:
+        """Return the packs."""
+        return sorted(self.raw.glob("block-*.tar.gz"))
+
+    def _attempts(self, block: int, point: str, folder: Path) -> int:
+        """Return how many attempts of a set there are."""
+        sealed = 0
+        if any(self.raw.glob(f"block-{block:02d}-*.tar.gz")):
+            sealed = max((number for number, _ in History(self.raw).attempts(block, point)), default=0)
+        return max(sealed, len(list(folder.glob("attempt-*"))))
 
     def record(self, name: str, content: Mapping[str, Any]) -> Path:
-        """Write one listed JSON file that belongs to no attempt."""
-        path = self.raw / name
+        """Write one listed JSON file that belongs to no attempt; a pilot's belongs to block 1."""
+        block = int(name[6:8]) if name.startswith("block-") else 1
+        root = self.raw if name.startswith("design-") else self.opened(block)
+        path = root / name
         if not path.exists():
-            self._append([self._write(path, _json(content), compress=False)])
+            self._append([self._write(path, _json(content), root, compress=False)], root)
         return path
 
     def reseal(self) -> None:
-        """List all files anew, as they now are."""
-        paths = sorted(path for path in self.raw.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
-        (self.raw / "SHA256SUMS").write_text("")
-        self._append([path.relative_to(self.raw).as_posix() for path in paths])
+        """List all files of open blocks anew, as they now are."""
+        for root in sorted(self.raw.glob("block-*.open")):
+            paths = sorted(path for path in root.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
+            (root / "SHA256SUMS").write_text("")
+            self._append([path.relative_to(root).as_posix() for path in paths], root)
 
     def _output(self, block: int, variant: str, levels: Mapping[str, Any]) -> str:
         return rbd_bench_output(levels, self.rate(block, variant, levels), old=self.old_release)
 
-    def _write(self, path: Path, content: bytes, compress: bool | None = None) -> str:
+    def _write(self, path: Path, content: bytes, root: Path, compress: bool | None = None) -> str:
         if self.compress if compress is None else compress:
             path, content = path.with_name(path.name + ".gz"), gzip.compress(content, mtime=0)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        return path.relative_to(self.raw).as_posix()
+        return path.relative_to(root).as_posix()
 
-    def _append(self, names: Sequence[str]) -> None:
-        lines = [f"{hashlib.sha256((self.raw / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
-        with (self.raw / "SHA256SUMS").open("a") as file:
+    def _append(self, names: Sequence[str], root: Path) -> None:
+        lines = [f"{hashlib.sha256((root / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+        with (root / "SHA256SUMS").open("a") as file:
             file.write("".join(lines))
 
 

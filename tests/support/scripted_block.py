@@ -33,8 +33,8 @@ from replay.measure.bench import Bench, spending_of
 from replay.measure.guard import Guard
 from replay.measure.procedure import Driver, Procedure
 from replay.owned.ledger import Ledger
-from replay.raw.evidence import seal_leftovers
 from replay.raw.record import Measured
+from replay.raw.seal import recover
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
@@ -128,7 +128,7 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
     )
     runner.versions = lambda *_: {}
     raw = folder / "raw"
-    seal_leftovers(raw)
+    recover(raw)
     Scripted.media = Media(folder / "media", kill_after)
     Scripted.void = set((folder / "void").read_text().split()) if (folder / "void").exists() else set()
     try:

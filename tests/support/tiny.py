@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from support.campaign import Campaign
+from support.evidence import evidence_of
 
 TINY = {
     "name": "tiny",
@@ -63,8 +64,4 @@ class Bench(Campaign):
 
     def files(self) -> dict[str, bytes]:
         """Every file of raw output that stays, by name."""
-        return {
-            path.relative_to(self.tiny).as_posix(): path.read_bytes()
-            for path in self.tiny.rglob("*")
-            if path.is_file() and path.name != "SHA256SUMS"
-        }
+        return evidence_of(self.tiny)

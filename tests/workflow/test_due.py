@@ -13,7 +13,7 @@ from replay.base.paths import config_directory
 from replay.derive.__main__ import main
 from replay.derive.part import PART, current_part
 from replay.workflow.dataset import derive_data_set
-from support.datasets import STDOUT, append, manifest_of, measured, rows_of
+from support.datasets import append, append_raw, manifest_of, measured, rows_of
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_programs_of_another_version_are_a_reason(directory):
 
 
 def test_raw_output_that_was_altered_is_an_error_even_where_nothing_is_due(data_set, directory):
-    append(data_set / STDOUT)
+    append_raw(data_set)
     with pytest.raises(EvidenceError, match="altered"):
         current_part(directory)
     with pytest.raises(EvidenceError, match="altered"):

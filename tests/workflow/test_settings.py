@@ -50,9 +50,10 @@ def test_without_configuration_it_is_about_every_data_set_that_has_raw_output(be
 def test_an_experiment_is_derived_from_its_sealed_blocks_and_its_configuration(benchmarks):
     tree = measured(benchmarks / "two", blocks=2)
     sources = read_settings({"data": "two"}).sources("two", "rbd-journaling")
-    (sealed,) = {path.name for path in (tree.raw / "block-02").glob("receipt-*")}
     assert f"{tree.raw}/SHA256SUMS" in sources
-    assert f"{tree.raw}/block-02/{sealed}" in sources
+    assert {str(pack) for pack in tree.packs()} <= set(sources)
+    tree.attempt(3, "write-seq-4096")
+    assert f"{tree.opened(3)}/SHA256SUMS" in read_settings({"data": "two"}).sources("two", "rbd-journaling")
     assert "config/experiments/rbd-journaling.yaml" in sources
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from replay.workflow import warm
 from replay.workflow.job import main
-from support.datasets import STDOUT, append, measured
+from support.datasets import append_raw, measured
 from support.patience import patient
 
 
@@ -42,7 +42,7 @@ def test_a_warm_process_runs_jobs_tells_what_they_say_and_their_status_and_ends(
             time.sleep(0.02)
         assert warm.run_warm(derive(tmp_path)) == 0
         assert capsys.readouterr().out == "rbd-journaling: 12 cells, 32 files changed\n"
-        append(data_set / STDOUT)
+        append_raw(data_set)
         assert warm.run_warm(derive(tmp_path)) == 3
         assert "altered" in (tmp_path / "log").read_text()
         assert warm.run_warm(["dance"]) == 1, "a job that breaks fails, and nothing else with it"

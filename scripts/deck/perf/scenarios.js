@@ -1,7 +1,8 @@
 /** The scenarios: which talk is opened, where, and what is measured on both sides, round by round. */
 /* global document -- in functions that run in the page */
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -37,9 +38,12 @@ async function buildPlain(outDir) {
 export async function readyScenarios({ charts, points, changes }) {
   const root = await mkdtemp(path.join(tmpdir(), "replay-perf-"));
   const servers = [];
+  const remove = () => rmSync(root, { recursive: true, force: true });
+  process.on("exit", remove);
   const close = async () => {
     await Promise.all(servers.map((server) => server.close()));
-    await rm(root, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
   };
   try {
     const plain = path.join(root, "plain");

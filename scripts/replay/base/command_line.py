@@ -26,6 +26,18 @@ INTERRUPTED = 130
 #: What a shell reports of a program whose reader went away (128 + SIGPIPE), as in `replay claims … | head`.
 READER_GONE = 141
 
+#: What argparse says of wrong use, and what every program of Replay says instead: the deck's are not written in Python.
+_SENTENCES = (
+    (r"the following arguments are required: (.+)", r"\1 is missing"),
+    (r"one of the arguments (.+) is required", r"one of \1 is missing"),
+    (r"unrecognized arguments: (\S+).*", r"'\1' is not understood: options begin with --"),
+    (r"argument (\S+): not allowed with argument (\S+)", r"\1 does not go with \2"),
+    (r"argument (\S+): expected (?:one|at least one) argument", r"\1 wants a value"),
+    (r"argument (\S+): ignored explicit argument .*", r"\1 takes no value"),
+    (r"argument (\S+): invalid int value: ('.*')", r"\1 wants a whole number, not \2"),
+    (r"argument (\S+): (.*)", r"\1: \2"),
+)
+
 _DATA_SET = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
@@ -37,6 +49,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with status 2, what is wrong, and where the options are listed."""
+        for pattern, sentence in _SENTENCES:
+            if found := re.fullmatch(pattern, message, re.DOTALL):
+                message = found.expand(sentence)
+                break
         self.refuse(message)
 
     def refuse(self, message: str, hint: str = "") -> NoReturn:

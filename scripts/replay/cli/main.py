@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from replay.base.command_line import Parser
 from replay.base.invocation import called_as, remember_call, replay_command
@@ -27,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     if options.completion:
         return _print_completion(options.completion)
+    if options.options_of:
+        print(json.dumps(declared(COMMANDS[options.options_of].command.parser())))
+        return 0
     if options.setup_level:
         print(COMMANDS[options.command].level(options) if options.command else NOTHING)
         return 0
@@ -47,11 +52,34 @@ def whole_grammar() -> Parser:
     parser.add_argument("--completion", choices=SHELLS, help="print the completion script of a shell, to be sourced")
     # For the script ./replay of a checkout, which sets up what a command needs before it runs it.
     parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)
+    # For scripts/npm/tasks.mjs, which looks for those that npm has taken as its own.
+    parser.add_argument("--options-of", choices=tuple(COMMANDS), help=argparse.SUPPRESS)
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
     for name, entry in COMMANDS.items():
         one = commands.add_parser(name, help=entry.command.summary, **entry.command.texts())
         entry.command.add_arguments(one)
     return parser
+
+
+def declared(parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """Return what a command takes, its subcommands included.
+
+    `options`: by name without dashes, `{"type": "boolean"}` for a flag and `{"type": "string"}` for what takes a value;
+    `words`: what chooses a subcommand, and what it takes besides options.
+    """
+    options: dict[str, dict[str, str]] = {}
+    words: list[str] = []
+    for action in parser._actions:
+        if not action.option_strings:
+            words += map(str, action.choices or ())
+        for name in action.option_strings:
+            if name.startswith("--") and name != "--help":
+                options[name.removeprefix("--")] = {"type": "boolean" if action.nargs == 0 else "string"}
+        for one in action.choices.values() if isinstance(action.choices, Mapping) else ():
+            inner = declared(one)
+            options |= inner["options"]
+            words += inner["words"]
+    return {"options": options, "words": words}
 
 
 def _print_completion(shell: str) -> int:

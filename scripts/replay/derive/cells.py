@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
@@ -12,9 +17,13 @@ from replay.derive.amplification import Entity, ledger_entities
 from replay.derive.bins import Binned, Wanted, binned
 from replay.derive.computed import computed_metrics
 from replay.derive.sampling import sampler_seconds, sampling_metrics
-from replay.raw.read import SEAL, AttemptFiles, Listing, parse_json, plain, read_verified
+from replay.raw.documents import parse_json, plain
+from replay.raw.read import ATTEMPT, RECEIPT, SEAL, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.tools import OutputError, Result, find_adapter, judge
 
+Designs = dict[str, dict[str, Any]]
+#: What nobody asks a sidecar once its cell is a row: with a hundred thousand cells it would fill the memory.
+_DONE_WITH = ("argv", "versions", "health", "files", "levels", "seed", "position", "set_index")
 # A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
 _SIDECAR = re.compile(r"[^.]+\.json", re.ASCII)
 
@@ -53,59 +62,104 @@ class AttemptRecord:
     notes: tuple[str, ...] = ()
 
     @property
+    def key(self) -> tuple[int, str, int]:
+        """What tells the attempt from all others of its experiment."""
+        return self.block, self.point, self.number
+
+    @property
     def cell_ids(self) -> frozenset[str]:
         """The cells that the attempt holds."""
         return frozenset(row.cell_id for row in self.rows)
 
 
 @dataclass
+class Loaded:
+    """What the evidence of an experiment holds: attempts in order of block, point and number, and receipts."""
+
+    attempts: list[AttemptRecord] = field(default_factory=list)
+    receipts: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+@dataclass
 class Cache:
-    """What a long-lived process has read: attempts by folder with their digests, and other files found unaltered."""
+    """What a long-lived process has read: packs and open blocks by their state, attempts by their files' digests."""
 
-    attempts: dict[str, tuple[tuple[Wanted, tuple[str, ...]], AttemptRecord]] = field(default_factory=dict)
-    verified: dict[str, str] = field(default_factory=dict)
+    blocks: dict[str, tuple[Any, Loaded]] = field(default_factory=dict)
+    attempts: dict[str, tuple[Any, AttemptRecord]] = field(default_factory=dict)
 
 
-def load_attempts(listing: Listing, cache: Cache, wanted: Wanted = frozenset()) -> list[AttemptRecord]:
-    """Return all sealed attempts, in order of block, point and number, verifying every file that SHA256SUMS lists.
+def load_evidence(raw: Path, cache: Cache, wanted_of: Callable[[Designs], Wanted]) -> tuple[Designs, Loaded]:
+    """Return the designs of an experiment, and all that its packs and open blocks hold, verifying every file.
 
-    Of series over time the rows hold those that are `wanted`.
-
-    Raises EvidenceError naming a file that is missing, altered or malformed.
+    Of series over time the rows hold those that are wanted by the designs. What is not sealed yet is passed over.
+    Raises EvidenceError naming a pack, its member or a file that is missing, altered, malformed or not listed.
     """
-    records, of_attempts = [], set()
-    for files in listing.attempts:
-        paths = [f"{files.directory}/{name}" for name in files.names]
-        of_attempts.update(paths)
-        state = (wanted, tuple(listing.sums[path] for path in paths))
-        known = cache.attempts.get(files.directory)
+    while True:
+        with contextlib.suppress(SealedMeanwhile):
+            listing = list_raw(raw)
+            designs = listing.designs()
+            if not designs:
+                raise EvidenceError("no design-<digest>.json", where=raw, next_step="measure the experiment again")
+            return designs, _load_blocks(listing.blocks, cache, wanted_of(designs))
+
+
+def _load_blocks(blocks: Iterable[Pack | OpenBlock], cache: Cache, wanted: Wanted) -> Loaded:
+    loaded = Loaded()
+    for block in blocks:
+        state = (wanted, block.state)
+        known = cache.blocks.get(block.name)
         if known is None or known[0] != state:
-            known = (state, _load(listing, files, wanted))
-            cache.attempts[files.directory] = known
-        records.append(known[1])
-    for path, digest in listing.sums.items():
-        if path not in of_attempts and cache.verified.get(path) != digest:
-            read_verified(listing.raw, path, digest)
-            cache.verified[path] = digest
-    return records
+            known = cache.blocks[block.name] = (state, _load_block(block, cache, wanted))
+        loaded.attempts += known[1].attempts
+        loaded.receipts += known[1].receipts
+    loaded.attempts.sort(key=lambda one: one.key)
+    for one, other in pairwise(loaded.attempts):
+        if one.key == other.key:
+            raise EvidenceError(
+                "two packs hold this attempt",
+                where=f"block {one.block}, {one.point}, attempt {one.number}",
+                next_step="restore the packs from git or from a copy",
+            )
+    return loaded
 
 
-def _load(listing: Listing, files: AttemptFiles, wanted: Wanted) -> AttemptRecord:
+def _load_block(block: Pack | OpenBlock, cache: Cache, wanted: Wanted) -> Loaded:
+    def state_of(digests: Mapping[str, str]) -> tuple[Wanted, tuple[tuple[str, str], ...]]:
+        return wanted, tuple(sorted(digests.items()))
+
+    def is_known(folder: str, digests: Mapping[str, str]) -> bool:
+        return folder in cache.attempts and cache.attempts[folder][0] == state_of(digests)
+
+    loaded = Loaded()
+    for folder in block.folders(is_known):
+        if ATTEMPT.fullmatch(folder.path):
+            if folder.contents:
+                cache.attempts[folder.path] = (state_of(folder.digests), _load(folder, wanted))
+            loaded.attempts.append(cache.attempts[folder.path][1])
+        for name, content in folder.contents.items():
+            if RECEIPT.fullmatch(f"{folder.path}/{name}"):
+                loaded.receipts.append(parse_json(f"{folder.where}{name}", content))
+    return loaded
+
+
+def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
     contents: dict[str, bytes] = {}
     stored: dict[str, str] = {}
-    for name in files.names:
-        path = f"{files.directory}/{name}"
+    for name, content in sorted(files.contents.items()):
         plain_name = name.removesuffix(".gz")
-        contents[plain_name] = plain(f"{listing.raw}/{path}", read_verified(listing.raw, path, listing.sums[path]))
-        stored[plain_name] = f"{listing.raw}/{path}"
+        stored[plain_name] = f"{files.where}{name}"
+        contents[plain_name] = plain(stored[plain_name], content)
+    if SEAL not in contents:
+        raise EvidenceError(f"no {SEAL}", where=files.where, next_step="restore it from a copy")
+    identity = _identity(files.path)
     seal = parse_json(stored[SEAL], contents[SEAL])
-    _check_identity(seal, files, stored[SEAL])
+    _check_identity(seal, identity, stored[SEAL])
     rows, notes = [], []
     for name in sorted(contents):
         if name == SEAL or not _SIDECAR.fullmatch(name):
             continue
         sidecar = parse_json(stored[name], contents[name])
-        _check_identity(sidecar, files, stored[name])
+        _check_identity(sidecar, identity, stored[name])
         row, note = _row(sidecar, contents, stored, stored[name], wanted)
         rows.append(row)
         notes += [note] if note else []
@@ -113,13 +167,17 @@ def _load(listing: Listing, files: AttemptFiles, wanted: Wanted) -> AttemptRecor
     if complete and (lost := set(seal.get("order", ())) - {row.variant for row in rows}):
         raise EvidenceError(f"no sidecar of {', '.join(sorted(lost))}", where=stored[SEAL], next_step="restore it")
     good = complete and bool(seal.get("valid")) and all(row.valid for row in rows)
-    return AttemptRecord(
-        files.block, files.point, files.number, str(seal.get("ended_at") or ""), good, tuple(rows), tuple(notes)
-    )
+    return AttemptRecord(*identity, str(seal.get("ended_at") or ""), good, tuple(rows), tuple(notes))
 
 
-def _check_identity(said: Mapping[str, Any], files: AttemptFiles, where: str) -> None:
-    if (said.get("block"), said.get("point"), said.get("attempt")) != (files.block, files.point, files.number):
+def _identity(folder: str) -> tuple[int, str, int]:
+    """Return block, point and number of an attempt, as its folder says."""
+    match = ATTEMPT.fullmatch(folder)
+    return int(match["block"]), match["point"], int(match["number"])
+
+
+def _check_identity(said: Mapping[str, Any], identity: tuple[int, str, int], where: str) -> None:
+    if (said.get("block"), said.get("point"), said.get("attempt")) != identity:
         raise EvidenceError("it belongs to another attempt than its folder says", where=where, next_step="restore it")
 
 
@@ -159,7 +217,7 @@ def _row(
             valid=valid,
             invalid_reason=reason,
             metrics=measured | computed_metrics(sidecar, measured) | sampling_metrics(costs, sidecar),
-            sidecar=sidecar,
+            sidecar=_to_keep(sidecar),
             series=binned(result.series, wanted) if valid and wanted else {},
             entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, measured)),
             sampler_seconds=costs,
@@ -168,6 +226,19 @@ def _row(
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None
     return row, note
+
+
+def _to_keep(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
+    kept = {key: value for key, value in sidecar.items() if key not in _DONE_WITH}
+    if isinstance(host := kept.get("host"), dict):
+        kept["host"] = _one_of_each(json.dumps(host))
+    return kept
+
+
+@lru_cache(maxsize=1024)
+def _one_of_each(text: str) -> Any:
+    """Return what some JSON says: cells of one machine share one object."""
+    return json.loads(text)
 
 
 def _parse(

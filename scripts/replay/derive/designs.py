@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.raw.read import Listing, read_object
 
-DESIGN = r"design-[0-9a-f]+\.json"
-RECEIPT = r"block-\d{2,}/receipt-[0-9a-f]+\.json"
 #: What a ratio divides: the usual way, and the way of designs whose question is how much a variant gains.
 REFERENCE_ON_TOP, VARIANT_ON_TOP = "reference/variant", "variant/reference"
 
@@ -79,19 +76,6 @@ class Design:
                     where=where,
                     next_step="add the missing factor to workload_factors and measure with that design",
                 )
-
-
-def load_designs(listing: Listing) -> dict[str, dict[str, Any]]:
-    """Return the designs in `raw/` by digest. Raises EvidenceError when there is none."""
-    paths = listing.matching(DESIGN)
-    if not paths:
-        raise EvidenceError("no design-<digest>.json", where=listing.raw, next_step="measure the experiment again")
-    return {path.removeprefix("design-").partition(".")[0]: read_object(listing, path) for path in paths}
-
-
-def load_receipts(listing: Listing) -> list[dict[str, Any]]:
-    """Return the receipts of all complete blocks."""
-    return [read_object(listing, path) for path in listing.matching(RECEIPT)]
 
 
 def combine(

@@ -10,9 +10,9 @@ from typing import Any
 from replay.base.tables import write_if_changed
 from replay.derive.aggregate import Chart, charts, used_frame
 from replay.derive.bins import wanted_series
-from replay.derive.cells import AttemptRecord, Cache, CellRow, load_attempts
+from replay.derive.cells import AttemptRecord, Cache, CellRow, Designs, load_evidence
 from replay.derive.configured import configured_metrics, with_added
-from replay.derive.designs import Design, combine, load_designs, load_receipts
+from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts
 from replay.derive.limits import limiters, limits
 from replay.derive.part import RATIOS, Derived, evidence_digest, sources_of, write_part
@@ -22,28 +22,24 @@ from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_csv, used_attempts, used_rows
 from replay.derive.upper_bounds import upper_bounds
-from replay.raw.read import list_raw
 
 
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
     """Verify `directory/raw`, and write `tidy.csv`, `aggregate/` and `derived.json` beside it, where they change.
 
     With `entities`, write `entities.csv` as well, where the tool says anything of them.
-    Nothing is written before every file that SHA256SUMS lists was found unaltered. With a `cache`, files that it
-    holds are not read again. Raises EvidenceError naming the file.
+    Nothing is written before every pack and file that SHA256SUMS lists was found unaltered. With a `cache`, packs that
+    it holds are not read again. Raises EvidenceError naming the file.
     """
     cache = cache or Cache()
     evidence = evidence_digest(directory)  # of before it is read: what is sealed meanwhile is left to the next run
-    listing = list_raw(directory / "raw")
-    recorded = load_designs(listing)
-    experiment = next(iter(recorded.values())).get("experiment", "")
-    sources = {**sources_of(directory, experiment), "evidence": evidence}
-    metrics = configured_metrics(experiment)
-    designs = {digest: with_added(one, metrics) for digest, one in recorded.items()}
-    records = load_attempts(listing, cache, wanted_series(designs.values()))
-    last = max(records, key=lambda one: (one.ended_at, one.block, one.point, one.number), default=None)
-    design = combine(designs, load_receipts(listing), (last.ended_at, last.cell_ids) if last else None)
-    design.check(f"{listing.raw}/design")
+    raw = directory / "raw"
+    recorded, loaded = load_evidence(raw, cache, lambda found: wanted_series(_with_metrics(found).values()))
+    sources = {**sources_of(directory, _experiment_of(recorded)), "evidence": evidence}
+    designs, records = _with_metrics(recorded), loaded.attempts
+    last = max(records, key=lambda one: (one.ended_at, *one.key), default=None)
+    design = combine(designs, loaded.receipts, (last.ended_at, last.cell_ids) if last else None)
+    design.check(f"{raw}/design")
     chosen = used_attempts(records, design)
     used = used_rows(chosen, design)
     drawn = charts(used_frame(used, design), design) + series_charts(used, design) + entity_charts(used, design)
@@ -66,6 +62,17 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     )
     write_part(directory, derived, sources, texts)
     return derived
+
+
+def _experiment_of(recorded: Designs) -> str:
+    """Return the name of the configuration that the designs come from."""
+    return next(iter(recorded.values())).get("experiment", "")
+
+
+def _with_metrics(recorded: Designs) -> Designs:
+    """Return the designs with the metrics that the configuration has gained since."""
+    metrics = configured_metrics(_experiment_of(recorded))
+    return {digest: with_added(one, metrics) for digest, one in recorded.items()}
 
 
 def _entry(

@@ -16,8 +16,8 @@ from typing import Any
 
 from replay.base.paths import config_directory
 from replay.base.tables import json_text, write_if_changed
-from replay.raw.layout import SUMS
-from replay.raw.read import list_raw, verify_all
+from replay.raw.layout import recorded_in
+from replay.raw.read import verify_all
 
 PART = "derived.json"
 #: See `derive.ratios`, which costs the import of pandas.
@@ -45,8 +45,9 @@ class Derived:
 
 
 def evidence_digest(directory: Path) -> str:
-    """Return the digest of SHA256SUMS, which stands for all raw files; empty where there is none."""
-    return _digest_of_file(directory / "raw" / SUMS)
+    """Return the digest of all SHA256SUMS, which stand for all raw files; empty where there is none."""
+    found = recorded_in(directory / "raw")
+    return hashlib.sha256("\0".join(map(_digest_of_file, found)).encode()).hexdigest() if found else ""
 
 
 def sources_of(directory: Path, experiment: str) -> dict[str, str]:
@@ -106,7 +107,7 @@ def current_part(directory: Path) -> Derived | None:
         return None
     if any(_digest_of_file(directory / name) != digest for name, digest in part["outputs"].items()):
         return None
-    verify_all(list_raw(directory / "raw"))
+    verify_all(directory / "raw")
     return _derived(directory, part)
 
 

@@ -1,29 +1,30 @@
 """`replay derive --reseal COPY`: takes altered raw files in a copy of a data set, and stamps the copy as altered.
 
-SHA256SUMS then lists the files as they are, so that the copy can be derived. The stamp (`altered.json`, see
-`replay.raw.copies`) is on disk before the first SHA256SUMS is replaced: whatever cuts this short leaves a copy that
-derive refuses, or one that says that it is altered.
+SHA256SUMS, and the list in each altered pack, then say what is there, so that the copy can be derived. The stamp
+(`altered.json`, see `replay.raw.copies`) is on disk before the first SHA256SUMS is replaced: whatever cuts this short
+leaves a copy that derive refuses, or one that says that it is altered.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import json_text
+from replay.raw import durable
+from replay.raw.alterations import Alterations, find_alterations
 from replay.raw.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
 from replay.raw.layout import exclusive, experiments_in
-from replay.raw.read import SUMS, compare
 
 SHIPPED = "reference"
 
 
 def reseal(data_set: Path) -> list[AlteredFile]:
-    """List a copy's altered files anew in SHA256SUMS, drop the missing ones, and stamp the copy; return them.
+    """List a copy's altered files anew, drop the missing ones, and stamp the copy; return them.
 
-    A file that was dropped before and is there again is listed again. Where nothing differs, nothing is written.
+    A pack may have been packed again with any `tar`. A file that was dropped before and is there again is listed again.
+    Where nothing differs, nothing is written.
     Raises ConfigurationError for what is no copy, and EvidenceError naming a file that cannot be read, or that
     SHA256SUMS never listed.
     """
@@ -36,24 +37,19 @@ def reseal(data_set: Path) -> list[AlteredFile]:
     _refuse_links(data_set, experiments)
     with exclusive(data_set):
         stamp = read_stamp(data_set) or Stamp(copied_from)
-        measured = stamp.as_measured
-        sums: dict[Path, dict[str, str | None]] = {}
+        found: list[Alterations] = []
         altered: list[AlteredFile] = []
         for name in experiments:
-            raw, prefix = data_set / name / "raw", f"{name}/raw/"
-            known = {path.removeprefix(prefix): was for path, was in measured.items() if path.startswith(prefix)}
-            recorded, found = compare(raw, known)
-            if recorded != found:
-                sums[raw / SUMS] = found
-                altered += [
-                    AlteredFile(prefix + path, recorded.get(path) or known[path], digest)
-                    for path, digest in sorted(found.items())
-                    if recorded.get(path) != digest
-                ]
+            prefix = f"{name}/raw/"
+            known = {
+                path.removeprefix(prefix): was for path, was in stamp.as_measured.items() if path.startswith(prefix)
+            }
+            found.append(find_alterations(data_set / name / "raw", known))
+            altered += [AlteredFile(prefix + path, *digests) for path, digests in sorted(found[-1].files.items())]
         if altered:
-            _replace(data_set / ALTERED, json_text(stamp.adding(altered).document()))
-            for path, found in sums.items():
-                _replace(path, "".join(f"{digest}  {name}\n" for name, digest in found.items() if digest))
+            durable.replace(data_set / ALTERED, json_text(stamp.adding(altered).document()).encode())
+        for one in found:
+            one.apply()
     return altered
 
 
@@ -94,24 +90,6 @@ def _refuse_links(data_set: Path, experiments: list[str]) -> None:
 def _how_to_copy(original: Path, name: str = "") -> str:
     name = name or f"{original.name}-altered"
     return (
-        f"alter a copy: cp -r {original} {original.with_name(name)}, edit a file of its raw/, "
+        f"alter a copy: cp -r {original} {original.with_name(name)}, alter a pack of its raw/ (see docs/deriving.md), "
         f"then: {replay_command('derive', '--reseal', name)}"
     )
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole, and have it on disk before this returns: the order of the files is what keeps them honest."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -26,7 +26,7 @@ from replay.owned.osd_settings import OsdSettings
 from replay.owned.owned_files import remove_leftover_files
 from replay.owned.pools import ensure_pools
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
-from replay.raw.evidence import seal_leftovers
+from replay.raw.seal import recover
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -77,8 +77,8 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
             progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
-        for folder in seal_leftovers(raw):
-            progress.line(f"{folder.name} of {folder.parent.name} was interrupted; it is kept, and its set runs again")
+        for sentence in recover(raw):
+            progress.line(sentence)
         if removed := remove_leftover_mounts(bench):
             progress.line(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
         if removed := remove_owned_leftovers(bench):

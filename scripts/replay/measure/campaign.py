@@ -11,7 +11,8 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.versions import versions
-from replay.raw.evidence import pretty_json, write_new
+from replay.raw import durable
+from replay.raw.documents import pretty_json
 from replay.raw.provenance import host, short_version
 
 
@@ -57,7 +58,8 @@ def ensure_campaign(folder: Path, site: Site, data_set: str, session: MonitorSes
             )
         return facts
     facts = campaign_facts(site, data_set, session)
-    write_new(path, pretty_json(facts))
+    durable.make_directory(folder)
+    durable.replace(path, pretty_json(facts))
     return facts
 
 

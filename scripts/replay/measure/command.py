@@ -25,7 +25,8 @@ from replay.design.estimate import Estimate
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure.arguments import COMMAND
 from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest
-from replay.raw.evidence import design_file, read_json, record
+from replay.raw.evidence import record_design
+from replay.raw.history import History
 from replay.raw.layout import sealed_block
 from replay.workflow.snakemake import cause_in, log_path, run_snakemake
 
@@ -48,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         return 0
     record_skipped(data_set, designs.values())
-    sealed = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
-    before = {path for path in sealed.values() if path.exists()}
+    packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
+    before = {one for one, pack in packs.items() if pack.exists()}
     plan = PlanFile(site.name, data_set, options.scale, designs, sources, tuple(todo))
     with Progress() as progress:
         progress.plan(parts_of(designs.values(), data_set, todo))
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
                 break
     if status == INTERRUPTED:
         print(f"next: {replay_command('measure', *_words(options))} goes on from there")
-    _say_costs([path for path in sealed.values() if path.exists() and path not in before])
+    _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
 
@@ -91,8 +92,7 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
     for design in designs:
         if design.skipped and not design.sets:
             refuse_copies(data_set)
-            name, content = design_file(design.public(), design.digest)
-            record(raw_directory(data_set, design.name), name, content)
+            record_design(raw_directory(data_set, design.name), design.public(), design.digest)
 
 
 def say_claims(data_set: str, names: list[str], status: int) -> int:
@@ -180,11 +180,16 @@ def _measure(plan: PlanFile, progress: Progress) -> int:
     return status
 
 
-def _say_costs(done: list[Path]) -> None:
+def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
     """Print where the time went, by component, over the blocks of this run."""
     totals: dict[str, float] = {}
-    for path in done:
-        for name, seconds in read_json(path)["costs_seconds"].items():
+    for receipt in (
+        receipt
+        for one in done
+        for receipt in History(raw_directory(data_set, one.experiment)).receipts()
+        if (receipt["block"], receipt["plan"]) == (one.block, one.plan)
+    ):
+        for name, seconds in receipt["costs_seconds"].items():
             totals[name] = totals.get(name, 0.0) + seconds
     if not totals.get("total"):
         return
@@ -200,8 +205,8 @@ def _say_costs(done: list[Path]) -> None:
 def _say_invalid(data_set: str, names: list[str]) -> None:
     for name in names:
         reasons: dict[str, int] = {}
-        for seal in (benchmarks_directory() / data_set / name / "raw").glob("block-*/*/attempt-*/attempt.json"):
-            for problem in read_json(seal)["invalid"]:
+        for seal in History(raw_directory(data_set, name)).seals():
+            for problem in seal["invalid"]:
                 reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))

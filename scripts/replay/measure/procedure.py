@@ -11,7 +11,6 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from replay.base.errors import ConfigurationError
@@ -22,6 +21,7 @@ from replay.design.media import Write
 from replay.design.needs import REQUIRED, Needs
 from replay.design.procedures import check_experiment
 from replay.measure.bench import Bench
+from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
@@ -79,7 +79,7 @@ class Target(Part):
 class Driver(Part):
     """What makes the I/O of a cell."""
 
-    def open(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Find out what cells need to know, such as their size. `raw` takes evidence that belongs to no attempt."""
 
     def start(self, cell: Cell) -> None:
@@ -105,7 +105,7 @@ class Driver(Part):
         """Return what is to be charged for a cell that wrote; 0 where `run` has charged it."""
         return 0.0
 
-    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Learn from a void cell before its set is run again."""
 
     def close(self) -> None:
@@ -217,7 +217,7 @@ class Procedure:
 
     # The lifecycle ---------------------------------------------------------------------------------------------------
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create what the cells of these sets need, and size them. `raw` takes evidence that belongs to no attempt."""
         self.target.open(sets)
         for watch in self.watches:
@@ -250,7 +250,7 @@ class Procedure:
             waits += watch.settle(cell, measured)
         return waits
 
-    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Learn from a void cell before its set is run again (a cell that was too short is sized anew)."""
         self.driver.after_invalid(raw, cell, measured)
 

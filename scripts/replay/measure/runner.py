@@ -28,10 +28,10 @@ from replay.measure.caches import Caches
 from replay.measure.guard import Guard
 from replay.measure.procedure import Procedure, expected_bytes
 from replay.owned.images import remove_owned_leftovers
-from replay.raw import evidence
-from replay.raw.evidence import Attempt, attempts_of
+from replay.raw.evidence import Attempt, BlockWriter, record_design
 from replay.raw.provenance import git_state, host
 from replay.raw.record import Measured, Wait
+from replay.raw.seal import seal
 from replay.samplers import limiter
 from replay.samplers.limiter import LIMITER_RULE, limiting_resource
 
@@ -39,7 +39,7 @@ MOST_ATTEMPTS = 3
 
 
 class BlockRunner:
-    """One block, from its plan to its receipt."""
+    """One block, from its plan to its pack."""
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class BlockRunner:
         self.design = design
         self.block = block
         self.raw = raw
+        self.writer = BlockWriter(raw, block)
         self.progress = progress
         self.guard = guard
         self.seed = block_seed(bench.data_set, design.name, block)
@@ -65,13 +66,16 @@ class BlockRunner:
         self._started_at = utc_now()
 
     def run(self) -> Path:
-        """Measure what is missing and write the block's receipt; return its path.
+        """Measure what is missing, write the block's receipt and seal the block; return its pack.
 
         Raises ReplayError when a set stays void after three attempts, when the cluster or a ceiling says stop, or when
         mirroring does not catch up. All that was finished is kept.
         """
-        name, content = evidence.design_file(self.design.public(), self.design.digest)
-        evidence.record(self.raw, name, content)
+        plan = plan_digest(self.design, self.block)
+        if (pack := self.writer.pack(plan)).exists():
+            self.progress.note(f"{self.design.name} block {self.block} is sealed already: {pack.name}")
+            return pack
+        record_design(self.raw, self.design.public(), self.design.digest)
         todo = [(index, one) for index, one in enumerate(order_of_sets(self.design, self.seed)) if self._lacks(one)]
         self.progress.start(
             self.design.title_of_block(self.block),
@@ -83,7 +87,7 @@ class BlockRunner:
             try:
                 self.guard.before_block()
                 self.caches.before_block()
-                self.protocol.open_block(self.raw, [one for _, one in todo])
+                self.protocol.open_block(self.writer, [one for _, one in todo])
                 for index, one in self._available(todo):
                     if not self._measure_set(index, one):
                         void.append(one.point)
@@ -95,7 +99,8 @@ class BlockRunner:
                 where=f"{self.design.name}, block {self.block}",
                 next_step="the reasons stand in each attempt.json; mend the cause and run measure again",
             )
-        return self._write_receipt(len(todo))
+        self._write_receipt(plan, len(todo))
+        return seal(self.raw, self.block, plan)
 
     def _close(self) -> None:
         """Remove what the block created; an image whose creation was cut short stands in the ledger only."""
@@ -106,7 +111,7 @@ class BlockRunner:
     def _lacks(self, one: CellSet) -> bool:
         """Tell whether the set needs measuring: no attempt is valid for exactly these cells."""
         wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
-        return not evidence.is_measured(self.raw, self.block, one.point, wanted)
+        return not self.writer.is_measured(one.point, wanted)
 
     def _available(self, todo: list[tuple[int, CellSet]]) -> list[tuple[int, CellSet]]:
         """Return the sets without the variants that this cluster refuses, those that still need measuring."""
@@ -122,15 +127,14 @@ class BlockRunner:
     def _measure_set(self, index: int, one: CellSet) -> bool:
         """Run a set until an attempt is valid, three times at the most; return whether one was."""
         for _ in range(MOST_ATTEMPTS):
-            numbers = [number for number, _ in attempts_of(self.raw, self.block, one.point)]
-            number = max(numbers, default=0) + 1
             what = f"{self.design.name}, block {self.block}, set {one.point}"
             expected, added = expected_bytes(self.protocol, one)
             self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
+            number = self.writer.next_attempt(one.point)
             cells = order_of_cells(one, self.seed, number)
             problems: list[dict[str, Any]] = []
             with self.bench.spending.reserve(f"{what}, attempt {number}", expected) as reservation:
-                attempt = Attempt(self.raw, self.block, one.point, number)
+                attempt = self.writer.begin_attempt(one.point, number)
                 started = utc_now()
                 for position, cell in enumerate(cells):
                     reservation.begin(cell.cell_id)
@@ -140,7 +144,7 @@ class BlockRunner:
                         reason, detail = measured.invalid
                         problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
                         self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
-                        self.protocol.after_invalid(self.raw, cell, measured)
+                        self.protocol.after_invalid(self.writer, cell, measured)
             with self.bench.costs.measure("record"):
                 attempt.seal(
                     {
@@ -256,30 +260,26 @@ class BlockRunner:
         found = limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here)
         return {"limiter": found, "limiter_rule": LIMITER_RULE}
 
-    def _write_receipt(self, measured_sets: int) -> Path:
-        plan = plan_digest(self.design, self.block)
-        return evidence.record(
-            self.raw,
-            f"block-{self.block:02d}/receipt-{plan}.json",
-            evidence.pretty_json(
-                {
-                    "schema_version": 1,
-                    "experiment": self.design.name,
-                    "block": self.block,
-                    "plan": plan,
-                    "design": self.design.digest,
-                    "scale": self.design.scale,
-                    "seed": self.seed,
-                    "sets": [one.point for one in order_of_sets(self.design, self.seed)],
-                    "sets_measured_in_this_sitting": measured_sets,
-                    "skipped": [vars(one) for one in self.protocol.unavailable],
-                    "host": host(),
-                    **git_state(),
-                    "started_at": self._started_at,
-                    "ended_at": utc_now(),
-                    "costs_seconds": self.bench.costs.summary(),
-                }
-            ),
+    def _write_receipt(self, plan: str, measured_sets: int) -> None:
+        self.writer.record_receipt(
+            plan,
+            {
+                "schema_version": 1,
+                "experiment": self.design.name,
+                "block": self.block,
+                "plan": plan,
+                "design": self.design.digest,
+                "scale": self.design.scale,
+                "seed": self.seed,
+                "sets": [one.point for one in order_of_sets(self.design, self.seed)],
+                "sets_measured_in_this_sitting": measured_sets,
+                "skipped": [vars(one) for one in self.protocol.unavailable],
+                "host": host(),
+                **git_state(),
+                "started_at": self._started_at,
+                "ended_at": utc_now(),
+                "costs_seconds": self.bench.costs.summary(),
+            },
         )
 
 

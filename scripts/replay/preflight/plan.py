@@ -16,7 +16,8 @@ from replay.design.expansion import expand
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking
 from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
-from replay.raw.evidence import is_measured, read_json
+from replay.raw.documents import parse_json
+from replay.raw.history import History
 
 #: Keys of an experiment that say what is shown of it, and nothing of how it is measured.
 _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")
@@ -98,7 +99,7 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
     A quick cell and a talk cell of one point last differently: a median over both would mean nothing.
     """
     for path in sorted(raw_directory(data_set, design.name).glob("design-*.json")):
-        recorded = read_json(path)
+        recorded = parse_json(str(path), path.read_bytes())
         scale = recorded["scale"]
         # A design without cells says only that all of it was skipped.
         if scale != design.scale and recorded["cells"]:
@@ -115,11 +116,10 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: 
     Time is what sets took in earlier blocks of this data set, where there are any. Client bytes cannot be known before
     a pilot; a cell is taken to write 64 MiB/s for its target time.
     """
-    raw = raw_directory(data_set, design.name)
-    todo = [[one for one in design.sets if not _is_measured(raw, block, one)] for block in blocks]
-    receipts = [read_json(path) for path in sorted(raw.glob("block-*/receipt-*.json"))]
-    return reckon(design, todo, receipts, replicas=replicas)
+    history = History(raw_directory(data_set, design.name))
+    todo = [[one for one in design.sets if not _is_measured(history, block, one)] for block in blocks]
+    return reckon(design, todo, history.receipts(), replicas=replicas)
 
 
-def _is_measured(raw: Path, block: int, one: CellSet) -> bool:
-    return is_measured(raw, block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells})
+def _is_measured(history: History, block: int, one: CellSet) -> bool:
+    return history.is_measured(block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells})

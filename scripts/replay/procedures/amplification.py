@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
@@ -21,6 +20,7 @@ from replay.measure.procedure import Watch
 from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.single_tool import SingleTool
 from replay.procedures.watches.mirror import Mirror, MirrorCells, MirrorWatch
+from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
 
@@ -40,14 +40,14 @@ _WRITES = (
 class Counted(OneTool):
     """A tool that does `options.operations`, or as many as `options.bytes_at_most` allows: a count needs no pilot."""
 
-    def is_sized(self, raw: Path, cell: Cell) -> bool:
+    def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Know the size of every cell beforehand."""
         size, option = int(cell.levels["io_size_bytes"]), self.procedure.option
         operations = max(1, min(int(option("operations")), int(option("bytes_at_most")) // size))
         self.io_total_bytes[cell.cell_id] = operations * size
         return True
 
-    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Nothing: how often a cell writes is given, and no pilot would change it."""
 
 
@@ -168,7 +168,7 @@ class Amplification(SingleTool):
     watches = (OneSnapshot(), Ledger())
     pilot_share = 0.0
 
-    def open_block(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Make the images as `single_tool` does; no pilots. Raises ReplayError where no OSD tells its counters."""
         _, ledger = self.watches
         if not (reading := ledger.daemons.read()).osds():

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
@@ -20,6 +19,7 @@ from replay.procedures.drivers.fio_clients import FioClients
 from replay.procedures.drivers.options import CLIENTS, FIO_FACTORS, IO_DEPTH, RAMP
 from replay.procedures.drivers.pilots import Pilots
 from replay.procedures.fio_profile import FioProfile
+from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools.fio import rw_of
 
@@ -37,7 +37,7 @@ class PacedClients(FioClients):
         self.peaks: dict[str, float] = {}
         self.finding_peak = False
 
-    def open(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Find the peak of each variant and workload; its output is kept as evidence.
 
         Raises ReplayError when a closed loop gives no rate: without a peak there is nothing to offer a share of.
@@ -57,7 +57,7 @@ class PacedClients(FioClients):
             return {"read": max(1, round(offered * share)), "write": max(1, round(offered * (1 - share)))}
         return {workload: max(1, round(offered))}
 
-    def _find_peak(self, raw: Path, cell: Cell) -> float:
+    def _find_peak(self, raw: BlockWriter, cell: Cell) -> float:
         pilots = Pilots(raw, cell)
         number = pilots.done + 1
         seed = pilots.seed("peak", number) & 0x7FFFFFFF

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SUMS = "SHA256SUMS"
+from replay.raw.sums import SUMS
+
 #: A sealed block, relative to `raw/`; `str.format` takes `block` (two digits at least) and `plan`, a digest.
-SEALED_BLOCK = "block-{block}/receipt-{plan}.json"
-_LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}/receipt-[0-9a-f]+\.json)", re.ASCII)
+SEALED_BLOCK = "block-{block}-{plan}.tar.gz"
+_LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}-[0-9a-f]+\.tar\.gz)", re.ASCII)
 
 
 def experiments_in(data_set: Path) -> list[str]:
@@ -26,7 +27,7 @@ def data_sets_in(benchmarks: Path) -> list[str]:
 
 
 def sealed_block(raw: Path, block: int, plan: str) -> Path:
-    """Return the file that says that a block is complete for a plan."""
+    """Return the pack of a block that is complete for a plan."""
     return raw / SEALED_BLOCK.format(block=f"{block:02d}", plan=plan)
 
 
@@ -37,6 +38,11 @@ def sealed_blocks(raw: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     return sorted(raw / match[1] for line in lines if (match := _LISTED_BLOCK.fullmatch(line)))
+
+
+def recorded_in(raw: Path) -> list[Path]:
+    """Return the files that say what was recorded: SHA256SUMS of `raw/` and of its open blocks. They are replaced."""
+    return [path for path in [raw / SUMS, *sorted(raw.glob(f"block-*.open/{SUMS}"))] if path.exists()]
 
 
 @contextmanager

@@ -1,262 +1,269 @@
 """The reading side of `raw/`: what is there, what SHA256SUMS says of it, and whether the two agree. Writes nothing.
 
-Strings instead of Path objects in the loops: a data set has tens of thousands of small files.
+Evidence stands in packs, one a block, and in open blocks, which are being measured. Both hold the same tree of files;
+whoever reads does not see the difference.
 """
 
 from __future__ import annotations
 
-import fcntl
-import gzip
-import hashlib
-import json
+import contextlib
 import os
 import re
-import zlib
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
+from replay.raw.documents import parse_json
+from replay.raw.durable import is_working
+from replay.raw.pack import ALTERED, PACK, in_pack_order, pack_name, verified_members
+from replay.raw.sums import RESTORE, SUMS, locked, read_sums, sha256
 
-SUMS = "SHA256SUMS"
 SEAL = "attempt.json"
-_LINE = re.compile(r"([0-9a-f]{64}) [ *]([^\n]+)", re.ASCII)
-_BLOCK = re.compile(r"block-(\d{2,})", re.ASCII)
-_ATTEMPT = re.compile(r"attempt-(\d+)", re.ASCII)
-_RESTORE = "restore it from git or from a copy; raw output is never edited"
-_ALTERED = (
-    "restore it from git or from a copy; to see what other figures would say, alter a copy of the data set, then: "
-    + replay_command("derive", "--reseal", "COPY")
-)
+OPEN = re.compile(r"block-(?P<block>\d{2,})\.open", re.ASCII)
+DESIGN = re.compile(r"design-(?P<digest>[0-9a-f]+)\.json", re.ASCII)
+ATTEMPT = re.compile(r"block-(?P<block>\d{2,})/(?P<point>[^/]+)/attempt-(?P<number>\d+)", re.ASCII)
+RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII)
+#: How a data set looked before blocks were packed.
+UNPACKED = re.compile(r"pilot|block-\d{2,}", re.ASCII)
+
+
+class SealedMeanwhile(Exception):
+    """An open block was sealed while it was read: list `raw/` again."""
 
 
 @dataclass(frozen=True)
-class AttemptFiles:
-    """A sealed attempt: where it stands, and its files as stored (`.gz` or not), sorted."""
+class Folder:
+    """The files of one folder, verified: by name their digests, and their contents unless nobody wants them.
 
-    block: int
-    point: str
-    number: int
-    directory: str
-    names: tuple[str, ...]
+    `where` and a file's name name the file in an error: `PACK:FOLDER/` or `OPEN BLOCK/FOLDER/`.
+    """
+
+    path: str
+    where: str
+    digests: Mapping[str, str]
+    contents: Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A sealed block. `digest` is what SHA256SUMS says."""
+
+    raw: str
+    name: str
+    digest: str
+
+    @property
+    def state(self) -> str:
+        """What changes where the content does."""
+        return self.digest
+
+    @property
+    def block(self) -> int:
+        """The block's number."""
+        return int(PACK.fullmatch(self.name)["block"])
+
+    def content(self) -> bytes:
+        """Return the pack's bytes. Raises EvidenceError naming it when it is missing."""
+        return read_file(f"{self.raw}/{self.name}")
+
+    def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
+        """Yield each folder of the pack; only one is held at a time.
+
+        Every file is compared with its digest; raises EvidenceError naming the pack or its member.
+        """
+        path = f"{self.raw}/{self.name}"
+        verified = verified_members(self.content(), path, self.digest)
+        for folder, files in groupby(verified, lambda file: in_pack_order(file[0])[0]):
+            contents, digests = {}, {}
+            for member, content, digest in files:
+                name = member[len(folder) + 1 :]
+                contents[name], digests[name] = content, digest
+            where = f"{path}:{folder}/"
+            yield Folder(folder, where, digests, {} if is_known and is_known(folder, digests) else contents)
+
+
+@dataclass(frozen=True)
+class OpenBlock:
+    """A block that is being measured, or whose measuring was stopped. `sums`: the files that can be read."""
+
+    raw: str
+    name: str
+    sums: Mapping[str, str]
+
+    @property
+    def state(self) -> tuple[tuple[str, str], ...]:
+        """What changes where the content does."""
+        return tuple(self.sums.items())
+
+    @property
+    def block(self) -> int:
+        """The block's number."""
+        return int(OPEN.fullmatch(self.name)["block"])
+
+    def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
+        """Yield each folder of the block; files of folders that are known are not read.
+
+        Raises EvidenceError naming a file that is missing or altered, and SealedMeanwhile.
+        """
+        names = sorted(self.sums, key=in_pack_order)
+        for folder, paths in groupby(names, lambda path: in_pack_order(path)[0]):
+            digests = {path[len(folder) + 1 :]: self.sums[path] for path in paths}
+            where, contents = f"{self.raw}/{self.name}/{folder}/", {}
+            if not (is_known and is_known(folder, digests)):
+                contents = {name: self._read(f"{where}{name}", digest) for name, digest in digests.items()}
+            yield Folder(folder, where, digests, contents)
+
+    def _read(self, path: str, digest: str) -> bytes:
+        try:
+            content = read_file(path)
+        except EvidenceError:
+            if not Path(self.raw, self.name).is_dir():
+                raise SealedMeanwhile from None
+            raise
+        if sha256(content) != digest:
+            raise EvidenceError(f"altered: it is not what {SUMS} says", where=path, next_step=ALTERED)
+        return content
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What was in `raw/` at one moment. `sums`: path relative to `raw/` to SHA-256. `unsealed`: folders in progress."""
+    """What was in `raw/` at one moment. `sums`: its SHA256SUMS. `passed_over`: what is not whole yet."""
 
     raw: str
-    sums: dict[str, str]
-    attempts: list[AttemptFiles] = field(default_factory=list)
-    unsealed: list[str] = field(default_factory=list)
+    sums: Mapping[str, str]
+    packs: list[Pack] = field(default_factory=list)
+    open_blocks: list[OpenBlock] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
 
-    def matching(self, pattern: str) -> list[str]:
-        """Return the listed paths that match a regular expression, sorted; `.gz` is not part of what is matched."""
-        wanted = re.compile(pattern, re.ASCII)
-        return sorted(path for path in self.sums if wanted.fullmatch(path.removesuffix(".gz")))
+    @property
+    def blocks(self) -> list[Pack | OpenBlock]:
+        """All that holds attempts, packs first."""
+        return [*self.packs, *self.open_blocks]
+
+    def designs(self) -> dict[str, dict]:
+        """Return the recorded designs by digest. Raises EvidenceError naming one that is missing or altered."""
+        return {match["digest"]: self._document(name) for name in self.sums if (match := DESIGN.fullmatch(name))}
+
+    def _document(self, name: str) -> dict:
+        path = f"{self.raw}/{name}"
+        content = read_file(path)
+        if sha256(content) != self.sums[name]:
+            raise EvidenceError(f"altered: it is not what {SUMS} says", where=path, next_step=ALTERED)
+        return parse_json(path, content)
 
 
-@contextmanager
-def shared_lock(path: str) -> Iterator[int]:
-    """Hold a shared lock on a file while it is read: measuring appends to SHA256SUMS under an exclusive one."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def list_raw(raw: str | os.PathLike[str]) -> Listing:
+    """List `raw/` under a shared lock, so that no step of a writer is seen by half.
 
-
-def list_raw(raw: str | Path) -> Listing:
-    """List `raw/` under a shared lock on SHA256SUMS, so that no seal is seen by half.
-
-    An attempt is sealed when it has `attempt.json` and SHA256SUMS names its files; one without is passed over.
-    Raises EvidenceError when SHA256SUMS is missing or malformed, or does not name a file of a sealed attempt.
+    A record that SHA256SUMS lists and that still has its working name is passed over, and so is what it does not list
+    and has its working name: these are in progress, or were stopped. Raises EvidenceError when SHA256SUMS is missing
+    or malformed, and naming what is there and not listed: nothing measured it.
     """
     raw = str(raw)
-    with _held_sums(raw) as sums:
-        return _walk(raw, sums)
-
-
-def compare(raw: str | Path, known: Collection[str] = ()) -> tuple[dict[str, str], dict[str, str | None]]:
-    """Return, by path, the digest that SHA256SUMS records, and the one found (None where the file is gone).
-
-    `known` are paths that may have been listed before: those that are there again are found, too.
-    Raises EvidenceError when SHA256SUMS is missing or malformed, and naming a file that cannot be read, or that was
-    never listed: nothing measured it. What an attempt in progress holds is passed over.
-    """
-    raw = str(raw)
-    with _held_sums(raw) as recorded:
-        _refuse_unlisted(raw, {*recorded, *known})
-        found = {path: _digest(f"{raw}/{path}") for path in recorded}
-        back = {path: _digest(f"{raw}/{path}") for path in sorted(known) if path not in recorded}
-        return recorded, found | {path: digest for path, digest in back.items() if digest}
-
-
-@contextmanager
-def _held_sums(raw: str) -> Iterator[dict[str, str]]:
-    """Hold SHA256SUMS under a shared lock while `raw/` is looked at; gives what it says."""
-    path = f"{raw}/{SUMS}"
     try:
-        with shared_lock(path) as descriptor:
-            yield parse_sums(_read_all(descriptor), path)
+        with locked(raw, shared=True):
+            return _list(raw)
     except FileNotFoundError as error:
-        raise EvidenceError("there is no such file", where=error.filename or path, next_step=_RESTORE) from None
+        raise EvidenceError("there is no such file", where=error.filename or raw, next_step=RESTORE) from None
 
 
-def parse_sums(content: bytes, where: str) -> dict[str, str]:
-    """Return path to digest from what `sha256sum` writes. Raises EvidenceError naming the line that is not such."""
-    sums: dict[str, str] = {}
-    lines = content.decode("utf-8", errors="replace").split("\n")
-    if lines.pop():
+def verify(listing: Listing) -> Iterator[Folder]:
+    """Read everything that is listed, folder by folder. Raises EvidenceError naming what is not as recorded."""
+    listing.designs()
+    for block in listing.blocks:
+        yield from block.folders()
+
+
+def verify_all(raw: str | os.PathLike[str]) -> int:
+    """Verify everything that is recorded; return how many files of blocks that is. Raises as `verify` does."""
+    while True:
+        with contextlib.suppress(SealedMeanwhile):
+            return sum(len(folder.digests) for folder in verify(list_raw(raw)))
+
+
+def visible(raw: str | os.PathLike[str]) -> list[str]:
+    """Return the names in `raw/` but those that begin with a dot, sorted."""
+    return sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
+
+
+def refuse_unpacked(raw: str | os.PathLike[str]) -> None:
+    """Raise EvidenceError where blocks lie unpacked, as they did before there were packs."""
+    if any(UNPACKED.fullmatch(name) for name in visible(raw)):
         raise EvidenceError(
-            "the last line is cut off", where=f"{where}:{len(lines) + 1}", next_step="measure again: it lists the rest"
+            "its blocks lie unpacked, as an earlier version of Replay wrote them",
+            where=raw,
+            next_step="pack them, which loses nothing: python -m replay.raw convert --data NAME",
         )
-    for number, line in enumerate(lines, 1):
-        match = _LINE.fullmatch(line)
-        if match is None or match[2].startswith("/") or ".." in match[2].split("/"):
-            raise EvidenceError("not a line of sha256sum", where=f"{where}:{number}", next_step=_RESTORE)
-        if sums.setdefault(match[2], match[1]) != match[1]:
-            raise EvidenceError(f"two digests for {match[2]}", where=f"{where}:{number}", next_step=_RESTORE)
-    return sums
 
 
-def read_verified(raw: str, path: str, digest: str) -> bytes:
-    """Return a file's content as stored. Raises EvidenceError naming it when it is missing or altered."""
-    full = f"{raw}/{path}"
-    content = _stored(full)
-    if content is None:
-        raise EvidenceError(f"listed in {SUMS}, but not there", where=full, next_step=_ALTERED)
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise EvidenceError(f"altered: it is not what {SUMS} says", where=full, next_step=_ALTERED)
-    return content
-
-
-def plain(path: str, content: bytes) -> bytes:
-    """Return stored content decompressed where the path ends in `.gz`. Raises EvidenceError when it is no gzip."""
-    if not path.endswith(".gz"):
-        return content
+def read_file(path: str) -> bytes:
+    """Return a listed file's bytes. Raises EvidenceError naming one that is gone or cannot be read."""
     try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise EvidenceError(f"not a gzip file: {error}", where=path, next_step=_RESTORE) from None
-
-
-def parse_json(path: str, content: bytes) -> dict[str, Any]:
-    """Return the JSON object in a file of schema version 1. Raises EvidenceError naming the file."""
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise EvidenceError(f"not JSON: {error}", where=path, next_step=_RESTORE) from None
-    if not isinstance(data, dict) or data.get("schema_version") != 1:
-        raise EvidenceError("not an object of schema_version 1", where=path, next_step="derive with the code that fits")
-    return data
-
-
-def read_object(listing: Listing, path: str) -> dict[str, Any]:
-    """Return the verified, decompressed, parsed JSON object at a listed path."""
-    content = read_verified(listing.raw, path, listing.sums[path])
-    return parse_json(f"{listing.raw}/{path}", plain(path, content))
-
-
-def verify_all(listing: Listing) -> None:
-    """Read every listed file and compare its digest. Raises EvidenceError naming the first that is not as listed."""
-    for path in sorted(listing.sums):
-        read_verified(listing.raw, path, listing.sums[path])
-
-
-def _stored(full: str) -> bytes | None:
-    """Return a file's content, or None where it is gone. Raises EvidenceError naming one that cannot be read."""
-    try:
-        descriptor = os.open(full, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            return _read_all(descriptor)
-        finally:
-            os.close(descriptor)
+        return Path(path).read_bytes()
     except FileNotFoundError:
-        return None
+        raise EvidenceError(f"listed in {SUMS}, but not there", where=path, next_step=ALTERED) from None
     except OSError as error:
-        raise EvidenceError(f"cannot be read: {error.strerror}", where=full, next_step=_RESTORE) from None
+        raise EvidenceError(f"cannot be read: {error.strerror}", where=path, next_step=RESTORE) from None
 
 
-def _digest(full: str) -> str | None:
-    content = _stored(full)
-    return None if content is None else hashlib.sha256(content).hexdigest()
-
-
-def _read_all(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    chunks = [os.read(descriptor, size + 1)]
-    while chunks[-1]:
-        chunks.append(os.read(descriptor, 1 << 20))
-        if len(chunks) == 2 and not chunks[1]:
-            return chunks[0]
-    return b"".join(chunks)
-
-
-def _walk(raw: str, sums: dict[str, str]) -> Listing:
-    listing = Listing(raw, sums)
-    listed: dict[str, set[str]] = {}
-    for path in sums:
-        directory, _, name = path.rpartition("/")
-        listed.setdefault(directory, set()).add(name)
-    for block_name in _directories(raw):
-        if not (block := _BLOCK.fullmatch(block_name)):
-            continue
-        for point in _directories(f"{raw}/{block_name}"):
-            for attempt_name in _directories(f"{raw}/{block_name}/{point}"):
-                if not (attempt := _ATTEMPT.fullmatch(attempt_name)):
-                    continue
-                directory = f"{block_name}/{point}/{attempt_name}"
-                if names := _sealed_names(raw, directory, listed.get(directory)):
-                    listing.attempts.append(AttemptFiles(int(block[1]), point, int(attempt[1]), directory, names))
-                else:
-                    listing.unsealed.append(directory)
-    listing.attempts.sort(key=lambda one: (one.block, one.point, one.number))
+def _list(raw: str) -> Listing:
+    present = visible(raw)
+    # The first record of all may have been cut short before it was listed.
+    listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
+    refuse_unpacked(raw)
+    opened = [name for name in present if OPEN.fullmatch(name)]
+    held = {name: list_open(raw, name, listing.passed_over) for name in opened}
+    # The plans for which an open block is whole: it is being sealed, or what is left of it was not removed yet.
+    whole = {
+        pack_name(block.block, match["plan"]): name
+        for name, block in held.items()
+        for path in block.sums
+        if (match := RECEIPT.fullmatch(path))
+    }
+    for name in present:
+        if name not in listing.sums and name not in opened and name not in whole and name != SUMS:
+            raise EvidenceError(
+                f"not listed in {SUMS}: nothing measured it", where=f"{raw}/{name}", next_step="remove it"
+            )
+    for name in listing.sums:
+        if PACK.fullmatch(name):
+            listing.packs.append(Pack(raw, name, listing.sums[name]))
+            opened = [one for one in opened if one != whole.get(name)]
+        elif not DESIGN.fullmatch(name):
+            raise EvidenceError("it is neither a pack nor a design", where=f"{raw}/{name}", next_step=RESTORE)
+    listing.packs.sort(key=lambda pack: pack.name)
+    listing.open_blocks.extend(held[name] for name in opened)
     return listing
 
 
-def _refuse_unlisted(raw: str, known: set[str]) -> None:
-    """Raise EvidenceError naming a file of `raw/` that is not known, unless its attempt is in progress."""
-    listed = {path.rpartition("/")[0] for path in known}
-    for folder, folders, names in os.walk(raw):
-        here = folder[len(raw) + 1 :]
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if _ATTEMPT.fullmatch(here.rpartition("/")[2]) and here not in listed and not {SEAL, f"{SEAL}.gz"} & {*names}:
-            folders.clear()
-            continue
-        for name in sorted(names):
-            path = f"{here}/{name}" if here else name
-            if path != SUMS and path not in known and not name.startswith("."):
-                raise EvidenceError(
-                    f"not listed in {SUMS}: nothing measured it",
-                    where=f"{raw}/{path}",
-                    next_step="remove it: --reseal takes files that were altered or removed, it adds none",
-                )
+def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
+    """List an open block, adding what is not whole to `passed_over`.
 
-
-def _sealed_names(raw: str, directory: str, listed: set[str] | None) -> tuple[str, ...]:
-    """Return the names of a sealed attempt's files, or nothing when it is not sealed."""
-    with os.scandir(f"{raw}/{directory}") as entries:
-        names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
-    # The seal is written before the lines of SHA256SUMS: with none of them the run was cut short in between.
-    if listed is None or (SEAL not in names and f"{SEAL}.gz" not in names and not listed & {SEAL, f"{SEAL}.gz"}):
-        return ()
-    for name in names:
-        if name not in listed:
+    Raises EvidenceError naming a file in it that is not listed.
+    """
+    root = f"{raw}/{name}"
+    found = set()
+    for folder, folders, names in os.walk(root):
+        here = folder[len(root) + 1 :]
+        passed_over += [f"{name}/{here}/{one}" for one in folders if is_working(one)]
+        folders[:] = [one for one in folders if not one.startswith(".")]
+        found.update(f"{here}/{one}" if here else one for one in names if not one.startswith("."))
+    if not found:
+        return OpenBlock(raw, name, {})
+    sums = read_sums(root)
+    for path in sorted(found - {SUMS}):
+        if path not in sums:
             raise EvidenceError(
-                f"in a sealed attempt, but not listed in {SUMS}",
-                where=f"{raw}/{directory}/{name}",
-                next_step="remove it if it does not belong there; measure again if a run was cut short",
+                f"not listed in {SUMS}: nothing measured it", where=f"{root}/{path}", next_step="remove it"
             )
-    for name in sorted(listed.difference(names)):
-        raise EvidenceError(f"listed in {SUMS}, but not there", where=f"{raw}/{directory}/{name}", next_step=_ALTERED)
-    return tuple(names)
+    waiting = {path for path in sums if path not in found and _is_in_progress(root, path)}
+    return OpenBlock(raw, name, {path: digest for path, digest in sums.items() if path not in waiting})
 
 
-def _directories(path: str) -> list[str]:
-    with os.scandir(path) as entries:
-        return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+def _is_in_progress(root: str, path: str) -> bool:
+    """Tell whether a listed file still stands under its record's working name."""
+    folder, _, name = path.rpartition("/")
+    above, _, last = folder.rpartition("/")
+    return Path(root, folder, f".{name}.partial").exists() or Path(root, above, f".{last}.partial").is_dir()

@@ -15,7 +15,7 @@ from replay.base.paths import benchmarks_directory, config_directory, program_fi
 from replay.claims import claims_path
 from replay.config.documents import validate_values
 from replay.design.plan_file import PlanFile, read_plan_file
-from replay.raw.layout import SEALED_BLOCK, SUMS, data_sets_in, experiments_in, sealed_block, sealed_blocks
+from replay.raw.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 from replay.workflow.snakemake import rule_path
 
 
@@ -56,14 +56,19 @@ class Settings:
         return [ancient(path) for path in paths] if self.experiments and experiment not in self.experiments else paths
 
     def _evidence(self, data_set: str, experiment: str) -> list[str]:
-        """Return SHA256SUMS and the sealed blocks, those of the plan included."""
+        """Return what says what was recorded, and the sealed blocks, those of the plan included.
+
+        Of an experiment that is measured first, an open block is none of them: it will have been sealed.
+        """
         raw = _raw(data_set, experiment)
         blocks = [_path(path) for path in sealed_blocks(raw)]
+        measured_first = self.plan is not None and any(one.experiment == experiment for one in self.plan.blocks)
+        recorded = [path for path in recorded_in(raw) if path.parent == raw or not measured_first]
         if self.plan:
             blocks += [
                 path for path in self.planned_blocks() if path.startswith(f"{_path(raw)}/") and path not in blocks
             ]
-        return [*([_path(raw / SUMS)] if (raw / SUMS).exists() else []), *blocks]
+        return [*map(_path, recorded), *blocks]
 
 
 def read_settings(config: Mapping[str, Any]) -> Settings:

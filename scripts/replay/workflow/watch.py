@@ -17,7 +17,7 @@ from pathlib import Path
 from replay.base.errors import ReplayError
 from replay.derive.cells import Cache
 from replay.derive.part import Derived
-from replay.raw.layout import SUMS, experiments_in
+from replay.raw.layout import experiments_in, recorded_in
 from replay.workflow.dataset import finish
 from replay.workflow.steps import derive_experiment
 
@@ -40,7 +40,7 @@ class Watcher:
         self.experiments = experiments
         self.complain = complain
         self._caches: dict[str, Cache] = {}
-        self._seen: dict[str, tuple[int, int, int]] = {}
+        self._seen: dict[str, tuple[tuple[int, int, int], ...]] = {}
 
     def look(self) -> list[Derived]:
         """Derive what changed. An error is told once, and the experiment tried again at its next change."""
@@ -63,12 +63,17 @@ class Watcher:
                 self.complain(str(error))
         return derived
 
-    def _state(self, name: str) -> tuple[int, int, int]:
-        try:
-            status = (self.data_set / name / "raw" / SUMS).stat()
-        except FileNotFoundError:
-            return 0, 0, 0  # deriving says that it is missing
-        return status.st_mtime_ns, status.st_size, status.st_ino
+    def _state(self, name: str) -> tuple[tuple[int, int, int], ...]:
+        """Return what changes whenever a record comes: SHA256SUMS of `raw/` and of its open blocks are replaced."""
+        return tuple(_status(path) for path in recorded_in(self.data_set / name / "raw"))
+
+
+def _status(path: Path) -> tuple[int, int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0, 0, 0  # it was sealed meanwhile
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def watch(data_set: Path, experiments: tuple[str, ...]) -> None:

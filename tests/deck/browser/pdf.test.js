@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
+import { PDFDict, PDFDocument, PDFName } from "@cantoo/pdf-lib";
+
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { readPdf } from "../../../scripts/deck/pdf-file.js";
+import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { FIXTURE } from "../support/deck.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
@@ -39,7 +41,7 @@ const hasNote = ({ note }) => note !== null;
 test("the long talk is printed whole: a page for each slide, its fonts in the file", async () => {
   const file = path.join(folder, "talk.pdf");
   const { stdout } = await print(["--out", file]);
-  const { pages, fonts } = readPdf(await readFile(file));
+  const { pages, fonts } = await readPdf(await readFile(file));
   assert.equal(pages, slides.length);
   assert.ok(
     fonts.some(({ name }) => /^Inter/.test(name)),
@@ -59,7 +61,7 @@ test("the short talk has fewer slides, and the notes of each on a page of their 
   const { stdout } = await print(["--cut", "20", "--notes", "--theme", "dark", "--out", file]);
   const noted = kept.filter(hasNote).length;
   assert.ok(noted > 10);
-  assert.equal(readPdf(await readFile(file)).pages, kept.length + noted);
+  assert.equal((await readPdf(await readFile(file))).pages, kept.length + noted);
   assert.match(stdout, new RegExp(`: ${kept.length} slides and ${noted} pages of notes, `));
 });
 
@@ -74,5 +76,33 @@ test("charts that cannot be drawn are named, and nothing is written unless it is
   });
   assert.ok(!existsSync(file));
   await print([...args, "--incomplete"], { REPLAY_BENCHMARKS: FIXTURE });
-  assert.ok(readPdf(await readFile(file)).pages > 10);
+  assert.ok((await readPdf(await readFile(file))).pages > 10);
+});
+
+/** A fontconfig file for a system that has these font files and no others. */
+async function systemWithFonts(...files) {
+  const fonts = await mkdtemp(path.join(folder, "fonts-"));
+  for (const file of files) await copyFile(file, path.join(fonts, path.basename(file)));
+  const config = path.join(fonts, "fonts.conf");
+  const lines = [`<dir>${fonts}</dir>`, `<cachedir>${fonts}/cache</cachedir>`];
+  await writeFile(
+    config,
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${lines.join("")}</fontconfig>`,
+  );
+  return config;
+}
+
+test("a font that Chromium has to draw, for want of a bold one, is in the file", async (t) => {
+  const regular = ["/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"].find((file) => existsSync(file));
+  if (!regular) return t.skip("this system has no DejaVu Sans (fonts-dejavu-core)");
+  const file = path.join(folder, "drawn.pdf");
+  const { stdout } = await print(["--cut", "20", "--out", file], {
+    FONTCONFIG_FILE: await systemWithFonts(regular),
+  });
+  assert.match(stdout, /with the fonts DejaVuSans, /);
+  const printed = await PDFDocument.load(await readFile(file), { updateMetadata: false });
+  const types = printed.context
+    .enumerateIndirectObjects()
+    .map(([, object]) => object instanceof PDFDict && object.get(PDFName.of("Subtype")));
+  assert.ok(types.includes(PDFName.of("Type3")), "no glyph is drawn");
 });

@@ -52,7 +52,7 @@ test("the attempts behind a chart are counted, and found", () => {
   assert.deepEqual(attemptsBehind({ ...place, experiment, entry }), {
     text: "12 attempts, 11 of them used, 1 void and kept.",
     tidy: "benchmarks/mine/rbd-bench/tidy.csv",
-    raw: "benchmarks/mine/rbd-bench/raw/block-01 … block-03",
+    raw: "benchmarks/mine/rbd-bench/raw/block-01-*.tar.gz … block-03-*.tar.gz",
   });
   const clean = attemptsBehind({
     ...place,

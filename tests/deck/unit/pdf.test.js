@@ -1,42 +1,99 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import path from "node:path";
 import { test } from "node:test";
+
+import { PDFDocument, PDFName } from "@cantoo/pdf-lib";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { printAddress, problemsOf } from "../../../scripts/deck/pdf.js";
-import { readPdf } from "../../../scripts/deck/pdf-file.js";
+import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
-const PDF = `%PDF-1.4
-%\u00d3\u00eb
-1 0 obj <</Type /Font /Subtype /CIDFontType2 /FontDescriptor 2 0 R>> endobj
-2 0 obj <</Type /FontDescriptor
-/FontName /AAAAAA+Inter-Bold
-/FontBBox [-10 -20 30 40]
-/FontFile2 9 0 R>> endobj
-3 0 obj <</Type/Page/Parent 5 0 R>> endobj
-4 0 obj <</Type /Page
-/Parent 5 0 R>> endobj
-5 0 obj <</Type /Pages /Count 2>> endobj
-6 0 obj <</Type /FontDescriptor /FontName /Arial>> endobj
-7 0 obj <</Type /PageLabel>> endobj
-8 0 obj <</Type /FontDescriptor /FontName /BAAAAA+Inter-Bold /FontFile3 10 0 R>> endobj
-`;
-const bytes = (text) => Buffer.from(text, "latin1");
+/**
+ * A PDF file of so many pages, whose page uses fonts: `{Subtype, BaseFont, FontDescriptor, …}` each. `direct` puts them
+ * into the page's own dictionary instead of objects of their own.
+ */
+async function pdfFile({ pages = 1, fonts = [], direct = false, compressed = true } = {}) {
+  const file = await PDFDocument.create();
+  const { context } = file;
+  const made = fonts.map((font) => context.obj({ Type: "Font", ...font }));
+  const used = made.map((font) => (direct ? font : context.register(font)));
+  for (let page = 0; page < pages; page += 1) {
+    const { node } = file.addPage();
+    node.set(
+      PDFName.of("Resources"),
+      context.obj({ Font: Object.fromEntries(used.map((one, i) => [`F${i}`, one])) }),
+    );
+  }
+  return file.save({ useObjectStreams: compressed, addDefaultPage: false });
+}
 
-test("pages are counted, and each font is named once with whether it is in the file", () => {
-  assert.deepEqual(readPdf(bytes(PDF)), {
-    pages: 2,
-    fonts: [
-      { name: "Arial", embedded: false },
-      { name: "Inter-Bold", embedded: true },
-    ],
-  });
+const described = (fontName, file = {}) => ({ Type: "FontDescriptor", FontName: fontName, ...file });
+
+test("pages are counted, and each font is named once with whether it is in the file", async () => {
+  const fonts = [
+    { Subtype: "TrueType", BaseFont: "Arial", FontDescriptor: described("Arial") },
+    {
+      Subtype: "TrueType",
+      BaseFont: "AAAAAA+Inter-Bold",
+      FontDescriptor: described("AAAAAA+Inter-Bold", { FontFile2: [] }),
+    },
+    {
+      Subtype: "Type1",
+      BaseFont: "BAAAAA+Inter-Bold",
+      FontDescriptor: described("BAAAAA+Inter-Bold", { FontFile3: [] }),
+    },
+    { Subtype: "Type1", BaseFont: "Helvetica" },
+  ];
+  for (const layout of [{}, { direct: true }, { compressed: false }])
+    assert.deepEqual(await readPdf(await pdfFile({ pages: 2, fonts, ...layout })), {
+      pages: 2,
+      fonts: [
+        { name: "Arial", embedded: false },
+        { name: "Helvetica", embedded: false },
+        { name: "Inter-Bold", embedded: true },
+      ],
+    });
 });
 
-test("what is no PDF file, or hides its pages, is refused", () => {
-  assert.throws(() => readPdf(bytes("<!doctype html>")), /no PDF file/);
-  assert.throws(() => readPdf(bytes("%PDF-1.7\n1 0 obj <</Type /ObjStm>>")), /pages/);
+test("a font is not in the file when one of two of its name is not", async () => {
+  const without = { Subtype: "TrueType", BaseFont: "Inter", FontDescriptor: described("Inter") };
+  const within = { ...without, FontDescriptor: described("Inter", { FontFile: [] }) };
+  for (const fonts of [
+    [without, within],
+    [within, without],
+  ])
+    assert.deepEqual((await readPdf(await pdfFile({ fonts }))).fonts, [{ name: "Inter", embedded: false }]);
+});
+
+test("a font whose glyphs are drawings in the file needs no font file", async () => {
+  const fonts = [{ Subtype: "Type3", CharProcs: {}, FontDescriptor: described("DejaVuSans") }];
+  assert.deepEqual((await readPdf(await pdfFile({ fonts }))).fonts, [{ name: "DejaVuSans", embedded: true }]);
+});
+
+test("a composite font is in the file when what it is made of is", async () => {
+  const made = (file) => ({
+    Subtype: "Type0",
+    BaseFont: "AAAAAA+Inter",
+    DescendantFonts: [
+      {
+        Type: "Font",
+        Subtype: "CIDFontType2",
+        BaseFont: "AAAAAA+Inter",
+        FontDescriptor: described("AAAAAA+Inter", file),
+      },
+    ],
+  });
+  const embedded = async (file) => (await readPdf(await pdfFile({ fonts: [made(file)] }))).fonts;
+  assert.deepEqual(await embedded({ FontFile2: [] }), [{ name: "Inter", embedded: true }]);
+  assert.deepEqual(await embedded({}), [{ name: "Inter", embedded: false }]);
+});
+
+test("a file without fonts has none, and what is no PDF file is refused", async () => {
+  assert.deepEqual(await readPdf(await pdfFile({ pages: 3 })), { pages: 3, fonts: [] });
+  for (const text of ["<!doctype html>", "", "%PDF-1.7\n1 0 obj <</Type /Catalog>>"])
+    await assert.rejects(readPdf(Buffer.from(text)), /no PDF file/, text);
 });
 
 const GOOD = {
@@ -85,8 +142,11 @@ test("the command refuses what it cannot do, and says what it can", () => {
     assert.equal(done.status, 2, done.stdout);
     assert.match(done.stderr, pattern);
   };
-  refused(/--cut wants 20 or 40, not “30”/, ["--cut", "30"]);
-  refused(/--theme wants light or dark/, ["--theme", "blue"]);
+  refused(/--cut 30: expected one of 20, 40/, ["--cut", "30"]);
+  refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
+  refused(/no data set “fixtur”; did you mean “fixture”\? Available: fixture, /, ["--data", "fixtur"], {
+    REPLAY_BENCHMARKS: path.join(PROJECT, "tests/fixtures/benchmarks"),
+  });
 });

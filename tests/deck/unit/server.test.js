@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { addressOf } from "../../../scripts/deck/data-handler.js";
-import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { PROJECT, dataSetFolders } from "../../../scripts/deck/data-sets.js";
 import { contentSecurityPolicy, speakerViewScripts } from "../../../scripts/deck/policy.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
 
@@ -150,4 +150,28 @@ test("the program says where the talk is, within three seconds, and ends cleanly
   for (const word of ["cut=20", "run", "explore"])
     assert.match(said, new RegExp(` http://127\\.0\\.0\\.1:\\d+/\\?${word}\n`), word);
   assert.ok(took < 3000, `${took} ms`);
+});
+
+test("the program presents no data set that is not there, and guesses which was meant", () => {
+  for (const option of ["--data", "--meanwhile"]) {
+    const done = spawnSync(process.execPath, ["scripts/present.mjs", "--no-open", option, "lokal"], {
+      cwd: PROJECT,
+      encoding: "utf8",
+      env: { ...process.env, REPLAY_BENCHMARKS: benchmarks },
+      timeout: 60_000,
+    });
+    assert.equal(done.status, 2);
+    assert.match(
+      done.stderr,
+      /^There is no data set “lokal”; did you mean “local”\? Available: .*local\.\n$/,
+    );
+    assert.equal(done.stdout, "");
+  }
+});
+
+test("a data set that has nothing to show yet can be presented: it is being measured", async () => {
+  const empty = path.join(benchmarks, "just-begun");
+  await mkdir(empty);
+  assert.ok((await dataSetFolders(benchmarks)).includes("just-begun"));
+  await rm(empty, { recursive: true });
 });

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 
+import { readModel } from "chartjs-plugin-csv";
 import { create } from "qrcode";
 import { parse } from "yaml";
 
 import { normaliseChapter } from "../../../deck/text/chapters.js";
-import { SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/stage/chart-styles.js";
+import { CHART_OPTIONS, SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/stage/chart-styles.js";
 import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
 
 test("a chapter's CR LF, byte order mark and outer blank lines are gone before it is parted", () => {
@@ -38,6 +39,14 @@ test("a line goes on over gaps that the manifest calls designed, and over no oth
   ]);
   assert.equal(csvOf({ y: { unit: "bytes_per_second" } }).datasets, undefined);
   assert.equal(csvOf(null).datasets, undefined);
+});
+
+test("the deck reads derived files in their one form: no other word for what is missing, no comment, no guess", () => {
+  const { orientation, delimiter, decimal, comment, missing } = CHART_OPTIONS.plugins.csv;
+  const read = (text) => readModel(text, { orientation, delimiter, decimal, comment, missing });
+  assert.throws(() => read("I/O size,4096\nA,NaN\n"), { kind: "number", row: 2, column: 2 });
+  assert.throws(() => read("I/O size;4096\nA;1\n"), { kind: "header" });
+  assert.equal(read("OSD,osd.0\n#1,1\n").series[0].name, "#1");
 });
 
 test("only ratios are drawn on a log2 axis, with 1 stressed", () => {

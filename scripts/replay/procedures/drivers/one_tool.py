@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
@@ -12,6 +11,7 @@ from replay.design.sizing import MOST_ROUNDS, PilotRound, cell_bytes, first_byte
 from replay.measure.procedure import Driver, Look, writes
 from replay.procedures.drivers.pilots import Pilots
 from replay.procedures.drivers.tool_run import client_values, run_observed, tool_options
+from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools import OutputError, Result, Tool
 
@@ -29,7 +29,7 @@ class OneTool(Driver):
         if not isinstance(self.procedure.reader, Tool):
             self.procedure.refuse(f"{self.procedure.reader.name} is no benchmark tool that this protocol could run")
 
-    def open(self, raw: Path, sets: Sequence[CellSet]) -> None:
+    def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Size every cell that is not sized yet; a variant's `size_of` says whose size it takes."""
         cells = [cell for one in sets for cell in one.cells]
         for one in sets:
@@ -85,12 +85,12 @@ class OneTool(Driver):
         """Return what a cell that writes transferred."""
         return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
 
-    def after_invalid(self, raw: Path, cell: Cell, measured: Measured) -> None:
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Size a cell anew when it was too short."""
         if measured.invalid and measured.invalid[0] == "too_short":
             self.pilot(raw, self.sized_by[cell.cell_id])
 
-    def is_sized(self, raw: Path, cell: Cell) -> bool:
+    def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Take the cell's size from its last pilot on this machine; tell whether there was one."""
         last = Pilots(raw, cell).last()
         if "io_total_bytes_of_cell" not in last:
@@ -98,7 +98,7 @@ class OneTool(Driver):
         self.io_total_bytes[cell.cell_id] = int(last["io_total_bytes_of_cell"])
         return True
 
-    def pilot(self, raw: Path, cell: Cell) -> None:
+    def pilot(self, raw: BlockWriter, cell: Cell) -> None:
         """Run pilots of growing size until one is long enough; keep each as evidence.
 
         Raises ReplayError (through the parser) when a pilot fails: a cell that cannot be sized cannot be measured.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from replay.design.design import Cell, digest_of
-from replay.raw.evidence import pretty_json, read_json, record
+from replay.raw.evidence import BlockWriter
 from replay.raw.provenance import host
 from replay.raw.record import Measured
 
@@ -14,19 +14,18 @@ from replay.raw.record import Measured
 class Pilots:
     """The pilots of one cell on this machine, round by round."""
 
-    def __init__(self, raw: Path, cell: Cell) -> None:
+    def __init__(self, raw: BlockWriter, cell: Cell) -> None:
         self.raw, self.cell = raw, cell
-        self.folder = f"pilot/{host()['id']}/{cell.cell_id}"
+        self._earlier = raw.history.pilots(host()["id"], cell.cell_id)
 
     @property
     def done(self) -> int:
-        """How many there have been. `round-1.json` is a note, `round-1.result.json` an output."""
-        notes = (self.raw / self.folder).glob("round-*.json")
-        return sum(path.stem.removeprefix("round-").isdigit() for path in notes)
+        """The number of the last round on this machine, in this block or an earlier one; 0 where there was none."""
+        return max(self._earlier, default=0)
 
-    def last(self) -> dict[str, Any]:
+    def last(self) -> Mapping[str, Any]:
         """Return the note of the last round; nothing where there was none."""
-        return read_json(self.raw / self.folder / f"round-{self.done}.json") if self.done else {}
+        return self._earlier[self.done] if self._earlier else {}
 
     def seed(self, kind: str, number: int) -> int:
         """Return the seed of a round."""
@@ -47,6 +46,4 @@ class Pilots:
             **found,
             "host": host(),
         }
-        for suffix, content in measured.results.values():
-            record(self.raw, f"{self.folder}/round-{number}.{suffix}", content)
-        record(self.raw, f"{self.folder}/round-{number}.json", pretty_json(note))
+        self.raw.record_pilot(host()["id"], self.cell.cell_id, number, measured.results, note)

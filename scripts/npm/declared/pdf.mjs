@@ -1,0 +1,38 @@
+// The options of `npm run pdf`.
+
+import { CUTS } from "../../../deck/page/mode.js";
+import { requireDataSetName, requireOneOf } from "../program.mjs";
+
+const HELP = `Prints the talk to a PDF file: a page for each slide, with its charts drawn and its fonts in the file.
+
+Usage: npm run pdf -- [options]
+
+  --cut 20|40    the slides of the 20-minute or of the 40-minute talk (40); the appendix is in both
+  --notes        after each slide a page with its notes
+  --data NAME    with the data set benchmarks/NAME instead of the one the slides name
+  --theme NAME   light or dark (light)
+  --out FILE     where to write it (talk.pdf); what is there is replaced
+  --incomplete   write it also where charts cannot be drawn: in their place the page says why
+  --help         this text
+
+Takes a Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
+
+/** @type {import("../program.mjs").Program} */
+export default {
+  command: "npm run pdf --",
+  help: HELP,
+  options: {
+    cut: { type: "string" },
+    notes: { type: "boolean", default: false },
+    data: { type: "string" },
+    theme: { type: "string", default: "light" },
+    out: { type: "string", default: "talk.pdf" },
+    incomplete: { type: "boolean" },
+  },
+  check({ cut, theme, out, data }) {
+    requireOneOf("cut", CUTS.map(String), cut);
+    requireOneOf("theme", ["light", "dark"], theme);
+    requireDataSetName("data", data);
+    if (!out.endsWith(".pdf")) throw new Error(`--out wants a name that ends in .pdf, not '${out}'`);
+  },
+};

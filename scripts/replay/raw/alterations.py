@@ -1,0 +1,128 @@
+"""What in a copy's evidence is not as recorded, and listing it anew: the part of `--reseal` that knows packs.
+
+A path here is that of a file in an unpacked `raw/`, whichever pack it stands in, or the name of a pack or design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from replay.base.errors import EvidenceError
+from replay.raw import durable
+from replay.raw.pack import PACK, tar_members, write_pack
+from replay.raw.read import OPEN, read_file, refuse_unpacked, visible
+from replay.raw.sums import RESTORE, SUMS, locked, parse_sums, read_sums, sha256, sums_text
+
+
+@dataclass
+class Alterations:
+    """What was found. `files`: path to (digest recorded, digest found or None); `sums`: SHA256SUMS files to replace.
+
+    `packs` lie beside under their working names, packed anew with lists that tell what they hold now.
+    """
+
+    raw: Path
+    files: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    sums: dict[Path, dict[str, str]] = field(default_factory=dict)
+    packs: list[Path] = field(default_factory=list)
+
+    def apply(self) -> None:
+        """List what is there. The lists come first: stopped before the packs follow, the copy is refused as altered."""
+        with locked(self.raw):
+            for path, sums in self.sums.items():
+                durable.replace(path, sums_text(sums))
+            for pack in self.packs:
+                durable.put_in_place(durable.working_name(pack), pack)
+
+
+def find_alterations(raw: Path, known: Mapping[str, str]) -> Alterations:
+    """Compare `raw/` with what was recorded; pack altered packs anew, beside the old ones.
+
+    `known` are paths that were recorded once and dropped: those that are there again are found, too, with the digest
+    that they had. Raises EvidenceError when SHA256SUMS is missing or malformed, and naming a file that cannot be read,
+    or that was never listed: nothing measured it. What an attempt in progress holds is passed over.
+    """
+    found = Alterations(raw)
+    with locked(raw, shared=True):
+        refuse_unpacked(raw)
+        recorded = read_sums(raw)
+        present = set(visible(raw)) - {SUMS}
+        for name in sorted(present):
+            if name in recorded or name in known:
+                continue
+            if not OPEN.fullmatch(name):
+                raise _unlisted(raw / name)
+            _of_open_block(found, raw / name, known)
+        now = {}
+        for name in [*recorded, *sorted(known.keys() & present - recorded.keys())]:
+            was = recorded.get(name) or known[name]
+            digest = _of_file(found, name, was, known) if name in present else None
+            if digest is None or name not in recorded:
+                found.files[name] = (was, digest)
+            if digest is not None:
+                now[name] = digest
+        if now != recorded:
+            found.sums[raw / SUMS] = now
+    return found
+
+
+def _of_file(found: Alterations, name: str, was: str, known: Mapping[str, str]) -> str:
+    """Return the digest of a file of `raw/` as it will be, and note what in it is not as it was."""
+    path = found.raw / name
+    content = read_file(str(path))
+    digest = sha256(content)
+    if digest == was:
+        return digest
+    if not PACK.fullmatch(name):
+        found.files[name] = (was, digest)
+        return digest
+    inside = tar_members(content, str(path))
+    if SUMS not in inside:
+        raise EvidenceError(f"a pack without its {SUMS}", where=f"{path}:{SUMS}", next_step=RESTORE)
+    listed = parse_sums(inside.pop(SUMS), f"{path}:{SUMS}")
+    for member in sorted(inside.keys() - listed.keys() - known.keys()):
+        raise _unlisted(f"{path}:{member}")
+    now = {member: sha256(content) for member, content in inside.items()}
+    altered = _differing(listed, now, known)
+    digest = write_pack(durable.working_name(path), now, inside.__getitem__, f"{path}:")
+    found.packs.append(path)
+    # With other lists than it had, a pack whose files are all as listed is itself what was altered.
+    found.files |= altered or ({name: (was, digest)} if digest != was else {})
+    return digest
+
+
+def _of_open_block(found: Alterations, opened: Path, known: Mapping[str, str]) -> None:
+    present = {
+        path.relative_to(opened).as_posix(): path
+        for path in opened.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(opened).parts)
+    }
+    if not present:
+        return
+    listed = read_sums(opened)
+    present.pop(SUMS)
+    for path in sorted(present.keys() - listed.keys() - known.keys()):
+        raise _unlisted(present[path])
+    now = {path: sha256(read_file(str(full))) for path, full in present.items()}
+    if altered := _differing(listed, now, known):
+        found.files |= altered
+        found.sums[opened / SUMS] = now
+
+
+def _differing(
+    listed: Mapping[str, str], now: Mapping[str, str], known: Mapping[str, str]
+) -> dict[str, tuple[str, str | None]]:
+    paths = sorted({*listed, *now})
+    return {
+        path: (listed.get(path) or known[path], now.get(path)) for path in paths if listed.get(path) != now.get(path)
+    }
+
+
+def _unlisted(where: Path | str) -> EvidenceError:
+    return EvidenceError(
+        f"not listed in {SUMS}: nothing measured it",
+        where=where,
+        next_step="remove it: --reseal takes files that were altered or removed, it adds none",
+    )

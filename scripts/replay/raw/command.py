@@ -1,0 +1,196 @@
+"""Look into evidence: list, print, unpack and verify packs, and pack what an earlier version left unpacked."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
+from replay.base.paths import benchmarks_directory
+from replay.raw.convert import convert, unpacked
+from replay.raw.documents import parse_json
+from replay.raw.pack import PACK, verified_members
+from replay.raw.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
+from replay.raw.sums import SUMS, read_sums
+
+EPILOG = """\
+PACK is a file benchmarks/<data set>/<experiment>/raw/block-<number>-<plan>.tar.gz. Any tar opens it as well:
+tar -tzf PACK lists it, and tar -xzOf PACK MEMBER prints one of its files."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status (3: evidence that is missing, altered or not listed)."""
+    options = parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except ReplayError as error:
+        print(error, file=sys.stderr)
+        return error.exit_status
+    except BrokenPipeError:
+        # Whoever read has seen enough; what Python would still flush at its end goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    made = argparse.ArgumentParser(
+        prog="python -m replay.raw",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = made.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, help_text: str) -> argparse.ArgumentParser:
+        one = commands.add_parser(name, help=help_text, description=help_text)
+        one.set_defaults(run=run)
+        return one
+
+    def several(one: argparse.ArgumentParser) -> None:
+        one.add_argument("packs", nargs="*", type=Path, metavar="PACK", help="packs")
+        _add_data(one)
+
+    several(command("ls", _ls, "List attempts, with whether each is valid."))
+    one = command("cat", _cat, "Print a file of a pack as it is stored.")
+    one.add_argument("pack", type=Path, metavar="PACK")
+    one.add_argument("member", metavar="MEMBER", help="its path in the pack, as `ls` and `tar -t` show it")
+    one = command("unpack", _unpack, "Unpack verified files into a folder outside of the data sets.")
+    several(one)
+    one.add_argument("--into", required=True, type=Path, metavar="FOLDER", help="a folder that is new or empty")
+    several(command("verify", _verify, "Compare every pack and every file in it with what was recorded."))
+    one = command(
+        "convert", _convert, "Pack the blocks that an earlier version left unpacked; nothing goes before it is proved."
+    )
+    _add_data(one)
+    return made
+
+
+def _add_data(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--data", metavar="NAME", help="all packs and open blocks of a data set")
+    one.add_argument("--experiment", metavar="NAME", help="with --data: of this experiment only")
+
+
+def _ls(options: argparse.Namespace) -> None:
+    for block in _chosen(options):
+        print(f"{block.raw}/{block.name}")
+        for folder in block.folders():
+            if ATTEMPT.fullmatch(folder.path):
+                print(f"  {_attempt_line(folder)}")
+
+
+def _attempt_line(folder: Folder) -> str:
+    seal = parse_json(f"{folder.where}{SEAL}", folder.contents.get(SEAL, b""))
+    said = "valid" if seal.get("valid") else "void: " + "; ".join(map(_problem, seal.get("invalid") or [{}]))
+    return f"{folder.path}  {len(folder.digests)} files  {said}"
+
+
+def _problem(one: Mapping[str, Any]) -> str:
+    return f"{one.get('variant') or 'all'}: {one.get('reason', 'no reason given')}"
+
+
+def _cat(options: argparse.Namespace) -> None:
+    pack = _pack(options.pack)
+    for name, content, _ in verified_members(pack.content(), str(options.pack), pack.digest):
+        if name == options.member:
+            sys.stdout.buffer.write(content)
+            return
+    raise ConfigurationError(
+        f"no file {options.member!r} in it",
+        where=options.pack,
+        next_step=f"list what is in it: tar -tzf {options.pack}",
+    )
+
+
+def _unpack(options: argparse.Namespace) -> None:
+    into = options.into.resolve()
+    if into.is_relative_to(benchmarks_directory().resolve()):
+        raise ConfigurationError(
+            "data sets hold packs; what is unpacked among them would pass for evidence",
+            where=options.into,
+            next_step="name a folder elsewhere",
+        )
+    if into.exists() and (not into.is_dir() or any(into.iterdir())):
+        raise ConfigurationError("it is not an empty folder", where=options.into, next_step="name a new one")
+    blocks = list(_chosen(options))
+    count = 0
+    for block in blocks:
+        # Of several experiments each has its folder; of one the tree is as it is in its packs.
+        root = into / Path(block.raw).parent.name if len({one.raw for one in blocks}) > 1 else into
+        sums: dict[str, str] = {}
+        for folder in block.folders():
+            (root / folder.path).mkdir(parents=True, exist_ok=True)
+            for name, content in folder.contents.items():
+                (root / folder.path / name).write_bytes(content)
+                sums[f"{folder.path}/{name}"] = folder.digests[name]
+        root.mkdir(parents=True, exist_ok=True)
+        with (root / SUMS).open("a") as file:
+            file.writelines(f"{digest}  {name}\n" for name, digest in sums.items())
+        count += len(sums)
+    print(f"unpacked {count} files of {len(blocks)} blocks into {options.into}")
+
+
+def _verify(options: argparse.Namespace) -> None:
+    blocks = files = 0
+    for raw in [] if options.packs else _raw_directories(options):
+        listing = list_raw(raw)
+        blocks += len(listing.blocks)
+        files += sum(len(folder.digests) for folder in verify(listing))
+    for pack in options.packs:
+        blocks += 1
+        files += sum(len(folder.digests) for folder in _pack(pack).folders())
+    print(f"{files} files of {blocks} blocks are as they were recorded")
+
+
+def _convert(options: argparse.Namespace) -> None:
+    converted = [convert(raw) for raw in _raw_directories(options) if unpacked(raw)]
+    for one in converted:
+        print(one.sentence())
+    if not converted:
+        print("nothing lies unpacked: there is nothing to convert")
+    else:
+        print(
+            f"in all: {sum(one.files for one in converted)} files, each found again with the same SHA-256, "
+            f"in {sum(one.packs for one in converted)} packs and {sum(one.beside for one in converted)} files beside; "
+            f"{sum(one.bytes_before for one in converted):,} bytes before, "
+            f"{sum(one.bytes_after for one in converted):,} now"
+        )
+
+
+def _chosen(options: argparse.Namespace) -> Iterator[Pack | OpenBlock]:
+    if options.packs:
+        yield from map(_pack, options.packs)
+    else:
+        for raw in _raw_directories(options):
+            yield from list_raw(raw).blocks
+
+
+def _pack(path: Path) -> Pack:
+    """Return a pack by its path. Raises EvidenceError where none is there, or SHA256SUMS beside it does not list it."""
+    if not PACK.fullmatch(path.name):
+        raise ConfigurationError(
+            "not the name of a pack", where=path, next_step="name a file block-<number>-<plan>.tar.gz"
+        )
+    if not path.is_file():
+        raise EvidenceError("there is no such pack", where=path, next_step=f"list what there is: ls {path.parent}")
+    sums = read_sums(path.parent)
+    if path.name not in sums:
+        raise EvidenceError(f"not listed in {SUMS} beside it", where=path, next_step="look at it with tar -tzf")
+    return Pack(str(path.parent), path.name, sums[path.name])
+
+
+def _raw_directories(options: argparse.Namespace) -> list[Path]:
+    if options.data is None:
+        raise ConfigurationError("nothing is named", next_step="name packs, or a data set with --data NAME")
+    folder = benchmarks_directory() / options.data
+    found = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
+    if not found:
+        raise EvidenceError("no raw output here", where=folder / (options.experiment or ""), next_step="check the name")
+    return found

@@ -1,0 +1,98 @@
+"""What earlier blocks of an experiment left for those that measure: seals of attempts, receipts, pilots."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from replay.raw.documents import parse_json
+from replay.raw.read import ATTEMPT, RECEIPT, SEAL, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
+
+#: A pilot's note, alone beside its output or in a folder of its own.
+PILOT = re.compile(r"pilot/(?P<host>[^/]+)/(?P<cell>[^/]+)/(?:round-\d+/)?round-(?P<number>\d+)\.json", re.ASCII)
+Documents = Mapping[str, Mapping[str, Any]]
+
+
+class History:
+    """The documents of an experiment's `raw/`, those of packs read once.
+
+    Raises EvidenceError naming a pack or file that is missing or altered: nothing is measured on top of such.
+    """
+
+    def __init__(self, raw: Path) -> None:
+        self.raw = raw
+        self._of_open: dict[tuple[Any, ...], Documents] = {}
+
+    def attempts(self, block: int, point: str) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return (number, attempt.json) of each attempt of a set, in order."""
+        found = []
+        for path, document in self._documents(block):
+            folder, _, name = path.rpartition("/")
+            if name == SEAL and (match := ATTEMPT.fullmatch(folder)) and match["point"] == point:
+                found.append((int(match["number"]), document))
+        return sorted(found, key=lambda pair: pair[0])
+
+    def is_measured(self, block: int, point: str, cells: Mapping[str, str]) -> bool:
+        """Tell whether a set has a valid attempt for exactly these cells (variant to cell id)."""
+        return any(
+            seal["valid"] and cells.items() <= seal.get("cells", {}).items() for _, seal in self.attempts(block, point)
+        )
+
+    def seals(self) -> list[Mapping[str, Any]]:
+        """Return attempt.json of every attempt."""
+        return [document for path, document in self._documents() if path.endswith(f"/{SEAL}")]
+
+    def receipts(self) -> list[Mapping[str, Any]]:
+        """Return the receipts of all complete blocks."""
+        return [document for path, document in self._documents() if RECEIPT.fullmatch(path)]
+
+    def pilots(self, host: str, cell: str) -> dict[int, Mapping[str, Any]]:
+        """Return the notes of a cell's pilots on a machine by their numbers, in order."""
+        found = {}
+        for path, document in self._documents():
+            if (match := PILOT.fullmatch(path)) and (match["host"], match["cell"]) == (host, cell):
+                found[int(match["number"])] = document
+        return dict(sorted(found.items()))
+
+    def _documents(self, block: int | None = None) -> list[tuple[str, Mapping[str, Any]]]:
+        while self.raw.is_dir():
+            with contextlib.suppress(SealedMeanwhile):
+                return [
+                    pair
+                    for one in list_raw(self.raw).blocks
+                    if block in (None, one.block)
+                    for pair in (_of_pack(one) if isinstance(one, Pack) else self._of_open_block(one)).items()
+                ]
+        return []
+
+    def _of_open_block(self, block: OpenBlock) -> Documents:
+        """Return an open block's documents; of folders that are as they were nothing is read again."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for folder in block.folders(lambda path, digests: _key(block, path, digests) in self._of_open):
+            key = _key(block, folder.path, folder.digests)
+            if key not in self._of_open:
+                self._of_open[key] = _documents_in(folder)
+            found |= self._of_open[key]
+        return found
+
+
+def _key(block: OpenBlock, path: str, digests: Mapping[str, str]) -> tuple[Any, ...]:
+    return block.name, path, *digests.items()
+
+
+@cache
+def _of_pack(pack: Pack) -> Documents:
+    return {path: document for folder in pack.folders() for path, document in _documents_in(folder).items()}
+
+
+def _documents_in(folder: Folder) -> Documents:
+    found = {}
+    for name, content in folder.contents.items():
+        path = f"{folder.path}/{name}"
+        if name == SEAL or RECEIPT.fullmatch(path) or PILOT.fullmatch(path):
+            found[path] = parse_json(f"{folder.where}{name}", content)
+    return found

@@ -1,0 +1,228 @@
+"""The format of a pack, `block-<bb>-<plan>.tar.gz`: a gzip'd tar of plain files that any `tar` opens.
+
+The first member is SHA256SUMS, which lists all others; these follow by folder and name. The same files give the same
+bytes (with the same zlib): no owner, no time, one mode, one compression level, no file name in gzip's header.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
+from replay.raw import durable
+from replay.raw.sums import RESTORE, SUMS, parse_sums, sums_text
+
+PACK = re.compile(r"block-(?P<block>\d{2,})-(?P<plan>[0-9a-f]{12})\.tar\.gz", re.ASCII)
+COMPRESSION_LEVEL = 9
+_BLOCK_BYTES = 512
+_END = bytes(_BLOCK_BYTES)
+
+
+def pack_name(block: int, plan: str) -> str:
+    """Return the name of the pack of a block that was measured to a plan."""
+    return f"block-{block:02d}-{plan}.tar.gz"
+
+
+def in_pack_order(path: str) -> tuple[str, str]:
+    """Return what members are sorted by: the folder, then the name, so that a folder's files stand together."""
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+def write_pack(path: Path, sums: Mapping[str, str], content_of: Callable[[str], bytes], source: str) -> str:
+    """Write a pack of the files that `sums` lists, synced to disk, and return its digest.
+
+    `source` and a file's name name the file in an error.
+
+    Raises EvidenceError naming a file whose content is not what `sums` says: nothing altered is ever packed.
+    """
+    names = sorted(sums, key=in_pack_order)
+    with _Sink(path) as sink:
+        with (
+            gzip.GzipFile(filename="", mode="wb", compresslevel=COMPRESSION_LEVEL, fileobj=sink, mtime=0) as packed,
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            _add(archive, SUMS, sums_text({name: sums[name] for name in names}))
+            for name in names:
+                content = content_of(name)
+                if hashlib.sha256(content).hexdigest() != sums[name]:
+                    raise EvidenceError(
+                        f"altered: it is not what {SUMS} says", where=f"{source}{name}", next_step=ALTERED
+                    )
+                _add(archive, name, content)
+        return sink.finish()
+
+
+def members(content: bytes, where: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, bytes) of each file of a pack, SHA256SUMS included, in its order; only one is held at a time.
+
+    A reader of its own for what `write_pack` writes: `tarfile` takes longer for a header than all else does for a file.
+    Raises EvidenceError when it is no such pack.
+    """
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        try:
+            header = stream.read(_BLOCK_BYTES)
+            long_name = ""
+            while header != _END:
+                size, kind = int(header[124:135], 8), header[156:157]
+                padded = -(-size // _BLOCK_BYTES) * _BLOCK_BYTES
+                chunk = stream.read(padded + _BLOCK_BYTES)
+                if len(chunk) < padded + _BLOCK_BYTES:
+                    raise EOFError("it is cut off")
+                if kind == b"x":
+                    long_name = _path_of_extended_header(chunk[:size])
+                elif kind == b"0":
+                    yield long_name or _name_of(header), chunk[:size]
+                    long_name = ""
+                else:
+                    raise ValueError("it holds more than plain files")
+                header = chunk[padded:]
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise EvidenceError(f"not a pack: {error}", where=where, next_step=RESTORE) from None
+
+
+def verified_members(content: bytes, where: str, digest: str | None = None) -> Iterator[tuple[str, bytes, str]]:
+    """Yield (name, bytes, digest) of each file but SHA256SUMS, each compared with what SHA256SUMS in the pack says.
+
+    With a `digest` that of the whole pack is compared first. Raises EvidenceError naming the pack, or the member as
+    `PACK:MEMBER`, that is altered, missing or not listed.
+    """
+    if digest is not None and hashlib.sha256(content).hexdigest() != digest:
+        raise EvidenceError(
+            f"altered: it is not what {SUMS} says; {what_differs(content, where)}", where=where, next_step=ALTERED
+        )
+    files = members(content, where)
+    expected = _listed(files, where)
+    names = iter(expected)
+    for name, inside in files:
+        if name not in expected:
+            raise EvidenceError(f"not listed in {SUMS} of its pack", where=f"{where}:{name}", next_step=RESTORE)
+        if (next_name := next(names, None)) != name:
+            raise _missing(where, next_name or name)
+        found = hashlib.sha256(inside).hexdigest()
+        if found != expected[name]:
+            raise EvidenceError(
+                f"altered: it is not what {SUMS} of its pack says", where=f"{where}:{name}", next_step=ALTERED
+            )
+        yield name, inside, found
+    if (lost := next(names, None)) is not None:
+        raise _missing(where, lost)
+
+
+def _missing(where: str, name: str) -> EvidenceError:
+    return EvidenceError(f"listed in {SUMS} of its pack, but not there", where=f"{where}:{name}", next_step=ALTERED)
+
+
+def listed_in(content: bytes, where: str) -> dict[str, str]:
+    """Return what SHA256SUMS in a pack says, path to digest. Raises EvidenceError where a pack does not begin so."""
+    return _listed(members(content, where), where)
+
+
+def tar_members(content: bytes, where: str) -> dict[str, bytes]:
+    """Return the files of whatever `tar` made, by name: of a pack that a person has packed again.
+
+    Raises EvidenceError when it cannot be read, or holds links, devices or a name twice.
+    """
+    found: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:*") as archive:
+            for member in archive:
+                name = os.path.normpath(member.name)
+                if member.isdir():
+                    continue
+                if not member.isfile() or name in found or name.startswith(("/", "..")):
+                    raise EvidenceError(
+                        "a pack holds plain files, each once", where=f"{where}:{name}", next_step=RESTORE
+                    )
+                found[name] = archive.extractfile(member).read()
+    except (tarfile.TarError, OSError, EOFError, ValueError, zlib.error) as error:
+        raise EvidenceError(f"not a pack: {error}", where=where, next_step=RESTORE) from None
+    return found
+
+
+def what_differs(content: bytes, where: str) -> str:
+    """Return, for a person, what in an altered pack is not as its own SHA256SUMS says."""
+    try:
+        inside = tar_members(content, where)
+        sums = parse_sums(inside.pop(SUMS, b""), f"{where}:{SUMS}")
+    except EvidenceError as error:
+        return f"{error.what}"
+    differing = sorted(
+        name
+        for name in {*inside, *sums}
+        if name not in inside or hashlib.sha256(inside[name]).hexdigest() != sums.get(name)
+    )
+    if not differing:
+        return "every file in it is as the list in it says"
+    more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
+    return f"in it differ: {', '.join(differing[:3])}{more}"
+
+
+ALTERED = (
+    "restore it from git or from a copy; to see what other figures would say, alter a copy of the data set, then: "
+    + replay_command("derive", "--reseal", "COPY")
+)
+
+
+def _listed(files: Iterator[tuple[str, bytes]], where: str) -> dict[str, str]:
+    name, content = next(files, ("", b""))
+    if name != SUMS:
+        raise EvidenceError(f"not a pack: it does not begin with {SUMS}", where=where, next_step=RESTORE)
+    return parse_sums(content, f"{where}:{SUMS}")
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(content), 0o644
+    archive.addfile(member, io.BytesIO(content))
+
+
+def _name_of(header: bytes) -> str:
+    name = header[:100].rstrip(b"\0").decode()
+    prefix = header[345:500].rstrip(b"\0").decode()
+    return f"{prefix}/{name}" if prefix else name
+
+
+def _path_of_extended_header(content: bytes) -> str:
+    while content:
+        length = int(content.partition(b" ")[0])
+        key, _, value = content[:length].partition(b" ")[2].rstrip(b"\n").partition(b"=")
+        if key == b"path":
+            return value.decode()
+        content = content[length:]
+    raise ValueError("an extended header names no path")
+
+
+class _Sink:
+    """A file that is written once, with its digest."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        self._digest = hashlib.sha256()
+
+    def __enter__(self) -> _Sink:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def write(self, content: bytes) -> int:
+        durable.write_all(self._descriptor, content)
+        self._digest.update(content)
+        return len(content)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def finish(self) -> str:
+        os.fsync(self._descriptor)
+        return self._digest.hexdigest()

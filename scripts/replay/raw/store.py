@@ -1,0 +1,97 @@
+"""A folder of evidence to which records are added, each whole or not at all. Nothing here changes what exists.
+
+A record is a file, or a folder of files. It is written under a working name; then SHA256SUMS lists it; then it gets
+its name. So what is listed is whole, wherever the writer was stopped: `give_name` does what was left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from replay.base.errors import EvidenceError
+from replay.raw import durable
+from replay.raw.sums import SUMS, add_sums, locked, read_sums, sha256
+
+
+class Store:
+    """A folder with its own SHA256SUMS. `raw` is what is locked while a record is added."""
+
+    def __init__(self, folder: Path, raw: Path) -> None:
+        self.folder = folder
+        self.raw = raw
+
+    def add_file(self, name: str, content: bytes) -> Path:
+        """Add a file. One that is there with this content already is left alone.
+
+        Raises EvidenceError when it is there with other content: evidence is never overwritten.
+        """
+        path = self.folder / name
+        if path.exists():
+            if path.read_bytes() == content:
+                return path
+            raise EvidenceError(
+                "evidence exists already and differs", where=path, next_step="measure into a new data set"
+            )
+        durable.make_directory(path.parent)
+        durable.write_synced(durable.working_name(path), content)
+        self._put_in_place(path, {name: sha256(content)})
+        return path
+
+    def begin_folder(self, name: str) -> Path:
+        """Make the working folder of a record, to be filled with `durable.write_synced`; return it."""
+        path = self.folder / name
+        durable.make_directory(path.parent)
+        if path.exists():
+            raise FileExistsError(path)
+        working = durable.working_name(path)
+        working.mkdir()
+        durable.sync_directory(path.parent)
+        return working
+
+    def finish_folder(self, name: str) -> Path:
+        """List all files of a record's working folder and give it its name, which is returned."""
+        path = self.folder / name
+        working = durable.working_name(path)
+        for cut_short in working.glob(".*.partial"):
+            cut_short.unlink()
+        durable.sync_directory(working)
+        files = sorted(one for one in working.iterdir() if one.is_file())
+        self._put_in_place(path, {f"{name}/{one.name}": sha256(one.read_bytes()) for one in files})
+        return path
+
+    def unfinished(self) -> Iterator[Path]:
+        """Yield what stands under a working name: the outermost ones."""
+        yield from _working(self.folder)
+
+    def is_listed(self, working: Path) -> bool:
+        """Tell whether SHA256SUMS lists a record that has only its working name: all of it, as it is."""
+        sums = read_sums(self.folder) if (self.folder / SUMS).exists() else {}
+        name = durable.finished_name(working).relative_to(self.folder).as_posix()
+        if working.is_dir():
+            files = {f"{name}/{one.name}": one for one in working.iterdir()}
+            listed = {path for path in sums if path.startswith(f"{name}/")}
+            return bool(listed) and listed == files.keys() and all(_is(files[path], sums[path]) for path in listed)
+        return name in sums and _is(working, sums[name])
+
+    def give_name(self, working: Path) -> None:
+        """Give a listed record the name that it lacks."""
+        with locked(self.raw):
+            durable.put_in_place(working, durable.finished_name(working))
+
+    def _put_in_place(self, path: Path, sums: dict[str, str]) -> None:
+        with locked(self.raw):
+            add_sums(self.folder, sums)
+            durable.put_in_place(durable.working_name(path), path)
+
+
+def _is(path: Path, digest: str) -> bool:
+    return path.is_file() and sha256(path.read_bytes()) == digest
+
+
+def _working(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if durable.is_working(path.name):
+            yield path
+        elif path.is_dir() and not path.name.startswith("."):
+            yield from _working(path)

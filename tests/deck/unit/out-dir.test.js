@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, beforeEach, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { replaceFolder, whyNoSiteIn } from "../../../scripts/deck/out-dir.js";
+
+const MODULE = pathToFileURL(path.join(PROJECT, "scripts/deck/out-dir.js")).href;
+let folder;
+let place;
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "replay-out-dir-"));
+});
+beforeEach(async (t) => {
+  const own = path.join(folder, t.name.replaceAll(/\W+/g, "-").slice(0, 30));
+  await mkdir(own);
+  place = path.join(own, "dist");
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+const write = (text) => (made) => writeFile(path.join(made, "index.html"), text);
+const read = (where = place) => readFile(path.join(where, "index.html"), "utf8");
+const beside = () => readdir(path.dirname(place));
+
+test("a folder is put in its place when it is whole, and what was there is gone", async () => {
+  await replaceFolder(place, write("one"));
+  await writeFile(path.join(place, "old.js"), "old");
+  const made = await replaceFolder(place, async (work) => {
+    assert.equal(path.dirname(work), path.dirname(place));
+    await write("two")(work);
+    assert.equal(await read(), "one", "it is there until the other one is whole");
+    return "made";
+  });
+  assert.equal(made, "made");
+  assert.equal(await read(), "two");
+  assert.deepEqual(await readdir(place), ["index.html"]);
+  assert.deepEqual(await beside(), ["dist"]);
+});
+
+test("folders above it are made", async () => {
+  const deep = path.join(place, "a/b");
+  await replaceFolder(deep, write("deep"));
+  assert.equal(await read(deep), "deep");
+});
+
+test("nothing changes when it cannot be made", async () => {
+  await replaceFolder(place, write("one"));
+  const failing = async (work) => {
+    await write("half")(work);
+    throw new Error("no more");
+  };
+  await assert.rejects(replaceFolder(place, failing), /no more/);
+  assert.equal(await read(), "one");
+  assert.deepEqual(await beside(), ["dist"]);
+});
+
+test("where a link leads, the folder is replaced, and the link stays", async () => {
+  const real = path.join(path.dirname(place), "real");
+  await mkdir(real);
+  await symlink(real, place);
+  await replaceFolder(place, write("linked"));
+  assert.equal(await read(real), "linked");
+  assert.equal(await read(), "linked");
+  assert.deepEqual((await beside()).sort(), ["dist", "real"]);
+});
+
+/** A program that begins to make the folder, says so, and goes on for ever. */
+function begin() {
+  const program = spawn(process.execPath, [
+    ...["--input-type=module", "-e"],
+    `import { writeFileSync } from "node:fs";
+     import { replaceFolder } from ${JSON.stringify(MODULE)};
+     process.on("SIGINT", () => process.exit(130));
+     await replaceFolder(${JSON.stringify(place)}, async (work) => {
+       writeFileSync(work + "/index.html", "half");
+       console.log("begun");
+       await new Promise((resolve) => setTimeout(resolve, 600_000));
+     });`,
+  ]);
+  const ended = new Promise((resolve) => program.on("exit", resolve));
+  return new Promise((resolve) => program.stdout.once("data", () => resolve({ program, ended })));
+}
+
+test("a program that is ended leaves nothing of what it made", async () => {
+  await replaceFolder(place, write("one"));
+  const { program, ended } = await begin();
+  assert.equal((await beside()).length, 2);
+  program.kill("SIGINT");
+  assert.equal(await ended, 130);
+  assert.deepEqual(await beside(), ["dist"]);
+  assert.equal(await read(), "one");
+});
+
+test("what a program left that was killed is removed by the next, what another one makes is not", async () => {
+  const [killed, running] = await Promise.all([begin(), begin()]);
+  killed.program.kill("SIGKILL");
+  await killed.ended;
+  assert.equal((await beside()).length, 2);
+  await replaceFolder(place, write("next"));
+  assert.deepEqual((await beside()).sort(), [`.dist-building-${running.program.pid}`, "dist"]);
+  running.program.kill("SIGINT");
+  await running.ended;
+  assert.deepEqual(await beside(), ["dist"]);
+});
+
+test("a folder that cannot be renamed gets other content", async (t) => {
+  // Only root may mount; for others a parent that they may not write to has the same effect.
+  const parent = path.dirname(place);
+  await replaceFolder(place, write("one"));
+  await writeFile(path.join(place, "old.js"), "old");
+  if (process.getuid() === 0) {
+    const mounted = spawnSync("mount", ["--bind", place, place]);
+    if (mounted.status !== 0) return t.skip("nothing can be mounted here");
+    t.after(() => spawnSync("umount", [place]));
+  } else {
+    spawnSync("chmod", ["555", parent]);
+    t.after(() => spawnSync("chmod", ["755", parent]));
+  }
+  await replaceFolder(place, write("two"));
+  assert.equal(await read(), "two");
+  assert.deepEqual(await readdir(place), ["index.html"]);
+});
+
+test("a folder that holds other things than a site is not for a site", async () => {
+  assert.equal(await whyNoSiteIn(place, "dist"), null);
+  await mkdir(place);
+  assert.equal(await whyNoSiteIn(place, "dist"), null);
+  await writeFile(path.join(place, "thesis.txt"), "");
+  assert.match(await whyNoSiteIn(place, "dist"), /^dist holds other files/);
+  assert.match(await whyNoSiteIn(PROJECT, "."), /holds other files/);
+  assert.ok(existsSync(path.join(place, "thesis.txt")));
+});

@@ -1,0 +1,78 @@
+"""`replay raw` for people: what is in packs, listed, printed, unpacked, verified."""
+
+import subprocess
+import sys
+
+import pytest
+
+from replay.raw.command import main
+from support.evidence import evidence_of, pack_again
+from support.rawtree import RawTree
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    made = RawTree(tmp_path / "benchmarks" / "mine" / "rbd-journaling").measure(blocks=1)
+    made.attempt(2, "write-seq-4096", invalid={"with-journal": "too_short"})
+    return made
+
+
+def test_attempts_are_listed_with_their_validity_whether_packed_or_not(tree, capsys):
+    assert main(["ls", "--data", "mine"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == str(tree.packs()[0])
+    assert lines[1] == "  block-01/read-seq-4096/attempt-1  10 files  valid"
+    assert lines[-2:] == [
+        str(tree.opened(2)),
+        "  block-02/write-seq-4096/attempt-1  10 files  void: with-journal: too_short",
+    ]
+
+
+def test_a_member_is_printed_as_it_is_stored(tree, capfdbinary):
+    name = "block-01/read-seq-4096/attempt-1/control.stdout"
+    assert main(["cat", str(tree.packs()[0]), name]) == 0
+    printed = capfdbinary.readouterr().out
+    assert printed.startswith(b"bench  type read")
+    assert printed == evidence_of(tree.raw)[name]
+    assert main(["cat", str(tree.packs()[0]), "nonsense"]) == 2
+
+
+def test_what_is_unpacked_checks_with_sha256sum_and_never_lands_among_data_sets(tree, tmp_path, capsys):
+    assert main(["unpack", "--data", "mine", "--into", str(tmp_path / "look")]) == 0
+    done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=tmp_path / "look", check=False)
+    assert done.returncode == 0
+    for name, content in evidence_of(tree.raw).items():
+        assert name.startswith("design-") or (tmp_path / "look" / name).read_bytes() == content
+    assert main(["unpack", "--data", "mine", "--into", str(tmp_path / "look")]) == 2
+    assert "not an empty folder" in capsys.readouterr().err
+    assert main(["unpack", str(tree.packs()[0]), "--into", str(tmp_path / "benchmarks" / "mine" / "x")]) == 2
+
+
+def test_verify_counts_what_is_whole_and_names_what_is_not(tree, capsys):
+    assert main(["verify", "--data", "mine"]) == 0
+    files = len(evidence_of(tree.raw)) - 1
+    assert capsys.readouterr().out == f"{files} files of 2 blocks are as they were recorded\n"
+    assert main(["verify", str(tree.packs()[0])]) == 0
+    name = "block-01/read-seq-4096/attempt-1/control.stdout"
+    pack_again(tree.packs()[0], lambda one, content: b"" if one == name else content)
+    for arguments in (["--data", "mine"], [str(tree.packs()[0])]):
+        assert main(["verify", *arguments]) == 3
+        said = capsys.readouterr().err
+        assert str(tree.packs()[0]) in said
+        assert name in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["ls"], ["ls", "--data", "none"], ["cat", "x.tar.gz", "y"], ["verify", "block-01-0123456789ab.tar.gz"]],
+)
+def test_what_is_not_there_is_said_in_a_sentence(tree, capsys, arguments):
+    assert main(arguments) in (2, 3)
+    assert "next: " in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tree):
+    command = f"set -o pipefail; {sys.executable} -m replay.raw ls --data mine | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
