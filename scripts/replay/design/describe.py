@@ -40,7 +40,7 @@ def _describe(name: str) -> str:
     protocol = protocol_class(name)
     needs = protocol.needs
     first = (protocol.__doc__ or "").strip().splitlines()[0]
-    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool that is told how many bytes to transfer"
+    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool that takes the number of bytes to transfer"
     said = [f"Tool: {tools}.", f"Programs: {', '.join(f'`{one}`' for one in needs.programs)}"]
     if needs.programs_elsewhere:
         elsewhere = ", ".join(f"`{one}`" for one in needs.programs_elsewhere)
