@@ -22,6 +22,7 @@ OPTIONS = {
     "claims": ("--data", "--against", "--experiment", "--json", "--expect"),
     "clean": ("--site", "--yes"),
     "sandbox": ("up", "status", "down", "conf"),
+    "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),
 }
 
 
@@ -166,7 +167,7 @@ def test_what_is_piped_has_no_escape_codes(arguments):
     assert b"\x1b" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "sandbox"])
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in ("sandbox", "raw")])
 def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, capsys):
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt

@@ -13,6 +13,7 @@ from replay.derive.arguments import COMMAND as DERIVE
 from replay.measure.arguments import COMMAND as MEASURE
 from replay.owned.arguments import COMMAND as CLEAN
 from replay.preflight.arguments import COMMAND as PREFLIGHT
+from replay.raw.arguments import COMMAND as RAW
 from replay.sandbox.arguments import COMMAND as SANDBOX
 
 #: What `scripts/setup --for LEVEL` provides in a checkout; NOTHING needs no more than a Python.
@@ -50,5 +51,6 @@ COMMANDS = {
         Entry(CLAIMS, _derive),
         Entry(CLEAN, _cluster),
         Entry(SANDBOX, _sandbox),
+        Entry(RAW, _derive),
     )
 }
