@@ -289,7 +289,7 @@ def test_raw_output_without_its_sha256sums_is_an_error_that_names_it_and_the_res
     with pytest.raises(EvidenceError, match="SHA256SUMS"):
         reseal(copy)
     told = []
-    watcher = Watcher(copy, ("rbd-journaling",), told.append_raw)
+    watcher = Watcher(copy, ("rbd-journaling",), told.append)
     assert (watcher.look(), watcher.look(), len(told)) == ([], [], 1)
 
 

@@ -57,7 +57,7 @@ def test_the_manifest_says_that_data_are_altered_before_the_first_table_changes(
     seen = []
 
     def look(*_, **__):
-        seen.append_raw(manifest_of(copy)["altered"])
+        seen.append(manifest_of(copy)["altered"])
         raise EvidenceError("as far as this test goes")
 
     monkeypatch.setattr("replay.derive.experiment.derive_experiment", look)
