@@ -83,7 +83,7 @@ test("whom a measurement applies to follows what limited it, how it was loaded a
     conditionsOf(manifest({ none: 5 }), "e")[0],
     /^nothing on your cluster reaches its limit, .* 100 %/,
   );
-  assert.match(conditionsOf(manifest({ "io-cap": 5 }), "e")[0], /^the limit is io-cap/);
+  assert.match(conditionsOf(manifest({ "io-cap": 5 }), "e")[0], /^your cluster is limited by io-cap/);
   // Two machines: nothing is said of sharing one. And nothing is made up of what was not recorded.
   assert.equal(conditionsOf(manifest({ cpu: 1 }, { machines: ["a", "b"] }), "e").length, 3);
   assert.deepEqual(conditionsOf({ experiments: { e: {} } }, "e"), []);
