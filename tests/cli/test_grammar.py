@@ -68,10 +68,13 @@ def test_help_names_every_command_and_so_does_the_bare_word(capsys):
         (["measure", "--site", "s", "--blocks", "x"], "measure: --blocks wants a whole number, not 'x'\n"),
         (["measure", "--site", "s", "more"], "'more' is not understood: options begin with --\n"),
         (["derive"], "derive: one of --data --reseal is missing\n"),
-        (["measure", "--site", "sandbox", "--data", "Bad_Name", "--dry-run"], "'Bad_Name' is not a data set's name"),
-        (["derive", "--data", "../elsewhere"], "is not a data set's name"),
+        (
+            ["measure", "--site", "sandbox", "--data", "Bad_Name", "--dry-run"],
+            "'Bad_Name' is not a valid data set name",
+        ),
+        (["derive", "--data", "../elsewhere"], "is not a valid data set name"),
         (["derive", "--data", "a", "--reseal", "b"], "--reseal does not go with --data\n"),
-        (["derive", "--reseal", "copy", "--watch"], "--reseal takes the whole copy"),
+        (["derive", "--reseal", "copy", "--watch"], "--reseal works on a whole copy"),
         (["sandbox", "up", "--left-osd-size", "huge"], "huge"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Every command of `replay`, in the order of its help, and what of this machine each one needs."""
+"""Every subcommand of `replay`, in the order of the help, and what each one needs on this machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _sandbox(options: argparse.Namespace) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """A command, and the level of the set-up that it needs with the options that were given."""
+    """A command, and the level of set-up that it needs with the given options."""
 
     command: Command
     level: Callable[[argparse.Namespace], str]
