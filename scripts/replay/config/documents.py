@@ -19,7 +19,8 @@ from replay.base.errors import ConfigurationError
 KeyPath = tuple[str | int, ...]
 
 
-class _Loader(yaml.SafeLoader):
+# libyaml parses ten times as fast as Python does; PyYAML comes without it on rare platforms.
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """YAML 1.2's plain scalars: `22:00`, `on`, `no` and dates stay text; `1e6` is a number."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 (as PyYAML declares it)

@@ -24,6 +24,9 @@ from replay.workflow.snakemake import log_path, rule_path, run_snakemake
 from replay.workflow.warm import warm_jobs
 
 SHOWN_FILES = 10
+#: Starting Snakemake and its jobs takes as much processor time as deriving this much evidence: with less of it, the
+#: same steps run one after the other in this process.
+WORTH_SCHEDULING_BYTES = 16 << 20
 _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, \d+ files changed)")
 
 
@@ -51,13 +54,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _derive(data_set: Path, experiments: Sequence[str], *, entities: bool) -> int:
-    """Derive what is due: through Snakemake if there is something to schedule, else in this process."""
+    """Derive what is due: through Snakemake if there is enough of it to schedule, else in this process."""
     with waiting(f"looking for what has changed in {data_set.name}"):
         names = wanted(data_set, experiments)
         due = [name for name in names if entities or _is_due(data_set / name)]
     with Progress(unit="experiments", verb="derive") as progress:
         progress.start(f"derive {data_set.name}", len(due), len(names))
-        if len(due) > 1 and not entities:
+        if len(due) > 1 and not entities and _evidence_bytes(data_set, due) >= WORTH_SCHEDULING_BYTES:
             status = _through_snakemake(data_set, experiments, due, progress)
             if status in (0, INTERRUPTED):
                 return status
@@ -74,6 +77,11 @@ def _is_due(directory: Path) -> bool:
         return current_part(directory) is None
     except EvidenceError:
         return True  # deriving then names the file
+
+
+def _evidence_bytes(data_set: Path, experiments: Sequence[str]) -> int:
+    files = (path for name in experiments for path in (data_set / name / "raw").rglob("*"))
+    return sum(path.stat().st_size for path in files if path.is_file())
 
 
 def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence[str], progress: Progress) -> int:
