@@ -1,4 +1,4 @@
-// What the small programs have in common: their options, --help, and how a wrong option is answered.
+// What the small programs have in common: their options, --help, and messages about wrong options.
 
 import { parseArgs } from "node:util";
 

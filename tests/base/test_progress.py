@@ -34,9 +34,9 @@ with Progress() as progress:
         progress.line("a line that stays")
 """
 KEPT = [
-    "one: 2 cells to measure, 2 are there already",
+    "one: 2 cells to measure, 2 already done",
     "a line that stays",
-    "two: 1 cells to measure, 3 are there already",
+    "two: 1 cells to measure, 3 already done",
     "a line that stays",
 ]
 

@@ -48,7 +48,7 @@ def test_where_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     before = {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()}
     assert say_claims("mine", ["rbd-journaling"], 0) == 0
     said = capfd.readouterr()
-    assert "deriving ended with status 3; the raw output is as it was measured" in said.out
+    assert "deriving ended with status 3; the raw output is unaffected" in said.out
     assert "with-journal.stdout" in said.err
     assert "next: ./replay derive --data mine" in said.out
     assert {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()} == before

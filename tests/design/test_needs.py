@@ -100,7 +100,7 @@ def refused(tmp_path, monkeypatch):
         ),
         (
             lambda raw: raw["factors"].update(io_thread=[1, 2]),
-            "factors.io_thread: single_tool does nothing with this factor",
+            "factors.io_thread: single_tool does not use this factor",
             "io_thread:",
             "did you mean 'io_threads'?",
         ),
@@ -112,7 +112,7 @@ def refused(tmp_path, monkeypatch):
         ),
         (
             lambda raw: raw["factors"].update(io_type=["wriet"]),
-            "factors.io_type: 'wriet' is none of read, write",
+            "factors.io_type: 'wriet' is not one of read, write",
             "io_type:",
             "did you mean 'write'?",
         ),

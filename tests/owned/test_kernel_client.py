@@ -198,7 +198,7 @@ def test_without_the_right_nothing_is_mapped(bench, machine, image, monkeypatch)
             'kernel with "rbd feature disable replay/x object-map fast-diff".\nrbd: map failed: (6) No such device',
             "features that this kernel's client does not know",
         ),
-        ("rbd: unknown map option 'ms_mode=prefer-crc'", "one of the options of the mapping"),
+        ("rbd: unknown map option 'ms_mode=prefer-crc'", "one of the mapping options"),
         ("rbd: map failed: (110) Connection timed out", "no answer from the monitors"),
         ("rbd: map failed: (1) Operation not permitted", "mapping is not permitted"),
         ("rbd: map failed: (16) Device or resource busy", "rbd map failed: map failed: (16) Device"),

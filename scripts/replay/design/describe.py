@@ -1,4 +1,4 @@
-"""Writes the list of protocols into docs/adding-an-experiment.md, from what the procedures declare.
+"""Writes the list of protocols in docs/adding-an-experiment.md from the procedures' declarations.
 
 `python -m replay.design.describe` rewrites the part of the page between its two marks.
 """
@@ -24,7 +24,7 @@ def describe() -> str:
 
 
 def replaced(page: str) -> str:
-    """Return the page with its list as it is now. Raises ValueError where the page lacks a mark."""
+    """Return the page with an updated list. Raises ValueError if the page lacks a mark."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n\n{describe()}\n{END}{after}"

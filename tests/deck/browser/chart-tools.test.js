@@ -392,21 +392,21 @@ test("the panel tells where a chart comes from and copies its CSV, its command a
   const status = panel.locator(".panel-status");
   await first.getByRole("button", { name: "Copy CSV" }).click();
   await page.waitForFunction(() =>
-    /ratio-throughput-write-seq\.csv is copied/.test(document.querySelector(".panel-status").textContent),
+    /ratio-throughput-write-seq\.csv copied/.test(document.querySelector(".panel-status").textContent),
   );
   const name = "fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.csv";
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
   assert.equal(await clipboard(), await readFile(path.join(deck.benchmarks, name), "utf8"));
   await first.getByRole("button", { name: "Copy: Measure it again" }).click();
   await page.waitForFunction(() =>
-    /command is copied/.test(document.querySelector(".panel-status").textContent),
+    /Command copied/.test(document.querySelector(".panel-status").textContent),
   );
   assert.equal(await clipboard(), command);
   await first.getByRole("button", { name: "Copy picture" }).click();
   await page.waitForFunction(() =>
-    /picture is copied/.test(document.querySelector(".panel-status").textContent),
+    /Picture copied/.test(document.querySelector(".panel-status").textContent),
   );
-  assert.equal(await status.textContent(), "The picture is copied.");
+  assert.equal(await status.textContent(), "Picture copied.");
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     first.getByRole("button", { name: "Save picture" }).click(),
