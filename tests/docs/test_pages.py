@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.cli.commands import COMMANDS
+from replay.cli.main import whole_grammar
 
 WIDTH = 120
 FOLDERS = ("docs", "config", "deck", "plugins", "tests", ".github")
@@ -129,6 +131,40 @@ def test_the_commands_that_a_page_names_exist(page):
     assert [word for word in named if word not in scripts] == []
     commands = re.findall(r"(?:\./replay|^ *replay|`replay) ([a-z]+)", text, re.MULTILINE)
     assert [word for word in commands if word not in COMMANDS] == []
+
+
+def option_strings(parser: argparse.ArgumentParser) -> set[str]:
+    """Every option that a command takes, or one of its own commands does."""
+    below = [action.choices.values() for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return {*parser._option_string_actions}.union(*(option_strings(one) for choices in below for one in choices))
+
+
+OPTIONS = next(
+    {name: option_strings(parser) for name, parser in action.choices.items()}
+    for action in whole_grammar()._actions
+    if isinstance(action, argparse._SubParsersAction)
+)
+
+
+def wrong_options(text: str) -> list[str]:
+    """The options that a page gives to a command that does not take them."""
+    called = re.findall(r"(?:\./replay|^ +replay|`replay) ([a-z]+)([^#`\n]*)", text, re.MULTILINE)
+    return [
+        f"{command} {option}"
+        for command, rest in called
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest)
+        if option not in OPTIONS.get(command, ())
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_the_options_that_a_page_names_exist(page):
+    assert wrong_options((ROOT / page).read_text()) == []
+
+
+def test_a_wrong_option_of_a_page_is_found():
+    text = "`./replay measure --site NAME --fast` and\n\n    replay sandbox up --left-osds 6   # --nothing\n"
+    assert wrong_options(text) == ["measure --fast"]
 
 
 def test_wide_lines_of_prose_alone_are_found():
