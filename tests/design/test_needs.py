@@ -118,7 +118,7 @@ def refused(tmp_path, monkeypatch):
         ),
         (
             lambda raw: raw["variants"][0].update(levels={"one_pass": 1}),
-            "variants.0.levels.one_pass: single_tool does nothing",
+            "variants.0.levels.one_pass: single_tool does not use this factor",
             "one_pass: 1",
             "",
         ),

@@ -246,4 +246,4 @@ def test_the_environment_moves_the_default_sandbox_only(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["", "../else", ".", "a/b"])
 def test_a_name_that_is_no_folder_of_its_own_is_refused(name, capsys):
     assert main(["down", "--name", name]) == ConfigurationError.exit_status
-    assert "is not a sandbox's name" in capsys.readouterr().err
+    assert "is not a valid sandbox name" in capsys.readouterr().err

@@ -168,7 +168,7 @@ describe("npm start", () => {
     assert.equal(sitting.child.exitCode, null);
     sitting.child.kill("SIGINT");
     assert.equal(await done, 130);
-    assert.match(sitting.out, /Measuring did not complete\. `npm start` goes on where it stopped\./);
+    assert.match(sitting.out, /Measuring did not complete\. Run `npm start` again to continue\./);
   });
 
   it("hands on the status of measuring with --once", async (t) => {

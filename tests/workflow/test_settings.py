@@ -31,7 +31,7 @@ def benchmarks(tmp_path, monkeypatch):
             "there are: rbd-journaling",
         ),
         ({"experiment": []}, "experiment: ", ""),
-        ({"plan_file": "none.json"}, "there is no such plan", "plan it again"),
+        ({"plan_file": "none.json"}, "there is no such plan", "plan again"),
     ],
 )
 def test_a_typo_is_refused_with_what_was_probably_meant(config, said, hint, benchmarks):
