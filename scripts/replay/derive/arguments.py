@@ -5,9 +5,9 @@ from __future__ import annotations
 from replay.base.command_line import Command, Parser, add_data, add_experiment
 
 _DESCRIPTION = """\
-Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster.
-It first compares every raw file with raw/SHA256SUMS. A missing or altered file is an error that names it, and
-nothing is written for its experiment. Unchanged experiments are not derived again, and a file is written only if its content
+Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster. It
+first compares every raw file with raw/SHA256SUMS. A missing or altered file is an error that names it, and nothing is
+written for its experiment. Unchanged experiments are not derived again, and a file is written only if its content
 changes. Snakemake derives several experiments in parallel.
 
 To see the effect of other figures, alter raw files in a copy of a data set, and name the copy with --reseal: it is

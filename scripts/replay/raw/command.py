@@ -55,9 +55,9 @@ def _cat(options: argparse.Namespace) -> None:
             sys.stdout.buffer.write(content)
             return
     raise ConfigurationError(
-        f"no file {options.member!r} in it",
+        f"it contains no file {options.member!r}",
         where=options.pack,
-        next_step=f"list what is in it: tar -tzf {options.pack}",
+        next_step=f"list its files: tar -tzf {options.pack}",
     )
 
 
@@ -70,7 +70,7 @@ def _unpack(options: argparse.Namespace) -> None:
             next_step="name a folder elsewhere",
         )
     if into.exists() and (not into.is_dir() or any(into.iterdir())):
-        raise ConfigurationError("it is not an empty folder", where=options.into, next_step="name a new one")
+        raise ConfigurationError("this folder is not empty", where=options.into, next_step="name a new folder")
     blocks = list(_chosen(options))
     count = 0
     for block in blocks:
@@ -98,7 +98,7 @@ def _verify(options: argparse.Namespace) -> None:
     for pack in options.packs:
         blocks += 1
         files += sum(len(folder.digests) for folder in _pack(pack).folders())
-    print(f"{files} files of {blocks} blocks are as they were recorded")
+    print(f"{files} files of {blocks} blocks match their records")
 
 
 def _convert(options: argparse.Namespace) -> None:
@@ -106,7 +106,7 @@ def _convert(options: argparse.Namespace) -> None:
     for one in converted:
         print(one.sentence())
     if not converted:
-        print("nothing lies unpacked: there is nothing to convert")
+        print("all evidence is packed: there is nothing to convert")
     else:
         print(
             f"in all: {sum(one.files for one in converted)} files, each found again with the same SHA-256, "
@@ -128,7 +128,7 @@ def _pack(path: Path) -> Pack:
     """Return a pack by its path. Raises EvidenceError where none is there, or SHA256SUMS beside it does not list it."""
     if not PACK.fullmatch(path.name):
         raise ConfigurationError(
-            "not the name of a pack", where=path, next_step="name a file block-<number>-<plan>.tar.gz"
+            "this is not a pack's name", where=path, next_step="name a file block-<number>-<plan>.tar.gz"
         )
     if not path.is_file():
         raise EvidenceError("there is no such pack", where=path, next_step=f"list what there is: ls {path.parent}")
@@ -140,7 +140,7 @@ def _pack(path: Path) -> Pack:
 
 def _raw_directories(options: argparse.Namespace) -> list[Path]:
     if options.data is None:
-        raise ConfigurationError("nothing is named", next_step="name packs, or a data set with --data NAME")
+        raise ConfigurationError("neither packs nor a data set are given", next_step="name packs, or use --data NAME")
     folder = benchmarks_directory() / options.data
     found = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
     if not found:
