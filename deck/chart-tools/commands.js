@@ -57,7 +57,7 @@ export function attemptsBehind({ experiment, entry, name, dataSet }) {
 }
 
 function attemptsOfChart({ all, used, invalid }) {
-  return `${all} attempts: ${used} used, ${invalid || "none"} void but kept.`;
+  return `${all} attempts: ${used} used, ${invalid ? `${invalid} void but kept` : "none void"}.`;
 }
 
 /** For data from before attempts were counted by chart. */

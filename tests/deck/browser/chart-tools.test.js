@@ -382,7 +382,7 @@ test("the panel tells where a chart comes from and copies its CSV, its command a
   assert.deepEqual(await panel.locator("h3").allTextContents(), ["Sequential writes", "Random writes"]);
   const first = panel.locator("section").first();
   assert.match(await first.textContent(), /n = 10 · 3 Jan 2026 · limited by the CPU/);
-  assert.match(await first.textContent(), /attempts, \d+ of them used/);
+  assert.match(await first.textContent(), /attempts: \d+ used/);
   assert.match(await first.textContent(), /benchmarks\/fixture\/rbd-journaling\/raw\/block-01 … block-10/);
   const command = await first.locator("code.command").first().textContent();
   assert.match(

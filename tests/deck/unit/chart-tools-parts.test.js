@@ -59,7 +59,7 @@ test("the attempts behind a chart are counted, and found", () => {
     experiment,
     entry: { attempts: { all: 12, used: 12, invalid: 0 } },
   });
-  assert.equal(clean.text, "12 attempts: 12 used, none void but kept.");
+  assert.equal(clean.text, "12 attempts: 12 used, none void.");
   const older = attemptsBehind({ ...place, experiment: { ...experiment, raw: undefined }, entry: {} });
   assert.equal(older.text, "44 attempts in the experiment: some void but kept (too short: 3).");
   assert.equal(older.raw, "benchmarks/mine/rbd-bench/raw/");
