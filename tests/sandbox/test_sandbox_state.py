@@ -88,7 +88,7 @@ def test_down_without_a_sandbox_is_no_error(tmp_path, capsys):
 @pytest.mark.parametrize("command", [up, down])
 def test_a_folder_with_other_files_is_refused_and_untouched(tmp_path, command):
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(SandboxError, match="none of them is a sandbox's"):
+    with pytest.raises(SandboxError, match="do not belong to a sandbox"):
         command(tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "precious"
 
