@@ -1,12 +1,13 @@
-# Replay as a Snakemake workflow: from a cluster to the tables of a talk, in two invocations.
+# Replay as a Snakemake workflow: from a cluster to a talk's tables, in two invocations.
 #
 #   snakemake                                        derive every data set that has raw output
 #   snakemake --config data=NAME experiment=NAME     derive one data set, or one experiment of it
 #   snakemake --config plan_file=FILE                measure the blocks of a plan, which `replay measure` writes
 #   snakemake site                                   build the published site into dist/
 #
-# Nothing but a plan measures. A block's path names its plan by digest, and its rule has neither inputs nor parameters,
-# so that no edited script, comment, timestamp or unrelated key measures again. config/README.md lists every key.
+# Only a plan triggers measurements. A block's path contains its plan's digest, and its rule has neither inputs nor
+# parameters, so that an edited script, comment, timestamp or unrelated key never triggers a new measurement.
+# config/README.md lists every key.
 
 import shlex
 import sys
@@ -43,7 +44,7 @@ rule all:
         if SETTINGS.plan
         else [SETTINGS.described(file) for file in DESCRIBED + JUDGED],
     message:
-        "All that was asked for is there"
+        "Everything is up to date"
 
 
 if SETTINGS.plan:
@@ -64,7 +65,7 @@ if SETTINGS.plan:
             " --plan {wildcards.plan}"
 
 
-# What is derived stays in place while it is derived again: the deck may be reading it.
+# Derived files stay in place while they are derived again, because the deck may be reading them.
 rule derive_experiment:
     input:
         lambda wildcards: SETTINGS.sources(wildcards.data, wildcards.experiment),
@@ -107,7 +108,7 @@ if JUDGED:
         log:
             ".replay/logs/claims-{data}.log",
         message:
-            "Judge what {wildcards.data} says of every claim"
+            "Judge every claim against {wildcards.data}"
         shell:
             f"{JOB} judge --data {{wildcards.data}} --log {{log}}"
 
@@ -131,12 +132,12 @@ rule describe:
     log:
         ".replay/logs/describe-{data}.log",
     message:
-        "Describe {wildcards.data}: its manifest, its recording, its data package"
+        "Describe {wildcards.data}: manifest, recording, data package"
     shell:
         f"{JOB} describe --data {{wildcards.data}} --log {{log}}"
 
 
-# Where Replay was installed without the deck, there is nothing to publish.
+# Without the deck there is nothing to publish.
 if ROOT is not None:
 
     rule site:

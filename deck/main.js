@@ -1,4 +1,4 @@
-/** Opens the talk: on a stage the slides, to a reader who names none the first page, and the slides after it. */
+/** Opens the talk: on stage the slides; for a reader whose address names no slide the first page, then the slides. */
 /* global __REPLAY_HOMEPAGE__, __REPLAY_REPOSITORY__ -- public addresses of the project, put in when the deck is bundled */
 
 import { loadChapters } from "./text/chapters.js";
@@ -24,7 +24,7 @@ const frozen = meta("frozen");
 const material = Material({ search, usual: meta("data-set"), frozen, mode });
 const { data, numbers, makeMarkdown, makeCharts, writeTexts } = material;
 const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
-// The first page reads two chapters of its own, and the slides may never be asked for.
+// The first page reads two chapters itself, and the reader may never open the slides.
 await Promise.all([data.load(), fonts, mode.front ? null : loadChapters(root)]);
 for (const problem of mode.problems) showNotice(problem);
 if (data.problem) {
@@ -62,9 +62,9 @@ if (mode.explore) {
   };
 }
 
-// For tests and for the console.
+// For tests and the console.
 window.replay = { deck, charts, data, numbers, mode, stage };
 page.dataset.deckReady = "true";
 if (mode.receiver) askForState();
-// A speaker presses S once, and expects a window; if this fails, that press says so.
+// A speaker expects a window on the first press of S; if this fails, that press reports it.
 if (!mode.explore) setTimeout(() => stage.speaker.prepare().catch(() => {}), 1500);

@@ -37,7 +37,7 @@ try {
 console.log(site.sizes.join("\n"));
 for (const remark of site.remarks) console.error(remark);
 if (site.tooHeavy.length > 0) {
-  console.error(`The site is too heavy to be published.\n${site.tooHeavy.join("\n")}`);
+  console.error(`The site is too large to be published.\n${site.tooHeavy.join("\n")}`);
   process.exit(1);
 }
 const folder = path.relative(process.cwd(), outDir) || ".";

@@ -16,7 +16,7 @@ try {
   outcome = await checkTalk(places);
   if (options.fix) {
     for (const { file, count } of await fixProblems(PROJECT, outcome.problems))
-      console.log(`${file}: ${count} ${count === 1 ? "text" : "texts"} written anew.`);
+      console.log(`${file}: ${count} ${count === 1 ? "text" : "texts"} updated.`);
     outcome = await checkTalk(places);
   }
 } catch (error) {
@@ -38,8 +38,7 @@ console.log(
   `The talk takes ${lengths}; the appendix would add ${minutes(total(({ appendix }) => appendix))}.`,
 );
 const stale = problems.filter(({ fix }) => fix).length;
-if (stale)
-  console.error(`Texts that differ from the data: ${stale}; npm run check -- --fix writes them anew.`);
+if (stale) console.error(`Texts that differ from the data: ${stale}. To update them: npm run check -- --fix`);
 if (problems.length) {
   console.error(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}.`);
   process.exit(1);

@@ -38,9 +38,11 @@ async function freeze({ data: name, out, "no-preview": noPreview }) {
   );
   shown.end();
   for (const remark of [...site.remarks, ...site.tooHeavy]) console.error(remark);
-  for (const src of undrawn) console.error(`No such file, so its chart will say so: ${src}`);
+  for (const src of undrawn) console.error(`File missing, so its chart will show an error: ${src}`);
   if (record.git_dirty)
-    console.error("Files differ from the commit that is recorded; commit them to name what is frozen.");
+    console.error(
+      "Files differ from the recorded commit. Commit them, so that the record names exactly what is frozen.",
+    );
   const count = Object.keys(record.files).length;
   console.log(
     `Froze “${name}” in ${path.relative(process.cwd(), outDir) || "."}: ${count} data files, ${RECORD}.`,

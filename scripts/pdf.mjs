@@ -68,5 +68,5 @@ async function printed(data, wanted) {
 }
 
 function noBrowser() {
-  return "Printing takes a Chromium, and there is none; install it, or name it in CHROMIUM.";
+  return "Printing needs Chromium, and none was found. Install it, or name it in CHROMIUM.";
 }

@@ -59,7 +59,7 @@ const machine = {
   date: new Date().toISOString().slice(0, 10),
 };
 console.log(tableOf(measured.map(({ title, deck, plain }) => ({ title, measures: compare(deck, plain) }))));
-console.log(`\nMedian of ${rounds} rounds (smallest to largest); the ratio is taken within each round.`);
+console.log(`\nMedian of ${rounds} rounds (smallest to largest); ratios are computed within each round.`);
 console.log(machineLine(machine));
 if (options.json) {
   const file = path.resolve(options.json);
@@ -68,5 +68,5 @@ if (options.json) {
     file,
     `${JSON.stringify({ machine, rounds, charts, points, changes, measured }, null, 2)}\n`,
   );
-  console.log(`every figure: ${options.json}`);
+  console.log(`all figures: ${options.json}`);
 }

@@ -31,7 +31,7 @@ try {
   console.error(`The deck cannot be presented: ${error.message}`);
   process.exit(1);
 }
-// Before the line that says Ctrl-C: from then on somebody may press it.
+// Before the line that mentions Ctrl-C: from then on somebody may press it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, async () => {
     await server.close();

@@ -33,7 +33,7 @@ for (const level of options.quick ? ["present", "derive"] : ["test"]) {
   });
   if (stopSignal) process.exit(statusOfSignal(stopSignal));
   if (outcome === "failed") process.exit(1);
-  if (outcome === "present-only") console.error("The tests need those programs; those that do will fail.");
+  if (outcome === "present-only") console.error("Tests that need those programs will fail.");
 }
 
 // Where every program was installed, a test that lacks one fails; else it is skipped, and says so.

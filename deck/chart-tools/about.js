@@ -1,4 +1,4 @@
-/** What the panel says of each chart, gathered from slide, plugin and manifest. */
+/** What the panel says about each chart, gathered from the slide, the plugin and the manifest. */
 
 import { companionUrl } from "chartjs-plugin-csv";
 
@@ -30,12 +30,12 @@ export function aboutCharts(slide, slots, data, here = location.href) {
   });
 }
 
-/** A chart's file: its address, and the name under which it is saved; null for data that stand on the slide. */
+/** A chart's file: its address and the name to save it under; null for data written on the slide. */
 export function fileOf(slot) {
   return slot.url ? { url: slot.url, name: `${fileName(slot.url)}.csv` } : null;
 }
 
-/** Takes the picture of a chart; null where there is none to take. */
+/** Takes a picture of a chart; null if there is nothing to take. */
 export function pictureFor(slide, slot) {
   if (!slot.chart || slot.error) return null;
   return () => {
@@ -53,7 +53,7 @@ function titleOf(slide) {
   return title ? chosenText(title) : "";
 }
 
-/** The words of a slide's label without the controls beside them. */
+/** The text of a slide's label, without the controls next to it. */
 function labelText(slide) {
   const label = slide.querySelector(":scope > .provenance");
   return [...(label?.childNodes ?? [])]

@@ -1,4 +1,4 @@
-/** What is known of a chart as it is shown now: its words, units and series, from the slide and the manifest. */
+/** What is known about a chart as it is shown now: its words, units and series, from the slide and the manifest. */
 
 import { partsOf } from "../data/data-set.js";
 import { chartPlace } from "../data/provenance.js";
@@ -7,7 +7,7 @@ import { headingOf } from "../text/canvases.js";
 import { quantity } from "./views.js";
 
 /**
- * Where the data on show have a chart.
+ * Where the current data set has a chart.
  * @param {string|null} src   as a slide names it
  * @param {{resolve: (src: string) => string, manifestOf: (name: string) => object|null}} data
  * @returns {{url: string|null, dataSet: string|null, manifest: object|null, name: string|null,
@@ -22,7 +22,7 @@ export function placeOf(src, data) {
 }
 
 /**
- * A chart in the words of the tables and sentences.
+ * A chart, in the words used by tables and sentences.
  * @param {object} slot   a chart of the reveal plugin; it has a model
  */
 export function chartedAs(slot, data) {

@@ -1,13 +1,13 @@
 /**
- * Where a chart comes from and how to measure it again, in words and commands that can be copied. Pure functions.
+ * Where a chart comes from and how to measure it again: words, and commands to copy. Pure functions.
  */
 
-/** Where somebody's own measuring goes: beside the data on show, never into them. */
+/** The data set for somebody's own measurements: next to the data on show, never into them. */
 const OWN_DATA_SET = "mine";
 const SHELL_SAFE = /^[A-Za-z0-9_./:=@%+-]+$/;
 
 /**
- * The commands that measure a chart again and show both.
+ * The commands that measure a chart again and show both results.
  * @param {{manifest: object|null, name: string|null, experiment: object|null, dataSet: string|null}} place
  * @returns {{title: string, command: string}[]} empty where the manifest does not say what was measured
  */
@@ -44,7 +44,7 @@ function quoted(word) {
 }
 
 /**
- * The attempts behind a chart: how many, which count, and where they lie.
+ * The attempts behind a chart: how many there are, which ones count, and where they are.
  * @param {{experiment: object|null, entry: object|null, name: string|null, dataSet: string|null}} place
  * @returns {{text: string, tidy: string, raw: string}|null}
  */
@@ -57,10 +57,10 @@ export function attemptsBehind({ experiment, entry, name, dataSet }) {
 }
 
 function attemptsOfChart({ all, used, invalid }) {
-  return `${all} attempts, ${used} of them used, ${invalid || "none"} void and kept.`;
+  return `${all} attempts: ${used} used, ${invalid ? `${invalid} void but kept` : "none void"}.`;
 }
 
-/** Data of before attempts were counted by chart. */
+/** For data from before attempts were counted by chart. */
 function attemptsOfExperiment({ attempts, invalid = {} }) {
   const reasons = Object.entries(invalid).map(
     ([reason, count]) => `${reason.replaceAll("_", " ")}: ${count}`,
@@ -68,7 +68,7 @@ function attemptsOfExperiment({ attempts, invalid = {} }) {
   const all = Number.isFinite(attempts)
     ? `${attempts} attempts in the experiment`
     : "Attempts of the experiment";
-  return `${all}, ${reasons.length ? `some void and kept (${reasons.join(", ")})` : "none void"}.`;
+  return `${all}: ${reasons.length ? `some void but kept (${reasons.join(", ")})` : "none void"}.`;
 }
 
 /** "block-01-*.tar.gz … block-10-*.tar.gz": each block is a pack that any tar opens. */

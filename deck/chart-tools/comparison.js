@@ -1,6 +1,6 @@
 /**
- * A second data set drawn in the same axes: `?data=mine&compare=reference`. Lines of the second are lighter, with hollow
- * markers, and named after it. Each label says both; what the second lacks is said there too.
+ * A second data set drawn on the same axes: `?data=mine&compare=reference`. Its lines are lighter, have hollow markers,
+ * and carry its name. Each label names both data sets and says what the second one lacks.
  */
 
 import { isDataSetName, partsOf, withDataSet } from "../data/data-set.js";
@@ -26,11 +26,11 @@ export class Comparison {
     this.#manifests = new Manifests(fetchFile);
   }
 
-  /** Reads what there is of the second data set; `problem` says why nothing can be compared. */
+  /** Reads the second data set; `problem` says why it cannot be compared. */
   async load() {
     this.problem = null;
     if (!isDataSetName(this.name)) {
-      this.problem = "What ?compare= names cannot be a data set.";
+      this.problem = "The name after ?compare= is not a valid data set name.";
       return;
     }
     this.#files = await availableFiles(this.#fetch);
@@ -43,7 +43,7 @@ export class Comparison {
   }
 
   /**
-   * The file that is drawn beside a chart's own.
+   * The file that is drawn next to a chart's own.
    * @param {string|null} src   what the chart shows, as a slide names it
    * @returns {string|null} null where there is none, or it is the very same
    */
@@ -56,7 +56,7 @@ export class Comparison {
   }
 
   /**
-   * What a slide's label says of the second data set.
+   * What a slide's label says about the second data set.
    * @param {string[]} sources   what its charts show, as slides name it
    */
   words(sources) {
@@ -64,7 +64,7 @@ export class Comparison {
     const others = sources.map((src) => this.addressOf(src));
     const found = others.filter((address) => address !== null);
     const same = sources.every((src) => partsOf(this.#data.resolve(src))?.dataSet === this.name);
-    if (same) return `compared with ${this.name}: the very data shown`;
+    if (same) return `compared with ${this.name}: the same data`;
     if (found.length === 0) return `${this.name} has nothing to compare with here`;
     const origin = byDataSet(found).map((group) => provenance(group, this.#manifests.get(this.name)));
     const lacks = others.length - found.length;

@@ -1,6 +1,6 @@
 /**
- * A reader's controls, at the end of each label: what the keys do, for who has none or does not know them.
- * They exist only where one explores; on a stage there is nothing to press.
+ * A reader's controls, at the end of each label. They do what the keys do, for people without a keyboard or who do not know
+ * the keys. They exist only in explore mode; on stage there is nothing to press.
  */
 
 import { labelOf } from "../text/labels.js";
@@ -31,7 +31,7 @@ export function addControls(slide, controls) {
 }
 
 /**
- * Calls back for every control that is pressed below `root`. Not bound to the buttons: reveal may replace a slide by a copy.
+ * Calls back when a control below `root` is pressed. Not bound to the buttons, because reveal may replace a slide by a copy.
  * @param {(name: string, slide: Element) => void} press
  */
 export function onControl(root, press) {
@@ -41,7 +41,7 @@ export function onControl(root, press) {
   });
 }
 
-/** Says on a slide's controls what is on, and hides what its charts cannot do. */
+/** Marks the controls that are on, and hides those that do not apply to the slide's charts. */
 export function setControls(slide, states) {
   for (const control of slide.querySelectorAll(`.${GROUP} [data-control]`)) {
     const { on, possible = true } = states[control.dataset.control] ?? {};

@@ -69,7 +69,7 @@ export function readWithKeys(root, { slotOf, announce }) {
     } else {
       return;
     }
-    // The deck would turn the slide, or open its overview.
+    // Otherwise the deck would change the slide or open the overview.
     event.preventDefault();
     event.stopPropagation();
   });
@@ -89,10 +89,10 @@ function addHint(root) {
   if (page.getElementById(HINT)) return;
   const hint = page.createElement("p");
   hint.id = HINT;
-  // What describes something may be hidden itself.
+  // An element used as a description may itself be hidden.
   hint.hidden = true;
-  hint.textContent = "Arrow keys read the chart point by point, Escape leaves it.";
-  // Outside of the slides: it belongs to all of them.
+  hint.textContent = "Use the arrow keys to read the chart point by point, and Escape to leave it.";
+  // Outside the slides, because it belongs to all of them.
   root.append(hint);
 }
 
@@ -106,7 +106,7 @@ function measuredPoints(chart) {
   });
 }
 
-/** Shows the tooltip of a point, or none; returns what it says. */
+/** Shows or hides the tooltip of a point; returns its text. */
 function pointAt(chart, point) {
   const active = point === null ? [] : [{ datasetIndex: point.line, index: point.at }];
   const position = point === null ? { x: 0, y: 0 } : chart.getDatasetMeta(point.line).data[point.at];

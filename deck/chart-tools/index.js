@@ -1,9 +1,9 @@
 /**
- * What a speaker and a reader can do with the charts of a slide: see them as a table, in the other view, on the other kind
- * of axis, with every run as a dot; a reader also learns where they come from and takes them along. This module joins the
- * tools to the deck; what needs weight is fetched when it is first used.
+ * What a speaker and a reader can do with the charts of a slide: show them as a table, in the other view, on the other kind
+ * of axis, or with individual runs as dots. A reader can also see where they come from and copy them. This module connects
+ * the tools to the deck; large modules are fetched on first use.
  *
- * On a stage a slide is as its author made it when it is entered again: whatever was pressed by mistake is undone.
+ * On stage, entering a slide again resets it to its author's settings, so that a key pressed by mistake does no harm.
  */
 
 import { linkedChart } from "./chart-address.js";
@@ -39,7 +39,7 @@ export function ChartTools({
   const shown = new ShownCharts({ charts, data, showsAll: () => mode.print || deck.isOverview() });
   const tables = new Tables({ slotsOf: (slide) => shown.slotsOf(slide), data, scrolls: mode.explore });
   const tools = toolsFor({ shown, tables, data, explore: mode.explore });
-  /** A reader's modules, once they are there. */
+  /** A reader's modules, once they are loaded. */
   let cursor = null;
   let controls = null;
 
@@ -52,19 +52,19 @@ export function ChartTools({
   function say(text) {
     if (!text) return;
     announce(text);
-    // A stage shows the charts, and nothing else.
+    // On stage there are only the charts.
     if (reader) attempt(import("../page/toast.js").then(({ showToast }) => showToast(text)));
   }
 
-  /** Of work that nobody waits for, a failure is told too. */
+  /** Announces failures of work that nobody awaits. */
   function attempt(work) {
     Promise.resolve(work).catch((error) => {
       console.error(error);
-      announce(`That did not work: ${error.message}`);
+      announce(`That failed: ${error.message}`);
     });
   }
 
-  /** Uses a tool on a slide, and says what it did. */
+  /** Applies a tool to a slide and announces what it did. */
   async function use(tool, slide) {
     if (shown.slotsOf(slide).length === 0) {
       say("There is no chart on this slide.");
@@ -76,11 +76,11 @@ export function ChartTools({
       say(words);
     } catch (error) {
       console.error(error);
-      say(`That did not work: ${error.message}`);
+      say(`That failed: ${error.message}`);
     }
   }
 
-  /** After a change of what a slide shows: its words, tables and controls. */
+  /** Updates a slide's words, tables and controls after a change of what it shows. */
   async function settle(slide) {
     writeWords(slide, shown, data);
     for (const slot of shown.slotsOf(slide)) slot.describe();
@@ -88,7 +88,7 @@ export function ChartTools({
     controls?.setControls(slide, statesOf(slide, { shown, tables, runsOf }));
   }
 
-  /** Takes up a slide: ids for links, keys and controls for a reader, the series of its steps. */
+  /** Prepares a slide: ids for links, keys and controls for a reader, the series of its steps. */
   function take(slide) {
     for (const [position, slot] of shown.slotsOf(slide).entries()) {
       if (slide.id) slot.box.id = `${slide.id}--${position + 1}`;
@@ -122,7 +122,7 @@ export function ChartTools({
     await Promise.all(shown.all().map((slot) => shown.showComparison(slot)));
   }
 
-  /** Brings everything up to date with the data on show. */
+  /** Updates everything to the current data. */
   async function update() {
     await compare();
     for (const slide of slides()) {
@@ -132,7 +132,7 @@ export function ChartTools({
     await tables.renewAll();
   }
 
-  /** Leads to the chart that the address names. */
+  /** Goes to the chart that the address names. */
   function follow() {
     const number = linkedChart(search);
     const slot = number === null ? null : shown.slotsOf(deck.getCurrentSlide())[number - 1];
@@ -164,7 +164,7 @@ export function ChartTools({
     const slide = slot?.slide;
     if (!slide) return;
     if (type === "chart-csv:ready") {
-      // The canvas may be new, with a copy of its slide.
+      // The canvas may be new if the slide was copied.
       take(slide);
       attempt(shown.showComparison(slot));
     }

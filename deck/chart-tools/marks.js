@@ -1,7 +1,7 @@
 /**
- * What a chart draws beside its data: what counts as no difference as a shaded band, and figures that somebody published, as named
- * lines or, `@` one place of the x axis, as hollow points. `data-chart-marks="S1, journal = 30000000 | S0 @ 4096 = 15.6"` names
- * them, in base units of the axes.
+ * What a chart draws besides its data: a shaded band for what counts as no difference, and published figures. A figure is a
+ * named line or, with `@` and a place on the x axis, a hollow point. `data-chart-marks="S1, journal = 30000000 | S0 @ 4096 = 15.6"`
+ * lists them, in base units of the axes.
  */
 
 import { seriesNames } from "chartjs-plugin-csv";
@@ -13,11 +13,11 @@ const MARGIN_COLOR = "var(--ink-muted)";
 const MARK_COLOR = "var(--ink-muted)";
 const DASH = [4, 6];
 const NUMBER = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
-/** What stands before a figure that holds at one place of the x axis only. */
+/** Precedes the place on the x axis where a figure holds. */
 const NAME_AT = /^(.*?)\s*@\s+(\S+)$/;
 
 /**
- * The figures that an attribute names.
+ * The figures in an attribute.
  * @param {string|undefined} attribute
  * @returns {{marks: {label: string, value: number, at?: number}[], problems: string[]}} at: the only place of the x axis that
  *   a figure is for; a part that cannot be read is a problem, in words
@@ -48,7 +48,7 @@ export function marksOf({ src, canvas, scale, state }, entryOf) {
   return [...noDifference(src, scale), ...shaded(marginOf(entryOf(src), about)), ...published(src, canvas)];
 }
 
-/** The line at 1 of a ratio. A log2 axis always has a tick there, which is stressed; an axis from zero need not have one. */
+/** The line at 1 of a ratio. A log2 axis always has an emphasised tick there; an axis that starts at zero may not. */
 function noDifference(src, scale) {
   if (viewOf(src) !== RATIO || scale !== "linear") return [];
   return [{ axis: "y", value: 1, color: "var(--ink)", dash: [] }];
@@ -58,7 +58,7 @@ function shaded(margin) {
   return margin === null ? [] : [{ axis: "y", ...margin, color: MARGIN_COLOR }];
 }
 
-/** In another view the axis has another unit, and the figures do not belong there. A name that several share is written once. */
+/** Only for the view whose unit the figures have. A name that several figures share is written once. */
 function published(src, canvas) {
   const { chartMarks, chartSrc } = canvas.dataset;
   if (!chartMarks || src !== chartSrc) return [];

@@ -1,6 +1,6 @@
 /**
- * About the charts of a slide (key I): what each says, its files, the attempts behind it, the commands that measure it
- * again, and copies to take away. A modal dialog: the focus stays in it, and Escape closes it.
+ * The panel about a slide's charts (key I): what each chart says, its files, the attempts behind it, the commands that
+ * measure it again, and buttons to copy it. A modal dialog: focus stays in it, and Escape closes it.
  */
 
 import { copyPicture, copyText, save } from "../page/copying.js";
@@ -13,7 +13,7 @@ import { button, element } from "../page/elements.js";
  */
 
 /**
- * Opens the dialog; it is taken away when it closes.
+ * Opens the dialog. Closing the dialog removes it.
  * @param {About[]} charts   of one slide, in its order
  * @param {{at?: number, page?: Document, fetchFile?: typeof fetch}} options   at: which is scrolled to
  * @returns {HTMLDialogElement}
@@ -41,7 +41,7 @@ export function openPanel(charts, { at = 0, page = document, fetchFile = (...arg
     status,
   );
   dialog.addEventListener("click", (event) => {
-    // What surrounds the dialog belongs to it, too: a click there is meant to leave.
+    // A click on the backdrop counts as a click on the dialog, and should close it.
     if (event.target === dialog) dialog.close();
   });
   const before = page.activeElement;
@@ -86,7 +86,7 @@ function dataRow({ csv }, { page, say, fetchFile }) {
 
 function attemptsRow({ runs, attempts }, { page, fetchFile }) {
   const tidy = element(page, "span", {}, element(page, "code", {}, attempts.tidy));
-  // Not every server offers the file: one that is there becomes a link.
+  // Not every server offers the file: link it only if it exists.
   linkWhereThere(tidy, attempts.tidy, fetchFile);
   return [
     attempts.text,
@@ -104,7 +104,7 @@ async function linkWhereThere(place, address, fetchFile) {
     const { ok } = await fetchFile(address, { method: "HEAD" });
     if (!ok) return;
   } catch {
-    // Without a server there is nothing to link; the path stands there already.
+    // Without a server there is nothing to link; the path is already shown.
     return;
   }
   const link = element(place.ownerDocument, "a", { href: address, download: "" });
@@ -117,13 +117,13 @@ function commandRow({ title, command, then = null }, { page, say }) {
     commandElement(command, page),
     " ",
     button(page, { "aria-label": `Copy: ${title}` }, "Copy", () =>
-      tell(say, copied(copyText(command, page), "The command is copied.")),
+      tell(say, copied(copyText(command, page), "Command copied.")),
     ),
     then === null ? null : element(page, "span", { class: "then" }, ` ${then}`),
   ];
 }
 
-/** Lines of a command end between its words only: a browser would end them after a dash, too. */
+/** Lets a command wrap only between its words: a browser would also wrap after a dash. */
 function commandElement(command, page) {
   const words = command.split(" ").map((word) => element(page, "span", {}, word));
   return element(
@@ -144,7 +144,7 @@ function pictureRow({ picture, csv }, { page, say }) {
         say,
         picture().then((blob) => {
           save(blob, name, page);
-          return `${name} is in your downloads.`;
+          return `${name} saved to your downloads.`;
         }),
       ),
     ),
@@ -156,7 +156,7 @@ function addressRow({ link }, { page, say }) {
     element(page, "a", { href: link }, "This chart"),
     " ",
     button(page, { "aria-label": "Copy: address of this chart" }, "Copy", () =>
-      tell(say, copied(copyText(link, page), "The address is copied.")),
+      tell(say, copied(copyText(link, page), "Address copied.")),
     ),
   ];
 }
@@ -167,21 +167,23 @@ function addressRow({ link }, { page, say }) {
  * @returns {Promise<string>} what to tell
  */
 export async function copyCsv(file, fetchFile = (...args) => fetch(...args), page = document) {
-  if (file === null) return "The data of this chart stand on the slide; it has no file.";
+  if (file === null) return "This chart has no CSV file: its data are written on the slide.";
   const { url, name } = file;
   const response = await fetchFile(url, { cache: "no-cache" });
-  if (!response.ok) throw new Error(`${name} cannot be read: the server answered ${response.status}`);
-  return copied(copyText(await response.text(), page), `${name} is copied.`);
+  if (!response.ok) throw new Error(`${name} could not be read: the server answered ${response.status}`);
+  return copied(copyText(await response.text(), page), `${name} copied.`);
 }
 
-/** Copies a chart as a picture; where the browser does not let pictures be copied, saying what does work. */
+/** Copies a chart as a picture, or says what to do if the browser cannot copy pictures. */
 export async function copyPng(picture, page = document) {
   const done = await copyPicture(await picture(), page);
-  return done ? "The picture is copied." : "This browser does not copy pictures here; save it instead.";
+  return done ? "Picture copied." : "Your browser cannot copy pictures here. Save the picture instead.";
 }
 
 async function copied(outcome, words) {
-  return (await outcome) ? words : "Copying was refused; select the text and copy it with the keyboard.";
+  return (await outcome)
+    ? words
+    : "Your browser blocked copying. Select the text and copy it with the keyboard.";
 }
 
 async function tell(say, outcome) {
@@ -189,6 +191,6 @@ async function tell(say, outcome) {
     say(await outcome);
   } catch (error) {
     console.error(error);
-    say(`That did not work: ${error.message}.`);
+    say(`That failed: ${error.message}.`);
   }
 }

@@ -1,4 +1,4 @@
-/** A chart as a picture that can be taken away. */
+/** A chart as a picture to copy or save. */
 
 const EDGE = 24;
 const TITLE_SIZE = 28;
@@ -6,7 +6,7 @@ const LABEL_SIZE = 20;
 const LINE = 1.35;
 
 /**
- * A chart as a picture that keeps its words when it leaves the slide: title above, where the data come from below.
+ * A chart as a picture that makes sense without its slide: the title is above it, the origin of the data below.
  * @param {HTMLCanvasElement} canvas   a drawn chart
  * @param {{title: string, label: string, colors: {page: string, ink: string, muted: string}}} words
  * @returns {Promise<Blob>} PNG
@@ -45,7 +45,7 @@ export async function pictureOf(canvas, { title, label, colors }) {
   return blob;
 }
 
-/** A text in lines no wider than `limit`; a word that is wider stands alone. Pure. */
+/** Wraps a text into lines no wider than `limit`; a wider word gets its own line. Pure. */
 export function wrap(text, limit, measure) {
   const lines = [];
   for (const word of text.split(/\s+/).filter(Boolean)) {

@@ -1,6 +1,6 @@
 /**
- * A chart in one sentence, computed from what it draws: for who hears it instead of seeing it. The words are the chart
- * plugin's; here they are told what only this deck knows. Pure.
+ * A chart in one sentence, computed from what it draws, for people who hear the chart instead of seeing it. The wording
+ * comes from the chart plugin; this module adds what only the deck knows. Pure.
  */
 
 import { summarize, withSeries } from "chartjs-plugin-csv";

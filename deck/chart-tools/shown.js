@@ -1,6 +1,6 @@
 /**
- * What each chart shows: which file, which series, which axis, the single runs, a second data set. The plugin keeps what was
- * chosen, also over copies of a slide; here is what a choice means on a slide.
+ * What each chart shows: which file, which series, which axis, individual runs, a second data set. The plugin remembers the
+ * choices, even when a slide is copied; this module says what a choice means on a slide.
  */
 
 import { seriesNames } from "chartjs-plugin-csv";
@@ -43,21 +43,21 @@ export class ShownCharts {
     return [...this.#charts.charts.values()];
   }
 
-  /** Whether a slide is other than its author made it. */
+  /** Whether a slide differs from its author's settings. */
   isChanged(slide) {
     return this.slotsOf(slide).some(({ state }) => state.used || state.scale !== null || state.runs);
   }
 
-  /** The file of a canvas' other view, as a slide would name it; null where the data on show lack it. */
+  /** The file of a canvas's other view, as a slide would name it; null if the current data lack it. */
   otherOf({ dataset: { chartSrc, chartAbsolute } }) {
     if (!chartSrc) return null;
     const other = otherSource(chartSrc, chartAbsolute);
-    // Data without a manifest list nothing; a file that the author names is taken at his word.
+    // Without a manifest nothing is listed, so assume that a file named by the author exists.
     const named = Boolean(chartAbsolute) && viewOf(chartSrc) === RATIO;
     return named || placeOf(other, this.#data).entry !== null ? other : null;
   }
 
-  /** The series that a chart is about in a view of it; null for all of its file. */
+  /** The series that a chart shows in one of its views; null for all series of its file. */
   #seriesOf(canvas, other) {
     const names = seriesNames(canvas.dataset.chartSeries);
     if (other === null) return names;
@@ -65,7 +65,7 @@ export class ShownCharts {
     return seriesInView(names, referenceOf(experiment), viewOf(other));
   }
 
-  /** Shows the series of the present view, without those whose step is still to come. */
+  /** Shows the series of the current view, except those whose step is still to come. */
   showSeries(slot) {
     const awaited = this.#showsAll() ? new Set() : awaitedSeries(slot.canvas);
     if (awaited.size === 0) {
@@ -75,11 +75,11 @@ export class ShownCharts {
     const names = this.#seriesOf(slot.canvas, slot.state.used?.src ?? null);
     const known = names ?? slot.model?.series.map(({ name }) => name);
     const all = known ?? placeOf(slot.src, this.#data).entry?.series;
-    // Without the names there is no chart yet; its arrival calls again.
+    // Without names there is no chart yet; this is called again when it arrives.
     if (all) slot.setShown(all.filter((name) => !awaited.has(name)));
   }
 
-  /** Changes a chart to its other view, or back. */
+  /** Switches a chart to its other view, or back. */
   async showOther(slot, other) {
     const { canvas } = slot;
     const src = other ? this.otherOf(canvas) : null;
@@ -92,7 +92,7 @@ export class ShownCharts {
   }
 
   /**
-   * Shows the single runs of a chart, or hides them.
+   * Shows or hides the individual runs of a chart.
    * @returns {Promise<boolean>} whether they are drawn; a chart that has none is left as it was
    */
   async showRuns(slot, on) {
@@ -101,14 +101,14 @@ export class ShownCharts {
     return on && drawn;
   }
 
-  /** Draws the second data set beside a chart's own, where it has the file. */
+  /** Draws the second data set next to a chart's own, if it has the file. */
   async showComparison(slot) {
     const src = this.comparison?.addressOf(slot.src) ?? null;
     if (src !== (slot.state.overlay?.src ?? null))
       await slot.overlay(src === null ? null : { src, label: this.comparison.name });
   }
 
-  /** Gives a slide back as its author made it. */
+  /** Resets a slide to its author's settings. */
   async restore(slide) {
     for (const slot of this.slotsOf(slide)) {
       const { used, scale, runs } = slot.state;

@@ -1,14 +1,14 @@
 /**
- * A chart told line by line: `data-chart-steps="Without journal | With journal"` makes each name one click, and several
- * joined by `+` one click together. The steps are fragments of reveal, so that clicker, speaker view and address know them.
- * A series that no step names is there from the start.
+ * A chart presented line by line: in `data-chart-steps="Without journal | With journal"` each name is one click; names joined
+ * by `+` share a click. The steps are reveal fragments, so that the clicker, the speaker view and the address know them.
+ * Series that no step names are shown from the start.
  */
 
 import { stepsOf } from "../text/canvases.js";
 
 const STEP = "chart-step";
 
-/** Adds the fragments to every slide below `root` whose charts ask for them. Call it once, after Markdown ran. */
+/** Adds the fragments to every slide below `root` whose charts have steps. Call it once, after Markdown ran. */
 export function makeSteps(root) {
   for (const slide of root.querySelectorAll("section")) {
     if (slide.querySelector(`section, .${STEP}`)) continue;
@@ -17,11 +17,11 @@ export function makeSteps(root) {
         const step = slide.ownerDocument.createElement("span");
         step.className = `fragment ${STEP}`;
         step.setAttribute("aria-hidden", "true");
-        // The charts of a slide take their first step together, their second together, …
+        // All charts of a slide take their first step together, then their second, …
         step.dataset.fragmentIndex = index;
         step.dataset.stepOf = position;
         step.dataset.series = names.join(" + ");
-        // Notes stay the last element of a slide, where reveal put them.
+        // Keep the notes as the slide's last element, where reveal put them.
         slide.insertBefore(step, slide.querySelector(":scope > aside.notes"));
       });
     });
@@ -30,7 +30,7 @@ export function makeSteps(root) {
 
 /**
  * The series of a chart whose step has not been taken yet. Read from the slide each time: reveal may replace a slide by a
- * copy, and its fragments are what it goes by itself.
+ * copy, and relies on the fragments itself.
  * @returns {Set<string>} empty for a chart without steps
  */
 export function awaitedSeries(canvas) {

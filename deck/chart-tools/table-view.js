@@ -1,6 +1,6 @@
 /**
- * The same data as a table, in the place of the chart: `T`. Panels that stand together share one place, and their charts
- * share a table where they share an axis.
+ * The same data as a table in place of the chart: key `T`. Adjacent panels share one place, and charts with the same axis
+ * share a table.
  */
 
 import { drawTable, tablesOf } from "chartjs-plugin-csv";
@@ -9,7 +9,7 @@ import { renewChildren } from "../page/in-place.js";
 import { element, keepKeys } from "../page/elements.js";
 
 const VIEW = "chart-table-view";
-/** On a slide: what its table repeats anyway gives way to it. */
+/** Parts of a slide that the table repeats, and that make room for it. */
 const NEEDS_ROOM = "table-needs-room";
 const SCROLLING = [
   "ArrowUp",
@@ -24,7 +24,7 @@ const SCROLLING = [
 ];
 
 /**
- * Shows or renews the tables of a slide's charts.
+ * Shows or updates the tables of a slide's charts.
  * @param {{canvas: HTMLCanvasElement, chart: import("chartjs-plugin-csv").ShownChart}[]} charts   those that have data
  * @param {{scrolls: boolean}} place   scrolls: who looks at it can scroll; else a table that is too wide leaves out the
  *   details of its cells
@@ -48,7 +48,7 @@ export function showTables(charts, { scrolls }) {
   }
 }
 
-/** Takes a slide's tables away; the charts are as they were. */
+/** Removes a slide's tables; the charts are as before. */
 export function hideTables(slide) {
   for (const view of slide.querySelectorAll(`.${VIEW}`)) {
     const place = view.parentElement;
@@ -74,24 +74,24 @@ function viewIn(place) {
 
 function added(place) {
   const view = element(place.ownerDocument, "div", { class: VIEW, role: "region", tabindex: "0" });
-  // With the focus in it, these keys scroll the table instead of turning the slide.
+  // While the table has the focus, these keys scroll it instead of changing the slide.
   keepKeys(view, SCROLLING);
   place.append(view);
   return view;
 }
 
-/** A table that does not fit takes the lines of measure too, which its caption repeats; beyond that it scrolls. */
+/** A table that does not fit also covers the lines that name the measure, which its caption repeats; then it scrolls. */
 function makeRoom(view) {
   if (view.scrollHeight > view.clientHeight) view.closest("section")?.classList.add(NEEDS_ROOM);
 }
 
-/** Where slides flow below each other, charts that give way to a lower table take the page's place along. */
+/** Where slides flow below each other, a chart replaced by a lower table gives up its height. */
 function comeIntoSight(view) {
   const { top } = view.getBoundingClientRect();
   if (getComputedStyle(view).position === "static" && top < 0) view.scrollIntoView();
 }
 
-/** What the table lies over can neither be focused nor read twice. */
+/** Keeps what the table covers from being focused or read twice. */
 function setCovered(place, covered) {
   for (const child of place.children) {
     if (!child.classList.contains(VIEW)) child.inert = covered;

@@ -1,4 +1,4 @@
-/** Which slides show tables in the place of their charts. What draws them is fetched when the first is asked for. */
+/** Which slides show tables in place of their charts. The code that draws them is fetched for the first one. */
 
 import { chartedAs } from "./charted.js";
 
@@ -32,11 +32,11 @@ export class Tables {
   async hide(slide) {
     if (!this.#slides.delete(slide)) return;
     const { hideTables } = await import("./table-view.js");
-    // It may have been asked for again while the module was on its way.
+    // It may have been requested again while the module was loading.
     if (!this.#slides.has(slide)) hideTables(slide);
   }
 
-  /** Writes a slide's tables anew, if it shows them. */
+  /** Redraws a slide's tables, if it shows them. */
   async renew(slide) {
     if (!this.#slides.has(slide)) return;
     const { showTables } = await import("./table-view.js");

@@ -1,8 +1,8 @@
 /**
- * The tools and their keys. Each acts on the charts of one slide and says what it did, in words for who does not see it.
+ * The tools and their keys. Each acts on the charts of one slide and announces what it did, for people who cannot see it.
  *
- * The keys are letters that reveal leaves free. Those for everybody only change how data are shown and change back; those
- * for readers open or copy something, and a stage does not have them.
+ * The keys are letters that reveal leaves free. The keys for everybody only toggle how data are shown. The keys for readers
+ * open or copy something, and do not exist on stage.
  */
 
 import { RATIO, viewOf } from "./views.js";
@@ -29,7 +29,7 @@ export function toolsFor({ shown, tables, data, explore }) {
       key: "R",
       code: 82,
       text: (slide) => (isRatio(slide) ? "Absolute" : "Ratio"),
-      description: "Ratio, or what was measured",
+      description: "Ratios / absolute values",
       toggles: true,
       run: (slide) => toggleView(slide, shown),
     },
@@ -38,7 +38,7 @@ export function toolsFor({ shown, tables, data, explore }) {
       key: "Y",
       code: 89,
       text: (slide) => (isRatio(slide) || hasLogAxis(slide) ? "Linear" : "Log"),
-      description: "y axis linear or logarithmic",
+      description: "Linear / logarithmic y axis",
       toggles: true,
       run: (slide) => toggleScale(slide, shown),
     },
@@ -47,7 +47,7 @@ export function toolsFor({ shown, tables, data, explore }) {
       key: "D",
       code: 68,
       text: () => "Runs",
-      description: "Every run as a dot",
+      description: "Individual runs as dots",
       toggles: true,
       run: (slide) => toggleRuns(slide, shown),
     },
@@ -62,7 +62,7 @@ function readersTools({ shown, data }) {
       key: "I",
       code: 73,
       text: () => "About",
-      description: "About these charts: data, commands, copies",
+      description: "About these charts: data, commands, copying",
       toggles: false,
       async run(slide) {
         const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
@@ -94,7 +94,7 @@ function readersTools({ shown, data }) {
       async run(slide) {
         const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
         const picture = about.pictureFor(slide, attended(shown.slotsOf(slide)));
-        return picture ? panel.copyPng(picture) : "There is no chart to take a picture of.";
+        return picture ? panel.copyPng(picture) : "There is no chart to copy.";
       },
     },
   ];
@@ -129,12 +129,12 @@ async function toggleView(slide, shown) {
   if (able.length === 0) return "These charts have no other view.";
   const other = !able.some(({ state }) => state.used);
   await Promise.all(able.map((slot) => shown.showOther(slot, other)));
-  return other ? "The other view of these measurements" : "The view of the slide";
+  return other ? "Switched to the other view" : "Back to the slide’s own view";
 }
 
 async function toggleScale(slide, shown) {
   const able = shown.slotsOf(slide).filter(hasScale);
-  if (able.length === 0) return "The axis of bars begins at zero and stays linear.";
+  if (able.length === 0) return "Bar charts start at zero, so their axis stays linear.";
   const back = able.some(({ state }) => state.scale !== null);
   const opposite = able[0].scale === "log" ? "linear" : "log";
   await Promise.all(able.map((slot) => slot.setScale(back ? null : opposite)));
@@ -145,15 +145,15 @@ async function toggleRuns(slide, shown) {
   const slots = shown.slotsOf(slide);
   const on = !slots.some(({ state }) => state.runs);
   const drawn = await Promise.all(slots.map((slot) => shown.showRuns(slot, on)));
-  if (!on) return "Without the single runs";
+  if (!on) return "Individual runs hidden";
   const without = drawn.filter((done) => !done).length;
-  if (without === slots.length) return "The single runs of these charts are not in the data on show.";
+  if (without === slots.length) return "This data set has no individual runs for these charts.";
   return without
-    ? `Every run as a dot; ${without} of ${slots.length} charts have none`
-    : "Every run as a dot";
+    ? `Individual runs as dots; ${without} of ${slots.length} charts have none`
+    : "Individual runs as dots";
 }
 
-/** How a slide's charts are drawn by themselves. */
+/** The axis type that a slide's charts have by default. */
 function isRatio(slide) {
   return viewOf(slide.querySelector("canvas[data-chart]")?.dataset.chartSrc) === RATIO;
 }
@@ -162,12 +162,12 @@ function hasLogAxis(slide) {
   return /^log/.test(slide.querySelector("canvas[data-chart]")?.dataset.chartYScale ?? "");
 }
 
-/** Bars begin at zero, so that theirs is no axis to take logarithms of. */
+/** Bars start at zero, so their axis cannot be logarithmic. */
 function hasScale({ kind }) {
   return kind !== "bar";
 }
 
-/** The chart that has the focus, else the first. */
+/** The focused chart, or the first one. */
 function attended(slots) {
   return slots.find(({ canvas }) => canvas === canvas.ownerDocument.activeElement) ?? slots[0];
 }

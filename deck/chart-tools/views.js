@@ -1,6 +1,6 @@
 /**
- * The two views of one measurement: the ratio to the reference, and what was measured itself. The file `ratio-X.csv` and
- * the file `X.csv` lie side by side; key R changes from one to the other. Pure functions.
+ * The two views of one measurement: ratios to the reference, and absolute values. The files `ratio-X.csv` and `X.csv` are
+ * next to each other; key R switches between them. Pure functions.
  */
 
 import { fileName } from "../text/canvases.js";
@@ -27,8 +27,8 @@ export function otherSource(src, absolute) {
 }
 
 /**
- * The series to show in the other view, when the slide chooses some. What a ratio compares with has no line of its own
- * there, and has to have one beside the others in the absolute view.
+ * The series to show in the other view when the slide selects some. The reference has no line in the ratio view, but needs
+ * one in the absolute view.
  * @param {string[]|null} chosen   the slide's choice; null for all
  * @param {string|null} reference   the label of the variant that all are compared with
  * @param {string} view   the view to show
@@ -67,7 +67,7 @@ export function quantity(entry, experiment) {
   }
 }
 
-/** The line below a slide's title for a view that the slide has no line for; null where the manifest says too little. */
+/** The line below a slide's title for a view without a line of its own; null if the manifest says too little. */
 export function measureWords(entry, experiment) {
   const what = quantity(entry, experiment);
   if (what === null) return null;

@@ -1,4 +1,4 @@
-/** The words of a slide follow what its charts show: the line of the measure, parts written for one view, the label. */
+/** Keeps a slide's words in step with its charts: the line that names the measure, parts for one view, the label. */
 
 import { labelOf, labelSlide } from "../text/labels.js";
 import { placeOf } from "./charted.js";
@@ -25,7 +25,7 @@ export function writeWords(slide, shown, data) {
   }
 }
 
-/** A slide's own words hold for the view that it has by itself. */
+/** A slide's own words are for its default view. */
 function writeView(slide, canvases, data) {
   const usual = viewOf(canvases[0].dataset.chartSrc);
   const switched = canvases.find((canvas) => canvas.dataset.chartShown);

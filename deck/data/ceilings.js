@@ -1,7 +1,7 @@
 /**
- * Reference lines: `<canvas data-chart-ceiling="media_write_bytes_per_second">` draws what the data set's baseline found
- * that nothing can exceed, as a dashed line with its name. Several names are parted by blanks. A data set without that
- * ceiling, or a chart of another unit, has no line.
+ * Reference lines: `<canvas data-chart-ceiling="media_write_bytes_per_second">` draws an upper bound that the data set's
+ * baseline found, as a dashed line with its name. Several names are separated by spaces. There is no line if the data set
+ * lacks that ceiling or the chart has another unit.
  */
 
 import { formatValue } from "chartjs-plugin-csv";
@@ -12,7 +12,7 @@ const DASH = [14, 8];
 const SCALED = /_(?:bytes|operations)_per_second$/;
 
 /**
- * The ceilings that a canvas asks for, as far as a manifest has them.
+ * The ceilings that a canvas asks for and a manifest has.
  * @param {string|undefined} names   the attribute's value
  * @param {object|null} manifest
  * @returns {{name: string, words: string, unit: string, value: number, text: string, n: number}[]} greatest first
@@ -36,7 +36,7 @@ export function namesIn(names) {
   return (names ?? "").split(/\s+/).filter(Boolean);
 }
 
-/** A sentence on a slide's lines, for who cannot see them; empty where it has none. */
+/** A sentence about a slide's lines, for people who cannot see them; empty if there are none. */
 export function ceilingWords(ceilings) {
   const texts = new Set(ceilings.map(({ text, n }) => `${text} (n = ${n})`));
   return texts.size ? unbroken(`dashed: ${[...texts].join(", ")}`) : "";

@@ -1,14 +1,14 @@
 /**
- * What a data set says of each claim of the talk, as `benchmarks/<data set>/claims.json` has it. Pure functions: the
- * figures were computed when the data were derived.
+ * What a data set says about each claim of the talk, from `benchmarks/<data set>/claims.json`. Pure functions: the figures
+ * were computed when the data were derived.
  */
 
 import { formatPercent, formatRatio, formatValue } from "./format.js";
 
-/** What is said of a claim as a whole, by the second word of a bound value. */
+/** Facts about a claim as a whole, by the second word of a bound value. */
 export const CLAIM_FIELDS = ["verdict", "reason", "sentence", "source"];
 
-/** What is said of one condition of a claim, by the third word of a bound value; without one it is the estimate. */
+/** Facts about one condition of a claim, by the third word of a bound value; without one it is the estimate. */
 const PARTS = {
   estimate: (condition) => figure(condition, condition.estimate),
   low: (condition) => figure(condition, condition.low),
@@ -20,15 +20,15 @@ const PARTS = {
   "inverse-percent": (condition) => ofRatio(condition, formatPercent(inverse(condition.estimate))),
 };
 export const CONDITION_PARTS = Object.keys(PARTS);
-/** Those that make sense of a count, too. */
+/** The facts that apply to a count as well. */
 export const COUNT_PARTS = ["estimate", "low", "high", "interval", "n"];
 
-/** Whether a condition is a count, which is compared exactly; data of before counts were known hold ratios only. */
+/** Whether a condition is a count, which is compared exactly. Older data hold ratios only. */
 export function isCount({ kind }) {
   return kind === "count";
 }
 
-/** The estimate of a condition as text: a ratio, or of a count the plain number; null without one. */
+/** The estimate of a condition as text: a ratio, or the plain number of a count; null without one. */
 export function estimateText(condition) {
   return PARTS.estimate(condition);
 }
@@ -55,7 +55,7 @@ export function claimSource(current) {
 }
 
 /**
- * The condition of a claim that is shown for it: the one that decided its verdict, else the first.
+ * The condition that is shown for a claim: the one that decided its verdict, else the first.
  * @returns {object|null} null where the data set has none
  */
 export function decidingCondition(claim) {
@@ -64,7 +64,7 @@ export function decidingCondition(claim) {
 }
 
 /**
- * The rows of a table of claims, in the order asked for.
+ * The rows of a table of claims, in the requested order.
  * @param {object|null} document   claims.json
  * @param {string[]} ids   which; none for all
  * @returns {{id: string, sentence: string, source: string, sourceTitle: string|null, chart: string|null,
@@ -83,7 +83,7 @@ export function claimRows(document, ids = []) {
     }));
 }
 
-/** "1.90× to 2.26×"; one block gives an estimate, but no interval. Of a count: what was counted, "0" or "0 to 2". */
+/** "1.90× to 2.26×"; one block gives an estimate but no interval. For a count: what was counted, "0" or "0 to 2". */
 function interval(condition) {
   const ends = [figure(condition, condition.low), figure(condition, condition.high)];
   if (ends.includes(null)) return Number.isFinite(condition.estimate) ? "no interval" : null;
@@ -94,7 +94,7 @@ function figure(condition, value) {
   return isCount(condition) ? formatValue(value) : formatRatio(value);
 }
 
-/** What makes sense of a ratio alone. */
+/** The facts that apply to ratios only. */
 function ofRatio(condition, text) {
   return isCount(condition) ? null : text;
 }

@@ -1,8 +1,8 @@
 /**
- * Which data the deck shows: the data set that the slides name, or the one asked for with `?data=NAME`.
+ * Which data the deck shows: the data set that the slides name, or the one selected with `?data=NAME`.
  *
- * With `&meanwhile=OTHER` a chart that NAME lacks so far is drawn from OTHER, until it is measured. Its label
- * names the data set that it really shows.
+ * With `&meanwhile=OTHER` a chart that NAME still lacks is drawn from OTHER until it has been measured. Its label names the
+ * data set that it really shows.
  */
 
 import { claimsAddress } from "./claims.js";
@@ -32,10 +32,10 @@ export class DataOnShow {
     Object.assign(this, { dataSet: usual, override: null, problem: null, meanwhile: null, available: null });
   }
 
-  /** Reads what the server offers, decides, and reads the manifests of what is shown. */
+  /** Reads the server's list, decides what to show, and reads its manifests. */
   async load() {
     await this.loadList();
-    // Data that nobody judged yet have no such file; without a list one can only ask.
+    // Data without verdicts have no such file; without a list the only way to know is to ask.
     const judged = this.#names().filter((name) => !this.#files || this.#has(claimsAddress(name)));
     for (const name of this.#names()) if (!judged.includes(name)) this.#claims.forget(name);
     await Promise.all([
@@ -44,21 +44,21 @@ export class DataOnShow {
     ]);
   }
 
-  /** Reads the list of files only. */
+  /** Reads only the list of files. */
   async loadList() {
     this.#files = await availableFiles(this.#fetch);
     this.available = this.#files && Object.keys(this.#files).sort();
     const other = new URLSearchParams(this.#search).get("meanwhile");
     this.meanwhile = isDataSetName(other) && this.#frozen === null ? other : null;
     const requested = requestedDataSet(this.#search);
-    // A data set that something stands in for need not exist yet.
+    // A data set with a stand-in need not exist yet.
     const awaited = this.meanwhile !== null && isDataSetName(requested);
     const available = awaited ? [...(this.available ?? []), requested] : this.available;
     const facts = { requested, usual: this.#usual, available, frozen: this.#frozen };
     Object.assign(this, chooseDataSet(facts));
   }
 
-  /** The address that a chart reads now. */
+  /** The address from which a chart is read now. */
   resolve(src) {
     if (this.override === null) return src;
     const wanted = withDataSet(src, this.override);
@@ -67,17 +67,17 @@ export class DataOnShow {
     return this.#has(standIn) ? standIn : wanted;
   }
 
-  /** Whether the data on show are those that the texts of the slides were written for. */
+  /** Whether the current data are the ones for which the slides were written. */
   get shipped() {
     return this.dataSet === (this.#frozen ?? this.#usual);
   }
 
-  /** The manifest that sentences are filled from. */
+  /** The manifest that supplies the values in sentences. */
   get manifest() {
     return this.manifestOf(this.dataSet) ?? (this.meanwhile && this.manifestOf(this.meanwhile));
   }
 
-  /** What the data set on show says of each claim, or null. */
+  /** What the current data set says about each claim, or null. */
   get claims() {
     return this.#claims.get(this.dataSet) ?? (this.meanwhile && this.#claims.get(this.meanwhile));
   }

@@ -1,8 +1,8 @@
 /**
  * Which data set the deck shows. Pure functions: no DOM, no network.
  *
- * A chart's address is `benchmarks/<data set>/<rest>`. `?data=NAME` in the page's address replaces the
- * second segment of that path and nothing else.
+ * A chart's address is `benchmarks/<data set>/<rest>`. `?data=NAME` in the page's address replaces only the second segment
+ * of that path.
  */
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -14,7 +14,7 @@ export function isDataSetName(name) {
 }
 
 /**
- * The data set asked for in a query string (`location.search`).
+ * The data set that a query string (`location.search`) requests.
  * @returns {string|null} null when none is asked for, or it is empty
  */
 export function requestedDataSet(search) {
@@ -59,7 +59,7 @@ export function manifestAddress(dataSet) {
 }
 
 /**
- * Which data set to show, and what to tell the reader when the one asked for cannot be shown.
+ * Which data set to show, and what to tell the reader if the requested one cannot be shown.
  * @param {{requested: string|null, usual: string, available: string[]|null, frozen?: string|null}} facts
  *   available is null when the server offers no list; frozen is the data set that a frozen talk is pinned to
  * @returns {{dataSet: string, override: string|null, problem: string|null}}
@@ -72,13 +72,13 @@ export function chooseDataSet({ requested, usual, available, frozen = null }) {
   }
   if (requested === null) return { dataSet: usual, override: null, problem: null };
   const refused = (why) => ({ dataSet: usual, override: null, problem: why });
-  if (!isDataSetName(requested)) return refused(`“${shown(requested)}” cannot be the name of a data set.`);
+  if (!isDataSetName(requested)) return refused(`“${shown(requested)}” is not a valid data set name.`);
   if (available !== null && !available.includes(requested))
     return refused(`There is no data set “${requested}” here.`);
   return { dataSet: requested, override: requested, problem: null };
 }
 
-/** A name from the address bar, short and without control characters, fit to be shown. */
+/** A name from the address bar, shortened and without control characters, to show on the page. */
 function shown(text) {
   // eslint-disable-next-line no-control-regex
   const plain = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, "�");

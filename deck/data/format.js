@@ -1,7 +1,7 @@
 /**
- * How the deck writes values of the manifest in sentences. Pure functions.
+ * How the deck writes the manifest's values in sentences. Pure functions.
  *
- * Data files hold base units (bytes, seconds, ISO dates); this is the one place that turns them into words.
+ * Data files hold base units (bytes, seconds, ISO dates); only this module turns them into words.
  */
 
 import { formatValue as formatMeasured } from "chartjs-plugin-csv";
@@ -53,7 +53,7 @@ export function formatDate(text, { short = false } = {}) {
   return `${Number(match[3])} ${short ? month.slice(0, 3) : month} ${match[1]}`;
 }
 
-/** The period of a campaign: one date, or "20–22 November 2026", or both dates in full. */
+/** The period of a campaign: one date, "20–22 November 2026", or both dates in full. */
 export function formatPeriod(from, to) {
   const first = formatDate(from);
   const last = formatDate(to ?? from);
@@ -83,7 +83,7 @@ export function unbroken(text) {
 }
 
 /**
- * A value of the manifest as text, by its type and by the unit or the kind that its key names.
+ * A manifest value as text, according to its type and to the unit or kind in its key.
  * @param {unknown} value
  * @param {string} key   e.g. "memory_bytes"
  * @returns {string|null} null when there is nothing to show: no value, an empty one, or an object
@@ -110,7 +110,7 @@ export function formatValue(value, key = "") {
   return /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? formatDate(text) : text;
 }
 
-/** Fixed decimals with trailing zeros removed, thousands parted by a thin space. */
+/** Fixed decimals without trailing zeros, with a thin space between thousands. */
 function trimmed(value, decimals) {
   const [whole, fraction = ""] = value.toFixed(decimals).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");

@@ -1,10 +1,10 @@
 /**
- * Live data: the server that `npm run present` starts says which files changed on disk; a static site has
- * no such server, and then nothing here runs.
+ * Live data: the server of `npm run present` announces which files changed on disk. A static site has no such server, so
+ * none of this runs.
  */
 
 /**
- * Listens for changed files, if the page's server announces them.
+ * Listens for changed files if the page's server announces them.
  * @param {{onData: (files: string[]) => void, onSource: () => void, onMissed: () => void}} handlers
  *   onData: addresses of CSV files and manifests that appeared, changed or went;
  *   onSource: a slide or the deck itself changed; onMissed: the connection was lost and is back

@@ -1,5 +1,5 @@
 /**
- * The manifests (or another JSON file) of the data sets on show: fetched once, kept, fetched again when told that they changed.
+ * The manifests (or another JSON file) of the current data sets: fetched once, kept, and fetched again after a change.
  */
 
 import { manifestAddress } from "./data-set.js";
@@ -33,7 +33,7 @@ export class Manifests {
     return this.#kept.get(dataSet) ?? null;
   }
 
-  /** Lets go of a file that is no longer there. */
+  /** Forgets a file that no longer exists. */
   forget(dataSet) {
     this.#kept.delete(dataSet);
   }
@@ -42,7 +42,7 @@ export class Manifests {
     try {
       const response = await this.#fetch(address, { cache: "no-cache" });
       if (!response.ok) return null;
-      // A server that answers every address with its index page would give HTML here.
+      // A server that answers every address with its index page would return HTML here.
       const value = JSON.parse(await response.text());
       return value !== null && typeof value === "object" && !Array.isArray(value) ? value : null;
     } catch {

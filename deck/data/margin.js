@@ -1,9 +1,9 @@
-/** The range of a ratio that counts as no difference, as the claims about it say. Pure. */
+/** The range of a ratio that counts as no difference, according to the claims about it. Pure. */
 
 import { formatRatio } from "./format.js";
 
 /**
- * What counts as no difference on a chart, as the claims about a series that it shows say it.
+ * What counts as no difference on a chart, according to the claims about a series that it shows.
  * @param {object|null} entry   what the manifest says of the chart
  * @param {string[]|null} shown   its series; null for all
  * @returns {{low: number, high: number}|null}
@@ -14,7 +14,7 @@ export function marginOf(entry, shown) {
   return shown === null || !series || series.some((name) => shown.includes(name)) ? { low, high } : null;
 }
 
-/** "0.900× to 1.10× counts as no difference"; in the label below the charts, as in a chart it would lie on the data. */
+/** "0.900× to 1.10× counts as no difference". It goes into the label, because inside the chart it would cover the data. */
 export function marginWords({ low, high }) {
   return `${formatRatio(low)} to ${formatRatio(high)} counts as no difference`;
 }

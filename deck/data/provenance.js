@@ -33,7 +33,7 @@ export function chartPlace(src, manifest) {
   return null;
 }
 
-/** What a manifest says about one chart, or null. */
+/** A manifest's entry for one chart, or null. */
 export function chartEntry(src, manifest) {
   return chartPlace(src, manifest)?.entry ?? null;
 }
@@ -54,7 +54,7 @@ export function limiterWords(limiter) {
 }
 
 /**
- * The label of one chart, or of several that stand on one slide.
+ * The label of one chart, or of several charts on one slide.
  * @param {string[]} sources   addresses, all of one data set
  * @param {object|null} manifest
  * @returns {string}

@@ -1,4 +1,4 @@
-/** Where the page leads to. Pure but for `writeAddresses`. */
+/** The addresses that the page links to. Pure but for `writeAddresses`. */
 
 import { USUAL_CUT, addressWith } from "../page/mode.js";
 
@@ -8,8 +8,8 @@ export function namesSlide(hash) {
 }
 
 /**
- * The address of the slides in a cut. What the page's own address asks for besides (data set, theme, …) is kept, to the
- * letter where the cut is the same: the browser then stays on the page and only leaves for the slide.
+ * The address of the slides in a cut. Other parameters of the page's own address (data set, theme, …) are kept, unchanged
+ * if the cut is the same: the browser then stays on the page and only goes to the slide.
  * @param {string} address   of this page
  * @param {string} cut   "20" or "40"
  */

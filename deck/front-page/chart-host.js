@@ -1,6 +1,6 @@
 /**
- * Lets the deck's chart plugin draw on a plain page: what it asks of a deck, answered for a page that is scrolled and not
- * scaled, whose sections stand for slides.
+ * Lets the deck's chart plugin draw on a plain page: it answers what the plugin asks a deck, for a page that scrolls, is
+ * not scaled, and has sections instead of slides.
  */
 
 /**
@@ -15,13 +15,13 @@ export function chartHost(page) {
     getViewportElement: () => page,
     getSlidesElement: () => page,
     getSlides: sections,
-    /** The first section with charts: they are drawn at once, the others when they come into sight. */
+    /** The first section with charts: its charts are drawn at once, the others when they scroll into view. */
     getCurrentSlide: () => sections().find((section) => section.querySelector("canvas[data-chart]")) ?? null,
     getScale: () => 1,
     getConfig: () => ({}),
     isReady: () => true,
     isOverview: () => false,
-    // Sections show at once, so that charts are made as they come into sight.
+    // All sections are shown at once; charts are created as they scroll into view.
     isScrollView: () => true,
     isPrintView: () => false,
     isSpeakerNotes: () => false,

@@ -1,18 +1,18 @@
-/** The one command that a reader copies: `<div data-command><pre><code>npm start</code></pre></div>`. */
+/** The command for readers to copy: `<div data-command><pre><code>npm start</code></pre></div>`. */
 
 import { copyText } from "../page/copying.js";
 
-/** An address that can stand in a shell without quotes. */
+/** An address that needs no quotes in a shell. */
 const PLAIN_ADDRESS = /^https?:\/\/[\w.~%+:@/-]+$/;
 
-/** The command that gets the project and starts it; without a known address, the one that starts it. Pure. */
+/** The command that clones the project and starts it; only the start command if the address is unknown. Pure. */
 export function startCommand(repository) {
   return PLAIN_ADDRESS.test(repository)
     ? `git clone ${repository} replay && cd replay && npm start`
     : "npm start";
 }
 
-/** Writes the command into every such place below `page`, with a button that copies it. */
+/** Writes the command into every such element below `page`, with a button that copies it. */
 export function writeCommand(page, repository) {
   for (const place of page.querySelectorAll("[data-command]")) {
     const code = place.querySelector("code");
@@ -25,11 +25,11 @@ export function writeCommand(page, repository) {
     status.setAttribute("role", "status");
     button.addEventListener("click", async () => {
       const copied = await copyText(code.textContent);
-      // Where the browser refuses, the reader has one key press left.
+      // If the browser refuses, select the text: one key press is left for the reader.
       if (!copied) getSelection().selectAllChildren(code);
       status.textContent = copied
         ? "Copied."
-        : "The browser does not let the page copy. The command is selected: press Ctrl-C (⌘-C).";
+        : "Your browser blocked copying. The command is selected: press Ctrl-C (⌘-C).";
     });
     place.append(button, status);
   }

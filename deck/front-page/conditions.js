@@ -1,18 +1,18 @@
 /**
- * To whom a measurement applies, as far as its manifest can tell: what ran short, how it was loaded, how it was laid out.
+ * Who a measurement applies to, according to its manifest: the limiting resource, the load, the layout.
  * `<ul data-applies="rbd-journaling"></ul>` lists it. Pure but for `writeConditions`.
  */
 
 import { formatPercent } from "../data/format.js";
 import { renewChildren } from "../page/in-place.js";
 
-/** What ran short most often, as a condition; `share` is of the runs. */
+/** The most frequent limiter, as a condition; `share` is its share of the runs. */
 const LIMITS = {
   cpu: (share) =>
     `your cluster runs out of processors before disks and network, as this one did in ${share} of its runs`,
   disk: (share) => `your cluster waits for its disks, as this one did in ${share} of its runs`,
   network: (share) => `your cluster waits for its network, as this one did in ${share} of its runs`,
-  none: (share) => `nothing on your cluster is at its limit, as was so here in ${share} of the runs`,
+  none: (share) => `nothing on your cluster reaches its limit, as here in ${share} of the runs`,
 };
 
 /**
@@ -28,7 +28,7 @@ export function conditionsOf(manifest, name) {
   return [
     limitOf(experiment.limiters),
     Number.isFinite(inFlight) && `your client has many operations in flight at once: here ${inFlight}`,
-    Number.isFinite(replicas) && `your pools hold as many replicas: here ${replicas}`,
+    Number.isFinite(replicas) && `your pools keep the same number of replicas: here ${replicas}`,
     clusters > 1 &&
       manifest.machines?.length === 1 &&
       "your second site shares the machine with the first, as here; with machines of its own, mirroring may cost the client less",
@@ -42,15 +42,15 @@ function limitOf(limiters) {
   const runs = counts.reduce((sum, [, count]) => sum + count, 0);
   const [limiter, count] = counts.reduce((most, one) => (one[1] > most[1] ? one : most));
   const say =
-    LIMITS[limiter] ?? ((share) => `the limit is ${limiter}, as was so here in ${share} of the runs`);
+    LIMITS[limiter] ?? ((share) => `your cluster is limited by ${limiter}, as here in ${share} of the runs`);
   return say(formatPercent(count / runs));
 }
 
-/** Writes or brings up to date every such list below `page`. */
+/** Writes or updates every such list below `page`. */
 export function writeConditions(page, manifest) {
   for (const list of page.querySelectorAll("[data-applies]")) {
     const conditions = conditionsOf(manifest, list.dataset.applies);
-    const texts = conditions.length ? conditions : ["nothing is recorded of how these data came about"];
+    const texts = conditions.length ? conditions : ["nobody recorded how these data were measured"];
     renewChildren(
       list,
       texts.map((text, at) => {

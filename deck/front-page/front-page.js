@@ -1,6 +1,6 @@
 /**
- * A reader's first page, in the place of the slides: the answer, its chart, whom it applies to, the decision, one command. Its
- * text is `slides/reader.md`; the deck is not started before the reader asks for a slide.
+ * A reader's first page, in place of the slides: the answer, its chart, who it applies to, the decision, one command. Its
+ * text is `slides/reader.md`; the deck starts only when the reader opens a slide.
  */
 
 import "../../css/front-page.css";
@@ -12,7 +12,7 @@ import { writeConditions } from "./conditions.js";
 import { readPage } from "./read-page.js";
 import { describeCells, offerFigures } from "./tables.js";
 
-/** Type is read from near here, and on phones; sizes in px. */
+/** People read this page close up, and on phones; sizes in px. */
 const FONT = { size: 15 };
 const CHART_OPTIONS = {
   plugins: {
@@ -34,8 +34,8 @@ const CHART_OPTIONS = {
  * @param {string} [given.repository]   where the project can be cloned from
  * @returns {Promise<{charts: object, left: Promise<void>, update: (isChanged: (slot: object) => boolean) => Promise<void>,
  *                    restyle: () => void}>}
- *   left: resolves when a slide was asked for, the page is gone and the deck may start; update: the data changed, and the
- *   files of the charts that it accepts
+ *   left: resolves when the reader has opened a slide, the page is gone and the deck may start; update: call it when data
+ *   have changed, with a predicate for the changed chart files
  * @throws {Error} when index.html has no such page
  */
 export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, repository = "" }) {
@@ -99,8 +99,8 @@ function slideAskedFor() {
 }
 
 /**
- * Going back to the address without a slide shows this page again, by loading it. It has to be known before the deck reads
- * that address as its first slide, so that this is called before the deck starts.
+ * Going back to the address without a slide loads this page again. Call this before the deck starts, or the deck takes that
+ * address for its first slide.
  */
 function returnOnBack() {
   addEventListener("hashchange", (event) => {
@@ -110,7 +110,7 @@ function returnOnBack() {
   });
 }
 
-/** For a page whose text could not be read. */
+/** Shown if the page's text could not be read. */
 function wayToSlides() {
   const link = document.createElement("a");
   link.href = "#/title";

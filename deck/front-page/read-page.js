@@ -1,6 +1,6 @@
 /**
- * Reads the reader's page: its own Markdown, and the slides that it takes parts from. They are read in the way of the deck's
- * chapters, by the same plugin, so that an author writes both alike.
+ * Reads the reader's page: its own Markdown, and the slides from which it copies parts. The deck's Markdown plugin reads
+ * both, so that authors write them the same way.
  */
 
 import { loadChapters } from "../text/chapters.js";
@@ -22,12 +22,12 @@ export async function readPage({ template, root, makeMarkdown }) {
   return [...page.children];
 }
 
-/** Chapter elements as what their files say. */
+/** Fills chapter elements from their files. */
 async function converted(chapters, makeMarkdown) {
   const box = document.createElement("div");
   box.append(...chapters);
   await loadChapters(box);
-  // All of a deck that the plugin needs.
+  // The only part of a deck that the plugin needs.
   await makeMarkdown().init({ getRevealElement: () => box, getConfig: () => ({}) });
   return box;
 }

@@ -1,4 +1,4 @@
-/** Tables on the page: those of an author, fit for a narrow screen, and those of the charts' figures, made on demand. */
+/** Tables on the page: the author's tables, adapted to narrow screens, and tables of the charts' figures, made on demand. */
 
 import { drawTable, tablesOf } from "chartjs-plugin-csv";
 
@@ -8,8 +8,8 @@ import { renewChildren } from "../page/in-place.js";
 import { chosenText } from "../text/verdict-text.js";
 
 /**
- * Prepares a table for a screen on which its rows are laid out as blocks (css/front-page.css): each cell carries the heading of its
- * column, and the roles are written out, which browsers drop with the layout.
+ * Prepares a table for screens that lay out its rows as blocks (css/front-page.css): each cell carries its column's heading,
+ * and roles are explicit, because browsers drop them with the table layout.
  */
 export function describeCells(table) {
   const headings = [...table.querySelectorAll("thead th, thead td")];
@@ -20,7 +20,7 @@ export function describeCells(table) {
   table.querySelectorAll("tr").forEach(role("row"));
   headings.forEach((heading, at) => {
     if (titles[at] !== "") role("columnheader")(heading);
-    // A heading that says nothing is a cell.
+    // An empty heading is a cell.
     else if (heading.tagName === "TH")
       heading.replaceWith(element(table.ownerDocument, "td", { role: "cell" }));
   });
@@ -33,7 +33,7 @@ export function describeCells(table) {
 }
 
 /**
- * Fills each `<details data-figures>` below `page`, when it is opened, with what the charts of its section draw.
+ * Fills each `<details data-figures>` below `page`, when opened, with the figures of its section's charts.
  * @param {Element} page
  * @param {{slots: Map<HTMLCanvasElement, object>, data: object}} given   slots: the chart plugin's charts; data: the data on show
  */
@@ -52,7 +52,7 @@ export function offerFigures(page, { slots, data }) {
   }
 }
 
-/** Charts as tables that can be scrolled sideways, and links to their files; what is not drawn says why. */
+/** Charts as tables that scroll sideways, with links to their files, and the reasons for charts that are not drawn. */
 function figuresOf(slots, data, page) {
   const known = slots.filter(({ model }) => model);
   const failed = slots

@@ -1,6 +1,6 @@
 /**
- * What a reader's page takes from slides: `<div data-slide="slides/40-journal.md#journal-ratio" data-part="h2 .panels">` stands
- * for these elements of that slide, so that a chart or a table is written once. Pure but for `fillPlaces`.
+ * What a reader's page copies from slides: `<div data-slide="slides/40-journal.md#journal-ratio" data-part="h2 .panels">` is
+ * replaced by these elements of that slide, so that a chart or a table is written once. Pure but for `fillPlaces`.
  */
 
 const PLACE = /^(slides\/[^#\s]+\.md)#([a-z0-9-]+)$/;
@@ -8,7 +8,7 @@ const PLACE = /^(slides\/[^#\s]+\.md)#([a-z0-9-]+)$/;
 const SELECTOR = /^\.?[a-z][\w-]*$/;
 
 /**
- * What a place asks for.
+ * What a placeholder asks for.
  * @param {string|null|undefined} slide   its `data-slide`
  * @param {string|null|undefined} part    its `data-part`
  * @returns {{file: string, id: string, selectors: string[]}|null} null where it does not say so in the form above
@@ -20,14 +20,14 @@ export function parseTaken(slide, part) {
   return { file: place[1], id: place[2], selectors };
 }
 
-/** The files that the places below `page` need, each once. */
+/** The files that the placeholders below `page` need, each once. */
 export function filesTaken(page) {
   const taken = placesOf(page).map(({ taken: one }) => one?.file);
   return [...new Set(taken.filter(Boolean))];
 }
 
 /**
- * Puts copies of what is asked for in the places' stead; what cannot be had is said there.
+ * Replaces the placeholders by copies of what they ask for, or by a message if that does not exist.
  * @param {Element} page
  * @param {Element} slides   holds the slides of the files needed
  */
@@ -45,7 +45,7 @@ function placesOf(page) {
   }));
 }
 
-/** Copies of a slide's elements, in its order; what lies within another is part of that. */
+/** Copies of a slide's elements, in its order; an element inside another one is not copied twice. */
 function partsOf(slides, { id, selectors }) {
   const slide = slides.querySelector(`section#${id}`);
   const found = [...(slide?.querySelectorAll(selectors.join(", ")) ?? [])].filter(
@@ -57,7 +57,7 @@ function partsOf(slides, { id, selectors }) {
 }
 
 function absent(place, slides) {
-  // A chapter that could not be read says so itself.
+  // A chapter that could not be read shows its own message.
   const error = slides.querySelector(".chapter-error")?.cloneNode(true);
   if (error) return error;
   const box = place.ownerDocument.createElement("p");

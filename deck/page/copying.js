@@ -1,4 +1,4 @@
-/** Copying to the clipboard and saving to a file. Every function says whether it worked; telling so is the caller's. */
+/** Copying to the clipboard and saving to a file. Every function returns whether it worked; the caller tells the reader. */
 
 /** @returns {Promise<boolean>} whether the text is on the clipboard now */
 export async function copyText(text, page = document) {
@@ -6,7 +6,7 @@ export async function copyText(text, page = document) {
     await page.defaultView.navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // No clipboard for pages without TLS, or permission refused: the older way needs neither.
+    // Pages without TLS have no clipboard, and permission may be denied; the older way needs neither.
     return copySelected(text, page);
   }
 }
@@ -16,7 +16,7 @@ function copySelected(text, page) {
   const area = page.createElement("textarea");
   area.value = text;
   area.className = "visually-hidden";
-  // Within an open dialog nothing outside of it can take the focus.
+  // While a dialog is open, nothing outside it can take the focus.
   (before?.closest("dialog") ?? page.body).append(area);
   area.select();
   try {
@@ -41,12 +41,12 @@ export async function copyPicture(blob, page = document) {
   }
 }
 
-/** Hands a file to the browser's downloads. */
+/** Downloads a file. */
 export function save(blob, name, page = document) {
   const link = page.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The download reads the address after this task.
+  // The download reads the address after this task ends.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

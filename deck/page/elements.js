@@ -1,4 +1,4 @@
-/** Making elements. Text is always text: what a file or a manifest holds never becomes markup. */
+/** Creates elements. Text is always text: the content of a file or a manifest never becomes markup. */
 
 /**
  * @param {Document} page
@@ -15,7 +15,7 @@ export function element(page, name, attributes = {}, ...children) {
   return made;
 }
 
-/** A button; what its keys do, and that reveal leaves them alone, is decided in deck/stage/keys.js. */
+/** A button. deck/stage/keys.js decides what its keys do and keeps reveal from taking them. */
 export function button(page, attributes, text, press = null) {
   const made = element(page, "button", { type: "button", ...attributes }, text);
   if (press) made.addEventListener("click", press);

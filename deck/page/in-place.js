@@ -1,6 +1,6 @@
 /**
- * Brings a part of the page up to date without replacing it: elements that stay keep their identity, and with it focus,
- * selection and scroll position; what is unchanged is not touched, so nothing flickers.
+ * Updates a part of the page without replacing it: remaining elements keep their identity, and with it focus, selection and
+ * scroll position. Unchanged elements are not touched, so nothing flickers.
  */
 
 /**

@@ -1,17 +1,17 @@
 /**
- * For whom the deck is open, and what its address asks for. Pure.
+ * Who the deck is open for, and what its address asks for. Pure.
  *
- * A deck is shown in one of two ways. **On stage** there are no controls, and no key that opens something to choose from: a
- * slip of the finger in front of an audience must not need a mouse to get out of. **To a reader** (`?explore`, and every
- * published site) it has a table of contents, a search, and tools beside each chart.
+ * A deck has two modes. **On stage** there are no controls, and no key opens a menu: a wrong key in front of an audience
+ * must not need a mouse to undo. **For a reader** (`?explore`, and every published site) there are a table of contents, a
+ * search, and tools next to each chart.
  */
 
 import { isDataSetName } from "../data/data-set.js";
 
-/** How long the talk is when the address does not say, in minutes. */
+/** The talk's default length in minutes. */
 export const USUAL_CUT = 40;
 export const CUTS = [20, USUAL_CUT];
-/** How long a recorded run takes when the address does not say, and what it may be told. */
+/** The default length of a recorded run, and the limits for the address. */
 const RUN_SECONDS = { usual: 60, least: 5, most: 3600 };
 const THEMES = ["light", "dark"];
 
@@ -52,8 +52,8 @@ export function addressWith(address, changes) {
     if (value === null) url.searchParams.delete(word);
     else url.searchParams.set(word, value);
   }
-  // `?explore=` and `?explore` are the same to a page; the shorter one is the one that is documented.
-  // Only behind a name: without its `=`, a word without a name would be lost.
+  // `?explore=` and `?explore` mean the same; only the shorter one is documented.
+  // Only after a name: without its `=`, a parameter without a name would be lost.
   url.search = url.search.replace(/(?<=[^?&])=(?=&|$)/g, "");
   return url.href;
 }
@@ -62,7 +62,9 @@ function cutOf(value, problems) {
   if (value === null || value === "") return null;
   const minutes = CUTS.find((cut) => String(cut) === value);
   if (minutes === undefined)
-    problems.push(`There is no cut of “${shown(value)}” minutes; the talk is cut to ${CUTS.join(" or ")}.`);
+    problems.push(
+      `There is no “${shown(value)}”-minute cut of the talk. Available: ${CUTS.join(" or ")} minutes.`,
+    );
   return minutes ?? null;
 }
 
@@ -73,7 +75,7 @@ function runSeconds(value, problems) {
   const { least, most, usual } = RUN_SECONDS;
   if (seconds >= least && seconds <= most) return seconds;
   problems.push(
-    `A recorded run takes ${least} to ${most} seconds, not “${shown(value)}”; it takes ${usual} now.`,
+    `A recorded run can take ${least} to ${most} seconds, not “${shown(value)}”; using ${usual}.`,
   );
   return usual;
 }
@@ -82,7 +84,7 @@ function oneOf(words, value) {
   return words.includes(value) ? value : null;
 }
 
-/** A word from the address, short and plain enough to be repeated. */
+/** A word from the address, shortened and cleaned for display. */
 function shown(value) {
   return isDataSetName(value) ? value : "?";
 }

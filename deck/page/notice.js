@@ -1,18 +1,18 @@
 /**
- * A message for the person at the screen, above the slides, that stays until the page is left.
+ * A message above the slides for the person at the screen. It stays until the page is closed.
  */
 
 /**
- * Shows that the data set asked for cannot be shown, and which can.
+ * Says that the requested data set cannot be shown, and lists the available ones.
  * @param {{problem: string, shown: string, available: string[]|null, frozen?: boolean}} facts
- *   frozen: the talk shows one data set only, so that there is nothing to choose from
+ *   frozen: the talk shows only one data set, so there is no choice
  */
 export function showDataSetProblem({ problem, shown, available, frozen = false }, page = document) {
   return showNotice(problem, frozen ? [] : choice(shown, available, page), page);
 }
 
 /**
- * Shows what is wrong, and what can be done about it.
+ * Says what is wrong, and what to do about it.
  * @param {string} problem
  * @param {(Node|string)[]} remedy
  */
@@ -27,10 +27,10 @@ export function showNotice(problem, remedy = [], page = document) {
   return notice;
 }
 
-/** What is shown instead, and links to what could be. */
+/** What is shown instead, and links to the alternatives. */
 function choice(shown, available, page) {
   const parts = [` The charts show “${shown}”. `];
-  if (!available?.length) return [...parts, "This server offers no list of data sets."];
+  if (!available?.length) return [...parts, "This server does not list its data sets."];
   parts.push("Available: ");
   available.forEach((name, position) => {
     const link = page.createElement("a");

@@ -1,6 +1,6 @@
 /**
- * Light and dark: the system's choice, or `?theme=light` and `?theme=dark`, or what a reader chose. Print is light unless told
- * otherwise.
+ * Light and dark: the system's setting, or `?theme=light` and `?theme=dark`, or the reader's choice. Print is light by
+ * default.
  */
 
 const page = document.documentElement;
@@ -14,23 +14,23 @@ export function applyTheme({ theme, print, explore }) {
   if (chosen !== null) page.dataset.theme = chosen;
 }
 
-/** The theme that the page has now. */
+/** The page's current theme. */
 export function themeNow() {
   return page.dataset.theme ?? (systemIsDark().matches ? "dark" : "light");
 }
 
-/** Sets the theme, and keeps it for the reader's next visit. */
+/** Sets the theme, and remembers it for the reader's next visit. */
 export function chooseTheme(theme) {
   page.dataset.theme = theme;
   try {
     localStorage.setItem(KEPT, theme);
   } catch {
-    // No storage: it holds until the page is left.
+    // Without storage it lasts until the page is closed.
   }
   for (const react of listeners) react();
 }
 
-/** The colour that a token such as `--ink` has on the page now, as a plain colour that a canvas understands. */
+/** The current colour of a token such as `--ink`, as a plain colour that a canvas understands. */
 export function colorOf(token) {
   const probe = document.createElement("span");
   probe.style.color = `var(${token})`;
@@ -41,7 +41,7 @@ export function colorOf(token) {
   return color;
 }
 
-/** Calls back when the page changes from light to dark or back, by the system or by the reader. */
+/** Calls back when the system or the reader switches between light and dark. */
 export function onThemeChange(react) {
   listeners.add(react);
   systemIsDark().addEventListener("change", () => react());

@@ -1,10 +1,10 @@
-/** A line that says what just happened, for readers who look elsewhere than at the button they pressed. */
+/** A line that says what just happened, for readers who are not looking at the button they pressed. */
 
 const SHOWN_MS = 3500;
 let line = null;
 let timer = 0;
 
-/** Shows a text for a few seconds. It is not announced: who calls this announces too. */
+/** Shows a text for a few seconds. It does not announce the text; the caller does. */
 export function showToast(text, page = document) {
   line?.remove();
   clearTimeout(timer);

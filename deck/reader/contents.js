@@ -1,6 +1,6 @@
 /**
- * The table of contents, with a search in it: a dialog, so that the focus stays within, and Escape leaves it. It is written
- * anew each time it opens, as texts follow the data on show.
+ * The table of contents, with a search: a dialog, so that the focus stays inside and Escape closes it. It is rebuilt each
+ * time it opens, because texts depend on the current data.
  */
 
 import { button, element } from "../page/elements.js";
@@ -43,7 +43,7 @@ export function Contents({ deck, mode, announce }) {
       debounced(() => find(input.field.value.trim(), { slides, body, count, showContents })),
     );
     dialog.addEventListener("click", ({ target }) => {
-      // A slide's own link, or the space around the dialog.
+      // A link to a slide, or the backdrop.
       if (target.closest('a[href^="#/"]') || target === dialog) dialog.close();
     });
     dialog.addEventListener("keydown", (event) => moveWithin(event, dialog, input.field));
@@ -63,14 +63,14 @@ export function Contents({ deck, mode, announce }) {
     try {
       const { searchIn } = await import("./search.js");
       const results = searchIn(slides)(query);
-      // Something else may be asked for by now.
+      // The query may have changed by now.
       if (!dialog || dialog.querySelector("input").value.trim() !== query) return undefined;
       count.textContent = countWords(results.length, query);
       dialog.scrollTop = 0;
       body.replaceChildren(make("ol", { class: "contents-results" }, ...results.map(resultPart)));
     } catch (error) {
       console.error(error);
-      count.textContent = `The search is not there: ${error.message}. Load the page again.`;
+      count.textContent = `The search could not be loaded: ${error.message}. Reload the page.`;
       announce(count.textContent);
     }
     return undefined;
@@ -79,10 +79,10 @@ export function Contents({ deck, mode, announce }) {
   return { open };
 }
 
-/** "3 slides speak of “cache”" */
+/** "3 slides mention “cache”" */
 export function countWords(count, query) {
-  if (count === 0) return `No slide speaks of “${query}”.`;
-  return count === 1 ? `One slide speaks of “${query}”.` : `${count} slides speak of “${query}”.`;
+  if (count === 0) return `No slide mentions “${query}”.`;
+  return count === 1 ? `One slide mentions “${query}”.` : `${count} slides mention “${query}”.`;
 }
 
 function contentsDialog() {
@@ -126,12 +126,12 @@ function resultPart({ slide, excerpt }) {
   return make("li", {}, slideLink(slide), " ", chapter, make("p", {}, ...words));
 }
 
-/** Arrow keys go from the field to the slides and through them; Enter in the field opens the first; Escape leaves. */
+/** Arrow keys move from the field to the slides and between them; Enter in the field opens the first; Escape closes. */
 function moveWithin(event, dialog, field) {
   const links = [...dialog.querySelectorAll('.contents-body a[href^="#/"]')];
   const at = links.indexOf(document.activeElement);
   if (event.key === "Escape") {
-    // A search field would only be emptied by it.
+    // A search field would only clear itself.
     dialog.close();
   } else if (event.key === "Enter" && document.activeElement === field && field.value.trim() !== "") {
     links[0]?.click();

@@ -1,4 +1,4 @@
-/** What a speaker would say, beside the slide, for who reads it alone. */
+/** The speaker's notes next to the slide, for people who read it alone. */
 
 import { element } from "../page/elements.js";
 

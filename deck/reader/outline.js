@@ -1,9 +1,9 @@
-/** What the talk consists of, for its table of contents and its search: chapters, slides, minutes. */
+/** The talk's structure, for the table of contents and the search: chapters, slides, minutes. */
 
 import { canvasesOf, headingOf } from "../text/canvases.js";
 import { chosenText } from "../text/verdict-text.js";
 
-/** What comes before the first chapter that a slide names. */
+/** The title of the part before the first named chapter. */
 const OPENING = "Opening";
 
 /**
@@ -69,7 +69,7 @@ function factsOf(slide, chapter) {
   };
 }
 
-/** A chart's heading, and its summary where it was drawn already. */
+/** A chart's heading, and its summary if it has been drawn. */
 function chartWords(canvas) {
   return [headingOf(canvas), canvas.getAttribute("aria-label")].filter(Boolean).join(" ");
 }

@@ -1,4 +1,4 @@
-/** Where in the talk a slide is, in words. */
+/** A slide's position in the talk, in words. */
 
 /** @param {object} deck   reveal */
 export function positionWords(deck) {
@@ -19,7 +19,7 @@ export function wordsOf({ chapter, number, of, appendix }) {
   return chapter ? `${chapter} · ${place}` : place;
 }
 
-/** The chapter that a slide stands in: the last one named up to it. */
+/** The chapter of a slide: the last one named up to it. */
 function chapterOf(slide) {
   const named = [...slide.closest(".slides").querySelectorAll("section[data-chapter]")];
   const before = named.filter(

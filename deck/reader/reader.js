@@ -1,6 +1,6 @@
 /**
- * What a reader has and a stage has not: a bar with contents, search, notes and the way on, for who knows no keys. It stands
- * below the slides, never on them. All of this is fetched only where one explores.
+ * The reader's controls, which do not exist on stage: a bar with contents, search, notes and navigation, for people who do
+ * not know the keys. It is below the slides, never on top of them. It is fetched only in explore mode.
  */
 
 import "../../css/reader.css";
@@ -65,18 +65,20 @@ export function showReader({ stage, mode, announce }) {
   async function copyLink() {
     const address = addressWith(location.href, { chart: null });
     const copied = await copyText(address);
-    const text = copied ? "The address of this slide is copied." : `The address of this slide is ${address}`;
+    const text = copied
+      ? "Address of this slide copied."
+      : `Your browser blocked copying. The address of this slide is ${address}`;
     announce(text);
     const { showToast } = await import("../page/toast.js");
     showToast(text);
   }
 
-  /** A slide that was asked for is not in this cut. */
+  /** The requested slide is not in this cut. */
   function tellMoved({ from, title }) {
     document.querySelector(".notice.moved")?.remove();
     const url = new URL(addressWith(location.href, { cut: null }));
     url.hash = `#/${encodeURIComponent(from)}`;
-    const link = make("a", { href: url.href }, "Show it in the longer one");
+    const link = make("a", { href: url.href }, "Show it in the longer cut");
     const notice = showNotice(`“${title}” is not in the ${mode.cut}-minute cut.`, [" ", link, "."]);
     notice.classList.add("moved");
     deck.on("slidechanged", () => notice.remove());
@@ -99,7 +101,7 @@ function act(text, press, attributes = {}) {
   return button(document, attributes, text, press);
 }
 
-/** The page without a slide: the first page. */
+/** The address without a slide: the first page. */
 function frontAddress() {
   const url = new URL(location.href);
   url.hash = "";
@@ -107,11 +109,11 @@ function frontAddress() {
   return addressWith(url.href, {});
 }
 
-/** For who comes by keyboard: past the charts of a slide. */
+/** For keyboard users: skips the charts of a slide. */
 function skipLink(bar) {
   const link = make("a", { href: `#${BAR}`, class: "skip-link" }, "To contents and controls");
   link.addEventListener("click", (event) => {
-    // As an address it would be taken for a slide's.
+    // The deck would take this address for a slide's.
     event.preventDefault();
     bar.querySelector("button").focus();
   });

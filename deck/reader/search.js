@@ -1,10 +1,10 @@
-/** Search over titles, texts, notes and charts of the slides. Needs no page. */
+/** Searches the slides' titles, texts, notes and charts. Needs no page. */
 
 import MiniSearch from "minisearch";
 
 const FIELDS = ["title", "chapter", "charts", "text", "notes"];
 const MOST = 20;
-/** Characters shown of a text around what was found, before and after. */
+/** Characters shown before and after a match. */
 const BEFORE = 40;
 const LENGTH = 140;
 
@@ -32,7 +32,7 @@ export function searchIn(slides) {
 }
 
 /**
- * Where a slide says what was asked for, in parts.
+ * The place where a slide matches the query, in parts.
  * @param {{text: string, notes: string}} slide
  * @param {string[]} terms   the words that were found in it
  */
@@ -47,7 +47,7 @@ export function excerptOf({ text, notes }, terms) {
   return partsOf(shown, terms);
 }
 
-/** A text in parts, those that were found and those between. */
+/** A text split into matches and the parts between them. */
 export function partsOf(text, terms) {
   const pattern = patternOf(terms, "g");
   const parts = [];
@@ -63,6 +63,6 @@ export function partsOf(text, terms) {
 
 function patternOf(terms, flags = "") {
   const words = terms.filter(Boolean).map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  // No word matches nothing at all.
+  // Without words nothing matches.
   return new RegExp(words.length ? words.join("|") : "(?!)", `iu${flags}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The line that says, as long as a recorded run plays, that it is one: in words, with its progress. It stands in the margin
- * above the slide, and says nothing aloud: what a screen reader has to know is announced once, at start and end.
+ * The line in the margin above the slide that identifies a recorded run while it plays, and shows its progress. Screen
+ * readers do not read it: they get one announcement at the start and one at the end.
  */
 
 export class Badge {

@@ -1,11 +1,11 @@
-/** Addresses of charts' files. Pure. */
+/** Addresses of chart files. Pure. */
 
 import { ownerOf } from "chartjs-plugin-csv";
 
 const CHART_FILE = /\/benchmarks\/([^/]+)\/([^/]+)\/aggregate\/([^/]+)\.csv$/;
 
 /**
- * What the address of a chart's file names.
+ * The parts of a chart file's address.
  * @param {string} address
  * @param {string} base   the page's address
  * @returns {{dataSet: string, experiment: string, chart: string, suffix: string, key: string, folder: string}|null}

@@ -1,8 +1,8 @@
 /**
- * What the files of one chart held at each moment of its measurement: the frames of a recorded run. Pure.
+ * The content of one chart's files at each moment of its measurement: the frames of a recorded run. Pure.
  *
- * Nothing is invented between two moments. A value is computed from the runs that had arrived, or it is an empty field,
- * as in the files that derive writes while it is measured.
+ * Nothing is invented between two moments. A value is computed from the runs that had arrived, or the field is empty, as in
+ * the files that derive writes during a measurement.
  */
 
 import { parseCsv } from "chartjs-plugin-csv";
@@ -10,19 +10,19 @@ import { parseCsv } from "chartjs-plugin-csv";
 import { medianOf, ratioOf } from "./statistics.js";
 
 const LONG = ["series", "x", "y", "low", "high", "n"];
-/** What stands in which file of a wide chart, by what stands before `.csv`. */
+/** Which value each file of a wide chart holds, by the suffix before `.csv`. */
 const RATIO_FILES = { "": "y", low: "low", high: "high", n: "n" };
 const MEDIAN_FILES = { "": "y", min: "low", max: "high", n: "n" };
 
 /**
- * When the last part of a chart arrives: from then on its files are those of the data set.
+ * When the last part of a chart arrives: from then on the data set's own files are shown.
  * @param {{seconds: number[]}} group   the chart's group in the recording
  */
 export function lastMoment(group) {
   return Math.max(...group.seconds);
 }
 
-/** Whether anything of a chart arrives after `from`, up to `to`. */
+/** Whether any part of a chart arrives after `from` and up to `to`. */
 export function changesBetween(group, from, to) {
   return group.seconds.some((at) => at > from && at <= to);
 }
@@ -52,7 +52,7 @@ export class Film {
   }
 
   /**
-   * The least and the greatest value that some series, or their runs, will have; null without any.
+   * The smallest and largest value that these series, or their runs, will have; null if there are none.
    * @param {(series: string) => boolean} [isShown]
    */
   rangeOf(isShown = () => true) {
@@ -121,7 +121,7 @@ export class Film {
   }
 }
 
-/** The runs of a file, each with the moment at which it arrived. A run that the recording does not know never does. */
+/** The runs of a file, each with the moment it arrived. A run that the recording does not know never arrives. */
 function runsOf(text, group) {
   const [header, ...body] = parseCsv(text);
   const byBlock = group.arrives === "block";
@@ -145,7 +145,7 @@ function keyOf(series, x) {
   return `${series}\u0000${x}`;
 }
 
-/** Nine significant digits, as derive writes them; what is not there is an empty field. */
+/** Nine significant digits, as derive writes them; a missing value is an empty field. */
 function numberText(value) {
   return value === null || value === undefined ? "" : String(Number(value.toPrecision(9)));
 }

@@ -1,10 +1,10 @@
 /**
- * The recorded run (`?run`): charts fill as they did while their data set was measured, for a stage without a cluster.
+ * The recorded run (`?run`): charts fill as they did during the measurement, for a stage without a cluster.
  *
- * The plugin reads CSV files as ever; here they are answered with what they held at that moment of the recording. Nothing is
- * made up: each value is computed from the runs that had arrived (`X.runs.csv`), at the moments that `recording.json` names,
- * and at the end the charts read their own files. A run takes the experiments of one slide: those of the first slide with
- * recorded charts that is reached, or of the present one when it is played again. All other charts are complete.
+ * The plugin reads CSV files as usual; this module answers with their content at that moment of the recording. Nothing is
+ * made up: each value is computed from the runs that had arrived (`X.runs.csv`) at the moments in `recording.json`, and at
+ * the end the charts read their own files. A run plays the experiments of one slide: the first slide with recorded charts,
+ * or the current slide when it is played again. All other charts are complete.
  */
 
 import "../../css/recorded-run.css";
@@ -15,9 +15,9 @@ import { Playback } from "./timeline.js";
 import { lackingWords, runPosition, runTitle } from "./words.js";
 
 const TICK_MILLISECONDS = 200;
-/** A tab that was in the background does not jump ahead. */
+/** Keeps a tab that was in the background from jumping ahead. */
 const LONGEST_TICK_SECONDS = 1;
-/** How long the line at the end stays. */
+/** How long the final line stays. */
 const FAREWELL_MILLISECONDS = 8000;
 /** Before the first moment: nothing has arrived. */
 const BEFORE = -1;
@@ -37,9 +37,9 @@ export async function startRecordedRun({ deck, charts, data, seconds = 60, annou
   const [pause, again, end] = [() => run.pause(), () => run.again(), () => run.end()];
   return {
     keys: [
-      { code: 87, key: "W", description: "Recorded run: wait, or go on", run: pause },
-      { code: 90, key: "Z", description: "Recorded run: from the beginning, on this slide", run: again },
-      { code: 81, key: "Q", description: "Recorded run: quit, show all that was measured", run: end },
+      { code: 87, key: "W", description: "Recorded run: pause or continue", run: pause },
+      { code: 90, key: "Z", description: "Recorded run: play this slide from the beginning", run: again },
+      { code: 81, key: "Q", description: "Recorded run: quit and show all data", run: end },
     ],
     state: () => run.state,
     pause,
@@ -83,7 +83,7 @@ class RecordedRun {
     };
     this.#deck.on("ready", reached);
     this.#deck.on("slidechanged", reached);
-    // A chart that is made anew, or shows another file of its slide, has another range.
+    // A chart that is recreated, or shows another file, has another range.
     this.#deck.on("chart-csv:ready", ({ target }) => {
       const slot = this.#charts.charts.get(target);
       if (slot && this.#playback) this.#steady(slot).catch(console.error);
@@ -98,16 +98,16 @@ class RecordedRun {
     if (!this.#playback) return;
     this.#playback.paused = !this.#playback.paused;
     this.state = this.#playback.paused ? "paused" : "playing";
-    this.#announce(this.#playback.paused ? "Recorded run paused" : "Recorded run goes on");
+    this.#announce(this.#playback.paused ? "Recorded run paused" : "Recorded run continues");
     this.#tell();
   }
 
-  /** Plays what the present slide shows from the beginning. */
+  /** Plays the current slide's charts from the beginning. */
   again() {
     if (this.state !== "absent") this.#begin();
   }
 
-  /** Shows all that was measured. */
+  /** Shows all data. */
   async end() {
     if (this.state === "absent" || this.state === "over") return;
     const played = this.#playback !== null;
@@ -115,18 +115,17 @@ class RecordedRun {
     this.state = "over";
     for (const slot of this.#charts.charts.values()) slot.setRange(null);
     await this.#charts.refresh();
-    // Told when it is true, and not of a run that has begun again meanwhile.
-    if (played && this.state === "over")
-      this.#farewell("Recorded run over: the charts show all that was measured");
+    // Only when the charts are complete, and not if the run has started again meanwhile.
+    if (played && this.state === "over") this.#farewell("Recorded run over: the charts show all data");
   }
 
-  /** The data changed: what was recorded is another measurement now. */
+  /** The data have changed, so the recording belongs to an earlier measurement. */
   async update() {
     await this.end();
     this.#recording?.forget();
   }
 
-  /** Begins with the experiments of the present slide, if it shows any that were recorded. */
+  /** Starts with the experiments of the current slide, if it has recorded ones. */
   #begin() {
     const canvases = this.#deck.getCurrentSlide()?.querySelectorAll("canvas[data-chart-src]") ?? [];
     const experiments = [...canvases]
@@ -144,7 +143,7 @@ class RecordedRun {
     this.#tell();
     this.#announce(`${runTitle(timeline, { seconds: this.#seconds })} begins`);
     this.#play(this.#playback).catch((error) => {
-      // Whatever fails, an audience is left with the finished charts, never with half of them.
+      // Whatever fails, the audience sees finished charts, never incomplete ones.
       console.error(error);
       return this.end();
     });
@@ -152,7 +151,7 @@ class RecordedRun {
 
   async #play(playback) {
     await Promise.all([...this.#charts.charts.values()].map((slot) => this.#steady(slot)));
-    // All charts: those of other slides waited empty until it was known what plays.
+    // All charts: those of other slides were empty until it was clear what plays.
     if (playback === this.#playback) await this.#charts.refresh();
     let last = performance.now();
     while (playback === this.#playback) {
@@ -162,7 +161,7 @@ class RecordedRun {
       const passed = Math.min(LONGEST_TICK_SECONDS, (now - last) / 1000);
       last = now;
       const before = playback.at;
-      // Behind a black screen the run waits.
+      // The run pauses while the screen is black.
       const arrived = playback.advance(this.#deck.isPaused() ? 0 : passed);
       this.#tell();
       if (playback.done) await this.end();
@@ -170,7 +169,7 @@ class RecordedRun {
     }
   }
 
-  /** Gives a chart that is drawn the axis of its whole data, so that it stands still while the chart fills. */
+  /** Gives a chart the axis of its complete data, so that the axis does not move while the chart fills. */
   async #steady(slot) {
     if (!slot.chart) return;
     const file = this.#recording.fileAt(slot.url);
@@ -205,7 +204,7 @@ class RecordedRun {
     });
   }
 
-  /** Says one thing more, and goes. */
+  /** Shows a last message and disappears. */
   #farewell(title) {
     const badge = new Badge(this.#deck.getViewportElement() ?? document.body);
     this.#badge = badge;
@@ -214,18 +213,18 @@ class RecordedRun {
     this.#announce(title);
   }
 
-  /** What arrives when of a chart that plays or waits to, and where its experiment begins; null where it is complete. */
+  /** When the parts of a playing or waiting chart arrive, and where its experiment starts; null if it is complete. */
   #placeOf({ key }) {
     if (this.#timeline) return this.#timeline.charts.get(key) ?? null;
     const group = this.state === "armed" && this.#recording.groups.get(key);
     return group ? { group, start: 0 } : null;
   }
 
-  /** Answers the plugin: with a frame of what plays, with the file itself of all else. */
+  /** Answers the plugin: with a frame for charts that play, else with the file itself. */
   async #read(url, init) {
     const file = this.#recording.fileAt(url);
     const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
-    // Asked again: the run may have gone on, or ended, while the film was made.
+    // Ask again: the run may have continued or ended while the film was made.
     const place = film && this.#placeOf(file);
     const at = place ? (this.#playback?.at ?? BEFORE) - place.start : Infinity;
     if (!place || at >= lastMoment(place.group)) return fetch(url, init);

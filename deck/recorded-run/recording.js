@@ -1,4 +1,4 @@
-/** What was recorded of a data set: when what arrived, and the frames of each chart. Reads files; plays nothing. */
+/** The recording of a data set: when each part arrived, and the frames of each chart. Reads files; plays nothing. */
 
 import { companionUrl, loadText } from "chartjs-plugin-csv";
 
@@ -14,35 +14,35 @@ export class Recording {
   constructor(dataSet, document) {
     this.#dataSet = dataSet;
     this.#document = document;
-    /** By chart: what of it arrives when. */
+    /** By chart: when its parts arrive. */
     this.groups = groupsOf(document);
     /** Charts whose files could not be read. */
     this.lacking = new Set();
   }
 
-  /** @throws {Error} that says what to do, where there is no recording */
+  /** @throws {Error} that says what to do if there is no recording */
   static async of(dataSet) {
     return new Recording(dataSet, await readRecording(dataSet));
   }
 
-  /** The order in which the cells of these experiments arrived; null where none of them was recorded. */
+  /** The order in which the cells of these experiments arrived; null if none was recorded. */
   timelineOf(experiments) {
     return timelineOf(this.#document, experiments);
   }
 
-  /** What an address names, where it is a file of the data set that was recorded. */
+  /** The parts of an address, if it is a file of the recorded data set. */
   fileAt(address) {
     const file = address === null ? null : chartFileIn(address, document.baseURI);
     return file?.dataSet === this.#dataSet ? file : null;
   }
 
-  /** A chart's frames; null where a file of it cannot be read, and then the chart is shown complete. */
+  /** A chart's frames; null if one of its files cannot be read, and then the chart is shown complete. */
   filmOf(file) {
     if (!this.#films.has(file.key)) this.#films.set(file.key, this.#makeFilm(file));
     return this.#films.get(file.key);
   }
 
-  /** The files changed: what was read of them is of another measurement. */
+  /** The files have changed, so what was read before belongs to an earlier measurement. */
   forget() {
     this.#films.clear();
     this.lacking.clear();
@@ -66,7 +66,7 @@ export class Recording {
   }
 }
 
-/** @throws {Error} that says what to do, where there is no recording */
+/** @throws {Error} that says what to do if there is no recording */
 async function readRecording(dataSet) {
   const address = `benchmarks/${dataSet}/recording.json`;
   const anew = `npm run derive -- --data ${dataSet} writes it`;
@@ -74,6 +74,6 @@ async function readRecording(dataSet) {
   if (!response?.ok) throw new Error(`there is no ${address}; ${anew}`);
   const recording = await response.json().catch(() => null);
   if (recording?.schema_version !== 1 || !recording.experiments)
-    throw new Error(`${address} is no recording that this deck knows; ${anew}`);
+    throw new Error(`this deck cannot read the recording ${address}; ${anew}`);
   return recording;
 }

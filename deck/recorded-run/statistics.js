@@ -1,10 +1,10 @@
 /**
- * What a chart draws of the runs received so far, as derive draws it of all of them. Pure functions.
+ * What a chart draws for the runs received so far, computed as derive does for all runs. Pure functions.
  *
- * A finished chart is read from its file; these figures stand only while a recorded run plays.
+ * A finished chart is read from its file; these figures are used only while a recorded run plays.
  */
 
-/** Median, least, greatest and number of runs. */
+/** Median, smallest, largest and number of runs. */
 export function medianOf(values) {
   const ordered = [...values].sort((a, b) => a - b);
   const half = ordered.length >> 1;
@@ -13,7 +13,7 @@ export function medianOf(values) {
 }
 
 /**
- * The geometric mean of paired ratios with its t-interval on the logarithm; of one pair there is no interval.
+ * The geometric mean of paired ratios with its t-interval on the logarithm; one pair has no interval.
  * @param {number[]} values   all above 0
  * @param {Record<string, number>} quantiles   how many standard errors the interval reaches, by the number of pairs
  */

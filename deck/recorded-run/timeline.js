@@ -1,8 +1,8 @@
 /**
- * The time of a recorded run: which charts play, when what arrives, and where the playback stands. Pure.
+ * The timeline of a recorded run: which charts play, when their parts arrive, and the playback position. Pure.
  */
 
-/** Every recorded chart, `<experiment>/<chart>`, with its group: what arrives when, counted from its experiment's begin. */
+/** Every recorded chart, `<experiment>/<chart>`, with its group: when its parts arrive after the start of its experiment. */
 export function groupsOf(recording) {
   return new Map(
     Object.entries(recording.experiments).flatMap(([experiment, { groups }]) =>
@@ -12,7 +12,7 @@ export function groupsOf(recording) {
 }
 
 /**
- * The time of some experiments of a recording, one after the other in the order in which they began.
+ * The timeline of some experiments of a recording, one after the other in the order in which they started.
  * @param {object} recording   recording.json
  * @param {string[]} names   experiments; those that it does not know are passed over
  * @returns {{seconds: number, from: string, to: string, moments: number[],
@@ -56,13 +56,13 @@ export function timelineOf(recording, names) {
   };
 }
 
-/** The block of each of a group's moments; of trials it is the axis; null where a chart arrives whole. */
+/** The block of each moment of a group; for trials this is the axis; null if a chart arrives whole. */
 function blocksOf({ arrives, block, x }) {
   if (block) return block;
   return arrives === "row" ? x : null;
 }
 
-/** Where a playback stands. `at` is the latest moment that was reached: between two moments nothing changes. */
+/** A playback position. `at` is the latest moment reached: between two moments nothing changes. */
 export class Playback {
   #timeline;
   #rate;

@@ -1,8 +1,8 @@
-/** What a recorded run says of itself. Pure functions. */
+/** What a recorded run says about itself. Pure functions. */
 
 import { formatPeriod } from "../data/format.js";
 
-/** 6312 → "1 h 45 min"; 300 → "5 min"; 42 → "42 s". Rounded to what is said. */
+/** 6312 → "1 h 45 min"; 300 → "5 min"; 42 → "42 s". Rounded to the precision shown. */
 export function formatDuration(seconds) {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -15,16 +15,16 @@ export function runTitle({ from, to, seconds }, { seconds: shown }) {
   return `Recorded run: ${formatPeriod(from, to)}, ${formatDuration(seconds)} in ${formatDuration(shown)}`;
 }
 
-/** "3 of 10 blocks, 31 %", and whether it waits. */
+/** "3 of 10 blocks, 31 %", and whether it is paused. */
 export function runPosition({ blockEnds }, { blocks, share, paused }) {
   const all = blockEnds.length;
   const words = [all > 1 && `${blocks} of ${all} blocks`, `${Math.floor(share * 100)} %`, paused && "paused"];
   return words.filter(Boolean).join(", ");
 }
 
-/** What is told of charts that cannot be played; null where all can. */
+/** The message about charts that cannot be played; null if all can. */
 export function lackingWords(charts) {
   if (charts.length === 0) return null;
   const which = charts.length === 1 ? `${charts[0]} is` : `${charts.length} charts are`;
-  return `${which} shown complete: the file of runs cannot be read`;
+  return `${which} shown complete, because the file of runs could not be read`;
 }

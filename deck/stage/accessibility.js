@@ -1,11 +1,11 @@
-/** What reveal leaves to be mended for readers who do not see the slides. */
+/** Fixes for readers who cannot see the slides. */
 
 import { chosenText } from "../text/verdict-text.js";
 
 /**
- * reveal marks the whole deck as an application, which switches off the reading commands of screen readers:
- * the text of a slide could then only be heard, not read line by line.
- * The page's title becomes that of the slide, and the talk's own title is the first heading of every slide that has none.
+ * reveal marks the whole deck as an application, which switches off the reading commands of screen readers: they could then
+ * only read a slide aloud, not line by line. The page's title follows the slide, and the talk's title becomes the first
+ * heading of every slide without one.
  * @returns {() => void} call it when a slide's title may have changed
  */
 export function makeReadable(deck) {
@@ -40,16 +40,16 @@ function talkHeading(talk) {
   return heading;
 }
 
-/** A link to the slide itself, outside of what is read. */
+/** A link to the slide itself, outside the text to be read. */
 function nameSlideNumber(root) {
   const number = root.querySelector(".slide-number");
   number?.setAttribute("role", "navigation");
-  number?.setAttribute("aria-label", "Number of the slide");
+  number?.setAttribute("aria-label", "Slide number");
 }
 
 /**
- * reveal hides every slide but one from screen readers. Where more are in sight they have to be readable, or, in the overview,
- * which is for choosing one, not to be reached with Tab.
+ * reveal hides every slide but one from screen readers. If more slides are in sight they must be readable; in the overview,
+ * which is for choosing one, their content must not be reachable with Tab.
  */
 function openAllInSight(deck) {
   const leaves = () =>
@@ -63,7 +63,7 @@ function openAllInSight(deck) {
         slide.removeAttribute("aria-hidden");
         slide.removeAttribute("hidden");
       }
-      // The slide itself stays open to clicks, which choose it.
+      // The slide itself can still be clicked to choose it.
       for (const part of slide.children) part.inert = overview;
     }
   };

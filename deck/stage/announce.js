@@ -1,4 +1,4 @@
-/** Says something to who does not see it. */
+/** Announces a text to screen readers. */
 
 const CLASS = "visually-hidden";
 
@@ -13,7 +13,7 @@ export function announcer(page = document) {
   line.setAttribute("aria-live", "polite");
   page.body.append(line);
   return (text) => {
-    // The same words twice are said twice only when they were gone in between.
+    // Screen readers repeat the same words only if they were removed in between.
     line.textContent = "";
     requestAnimationFrame(() => {
       line.textContent = text;

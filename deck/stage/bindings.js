@@ -1,11 +1,11 @@
-/** The keys of the talk's own tools: bound to reveal, told to the speaker view, listed for who asks. */
+/** The keys of the talk's own tools: bound to reveal, passed to the speaker view, shown in the list of keys. */
 
 import { echoKeys } from "./echo.js";
 
 /**
  * @param {{deck: object, mode: {receiver: boolean}}} given
  * @returns {{add: (keys: object[], options?: {echoed?: boolean}) => void, list: () => object[]}}
- *   a key is `{code, key, description, run}`; echoed: it works in the other windows of the talk, too
+ *   a key is `{code, key, description, run}`; echoed: it also works in the talk's other windows
  */
 export function Bindings({ deck, mode }) {
   const bound = new Map();

@@ -1,6 +1,6 @@
 /**
- * All that draws charts and works on them, in one part that is fetched while the first slide or page stands: Chart.js weighs
- * more than everything else, and a title needs none of it.
+ * The code that draws charts, in one chunk that is fetched while the first slide or page is shown: Chart.js is larger than
+ * everything else, and a title slide does not need it.
  */
 
 import { merge } from "chart.js/helpers";
@@ -32,7 +32,7 @@ export function makeCharts({ data, compare, manifestOf, entryOf }, options = {})
     chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
     marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf)],
     summaryFor: chartSummary({ data, compare }),
-    // Panels below each other are compared by eye: their plots begin and end at the same place.
+    // Viewers compare panels below each other, so their plots start and end at the same place.
     alignIn: ".panels",
     shareIn: ".panels.shared-y",
   });

@@ -1,9 +1,9 @@
 /**
- * How charts look in this deck. A series keeps colour, dash and marker by its name in every chart; the colours
- * are tokens of css/tokens.css, so that they follow the page from light to dark.
+ * How charts look in this deck. A series has the same colour, dash and marker in every chart, by its name. The colours are
+ * tokens from css/tokens.css, so that they follow the page's theme.
  */
 
-/** Series by name: each tells apart by dash and marker alone. */
+/** Series by name. Dash and marker alone are enough to tell them apart. */
 export const SERIES_STYLES = {
   "Without journal": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
   "With journal": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
@@ -77,8 +77,8 @@ export const CHART_OPTIONS = {
 };
 
 /**
- * What one chart asks for beyond that: axes in the units that the manifest names, and for a ratio a log2 axis, where twice
- * as slow and twice as fast are equally far from 1, and the line at 1 stands out.
+ * The options of one chart beyond these: axes in the manifest's units, and for a ratio a log2 axis, where twice as slow and
+ * twice as fast are equally far from 1, with an emphasised line at 1.
  * @param {string} kind   line, bar or scatter
  * @param {string|null} src
  * @param {(token: string) => string} colorOf   gives a token's colour as the page has it now
@@ -89,11 +89,11 @@ export function optionsFor(kind, src, colorOf, entry = null) {
   return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: knownOf(entry) } };
 }
 
-/** What only the manifest knows: axis and unit of a long file, and which lines have gaps by design. */
+/** Facts that only the manifest has: axis and unit of a long file, and which lines have gaps by design. */
 function knownOf(entry) {
   const axes = { xTitle: entry?.x?.label, xUnit: entry?.x?.unit, yUnit: entry?.y?.unit };
   const known = Object.fromEntries(Object.entries(axes).filter(([, value]) => value));
-  // Measured at fewer places by design: a gap is no failure there, and the points belong to one line.
+  // Measured at fewer points by design: gaps are not failures, and the points belong to one line.
   const whole = (entry?.sparse ?? []).map((name) => [name, { spanGaps: true }]);
   return whole.length ? { ...known, datasets: Object.fromEntries(whole) } : known;
 }
@@ -119,7 +119,7 @@ function ratioOptions(colorOf, entry) {
   };
 }
 
-/** The least distance of two ticks, px: their texts stand over each other below it. */
+/** The smallest distance between two ticks, px: closer labels would overlap. */
 const TICK_DISTANCE = 21;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * A talk in two lengths: `?cut=20` shows the slides of the 20-minute cut, with the seconds that they have in it; without it
- * the 40-minute cut is shown. `data-cut="40"` names the cut that a slide is in alone, `data-timing` and `data-timing-20` say
- * how many seconds it takes. The appendix is in both.
+ * A talk in two lengths: `?cut=20` shows the slides of the 20-minute cut, with their seconds in that cut; the default is the
+ * 40-minute cut. `data-cut="40"` puts a slide into that cut only; `data-timing` and `data-timing-20` say how many seconds it
+ * takes. The appendix is in both cuts.
  */
 
 import { USUAL_CUT } from "../page/mode.js";
@@ -18,8 +18,8 @@ export function isInCut(attribute, cut) {
 }
 
 /**
- * Takes the slides of other cuts out of the deck and sets the timings. Call it when texts are chosen and before reveal counts
- * the slides.
+ * Removes the slides of other cuts from the deck and sets the timings. Call it after texts are chosen and before reveal
+ * counts the slides.
  * @param {Element} root
  * @param {number|null} cut   in minutes; null for the usual one
  * @returns {Map<string, {id: string, title: string}>} for each slide taken out: the nearest one that stays, and its own title
@@ -50,8 +50,8 @@ export function applyCut(root, cut) {
 }
 
 /**
- * The position of the slide to show in the place of one that is taken out: the last one before it that stays, else the
- * first one after it.
+ * The position of the slide to show in place of a removed one: the last remaining one before it, else the first one after
+ * it.
  * @param {boolean[]} stays
  * @param {number} at
  * @returns {number|null} null when none stays
@@ -64,7 +64,7 @@ export function nearest(stays, at) {
 }
 
 /**
- * Where an address leads whose slide is taken out.
+ * Where the address of a removed slide leads.
  * @param {string} hash   `location.hash`
  * @param {Map<string, {id: string, title: string}>} moved   from `applyCut`
  * @returns {{from: string, id: string, title: string, hash: string}|null} null when its slide is there, or was never
@@ -76,7 +76,7 @@ export function redirected(hash, moved) {
   try {
     from = decodeURIComponent(name);
   } catch {
-    // Not an address that somebody could have copied from the deck.
+    // Nobody can have copied this address from the deck.
     return null;
   }
   const near = moved.get(from);

@@ -1,6 +1,6 @@
 /**
- * What a key does to a chart, it does on stage and in the speaker view alike, whichever of the two has the focus. Windows of
- * one talk share a channel; its name is the talk's own, so that two talks side by side do not meddle with each other.
+ * Makes chart keys work both on stage and in the speaker view, whichever has the focus. The windows of one talk share a
+ * channel with a name of its own, so that two talks side by side do not affect each other.
  */
 
 const KEPT = "replay-echo";
@@ -12,7 +12,7 @@ const KEPT = "replay-echo";
  */
 export function echoKeys({ receiver }, press) {
   const name = receiver ? nameOfStage() : ownName();
-  // The preview of the next slide shows that slide as it will be entered.
+  // The preview shows the next slide as it will look when entered.
   const listens =
     name !== null && (!receiver || new URLSearchParams(location.search).has("postMessageEvents"));
   if (!listens || typeof BroadcastChannel === "undefined") return { tell() {} };
@@ -23,7 +23,7 @@ export function echoKeys({ receiver }, press) {
   return { tell: (code) => channel.postMessage({ code }) };
 }
 
-/** Kept when the deck is loaded anew, as a speaker view may be open; a copy of the tab is another talk. */
+/** Kept when the deck is reloaded, because a speaker view may be open; a copied tab is another talk. */
 function ownName() {
   const reloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
   const name =
@@ -37,7 +37,7 @@ function kept() {
   try {
     return sessionStorage.getItem(KEPT);
   } catch {
-    // No storage: a new name it is, and a speaker view that is open follows slides, not charts.
+    // Without storage the name is new; an open speaker view then follows slides but not charts.
     return null;
   }
 }
@@ -50,12 +50,12 @@ function keep(name) {
   }
 }
 
-/** A preview is a frame of the speaker view, which the stage opened. */
+/** A preview is a frame in the speaker view, which the stage opened. */
 function nameOfStage() {
   try {
     return window.parent.opener?.document.documentElement.dataset.echo ?? null;
   } catch {
-    // Another origin's page, or none.
+    // A page of another origin, or none.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** Changed files reach the page in place: which of them changed is told by the present server. */
+/** Updates the page in place when files change; the present server says which ones. */
 
 import { ownerOf } from "chartjs-plugin-csv";
 
@@ -10,7 +10,7 @@ import { listen } from "../data/live.js";
  *   whether a chart's file changed
  */
 export function followNews(data, update) {
-  /** Reads changed files again. `files` are addresses; null stands for anything. */
+  /** Reads changed files again. `files` are addresses; null means any file. */
   async function follow(files) {
     if (files === null || files.some((file) => !file.endsWith(".csv"))) await data.load();
     else await data.loadList();
@@ -18,13 +18,13 @@ export function followNews(data, update) {
     await update(({ url }) => changed === null || changed.has(url));
   }
 
-  /** One piece of news after the other, so that what was read later is not overwritten by what was read before. */
+  /** Handles one change after the other, so that an earlier read never overwrites a later one. */
   let latest = Promise.resolve();
   function followInTurn(files) {
     latest = latest
       .then(() => follow(files))
-      // The next piece of news is followed all the same.
-      .catch((error) => console.error("What changed could not be read:", error));
+      // Handle the next change all the same.
+      .catch((error) => console.error("The changed files could not be read:", error));
   }
 
   listen({

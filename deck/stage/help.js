@@ -1,4 +1,4 @@
-/** The list of keys, over the slides. A clicker leaves it by going on. */
+/** The list of keys, on top of the slides. A clicker closes it by going on. */
 
 import "../../css/help.css";
 
@@ -7,7 +7,7 @@ import { keyList } from "./key-list.js";
 const CLASS = "keys-help";
 
 /**
- * Opens the list, or closes it.
+ * Opens or closes the list.
  * @param {{explore: boolean}} mode
  * @param {{key: string, description: string}[]} tools
  */

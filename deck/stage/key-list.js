@@ -1,22 +1,22 @@
-/** The keys that work, as they are listed for a speaker and for a reader. Pure. */
+/** The list of keys for a speaker and for a reader. Pure. */
 
 const MOVING = [
-  { keys: ["Space", "→", "↓", "Page Down", "N"], does: "On: the next step or slide" },
-  { keys: ["←", "↑", "Page Up", "P"], does: "Back" },
+  { keys: ["Space", "→", "↓", "Page Down", "N"], does: "Next step or slide" },
+  { keys: ["←", "↑", "Page Up", "P"], does: "Previous step or slide" },
 ];
 const STAGE = [
-  { keys: ["B", "."], does: "Black screen; any key that moves ends it" },
-  { keys: ["F", "F5"], does: "Full screen; Esc leaves it" },
+  { keys: ["B", "."], does: "Black screen; any navigation key ends it" },
+  { keys: ["F", "F5"], does: "Full screen; Esc to leave" },
   { keys: ["S"], does: "Speaker view: notes, clock, pace" },
-  { keys: ["Shift + O"], does: "Overview of all slides; again, or Esc, leaves it" },
+  { keys: ["Shift + O"], does: "Show or hide the overview of all slides" },
 ];
 const READER = [
   { keys: ["Home", "End"], does: "First slide, last slide" },
   { keys: ["C"], does: "Contents" },
   { keys: ["/", "Ctrl + K"], does: "Search" },
-  { keys: ["O"], does: "Overview of all slides; again, or Esc, leaves it" },
-  { keys: ["B", "."], does: "Black screen; any key that moves ends it" },
-  { keys: ["F"], does: "Full screen; Esc leaves it" },
+  { keys: ["O"], does: "Show or hide the overview of all slides" },
+  { keys: ["B", "."], does: "Black screen; any navigation key ends it" },
+  { keys: ["F"], does: "Full screen; Esc to leave" },
   { keys: ["S"], does: "Speaker view: notes, clock, pace" },
 ];
 
@@ -32,6 +32,6 @@ export function keyList({ explore }, tools) {
     ...MOVING,
     ...(explore ? READER : STAGE),
     ...own.filter(({ keys }) => !listed.has(keys[0])),
-    { keys: ["?"], does: "This list; any key that moves puts it away" },
+    { keys: ["?"], does: "Show or hide this list" },
   ];
 }

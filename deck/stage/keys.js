@@ -1,12 +1,12 @@
 /**
- * What the keys of a keyboard and the buttons of a clicker do, where that differs from reveal: on stage no key leads anywhere
- * that a clicker cannot lead out of, and to a reader keys stay with what has the focus.
+ * What keyboard keys and clicker buttons do where that differs from reveal: on stage no key leads to a place that a clicker
+ * cannot leave, and for a reader keys go to the focused element.
  *
- * reveal asks `keyboardCondition` about every key, those that the speaker view passes on too; the answer is decided by
- * `decide`, which is pure, and carried out by `stageKeys`.
+ * reveal asks `keyboardCondition` about every key, including those that the speaker view passes on. `decide`, which is pure,
+ * chooses the answer, and `stageKeys` carries it out.
  */
 
-/** reveal knows keys by their code; its speaker view sends nothing else. */
+/** reveal identifies keys by their code; its speaker view sends nothing else. */
 export const CODE = {
   tab: 9,
   enter: 13,
@@ -35,36 +35,36 @@ export const CODE = {
   slash: 191,
 };
 const ARROWS = [CODE.left, CODE.up, CODE.right, CODE.down];
-/** Keys that go on or back, whichever the clicker sends. */
+/** Keys that go forward or back, whichever the clicker sends. */
 const GOING = [
   ...[CODE.enter, CODE.space, CODE.pageUp, CODE.pageDown, ...ARROWS],
   ...[CODE.h, CODE.j, CODE.k, CODE.l, CODE.n, CODE.p],
 ];
-/** Keys by which reveal itself leaves the black screen; of those that only enter it the next press has to leave it, too. */
+/** Keys by which reveal itself ends the black screen. A key that only starts it must end it on the next press. */
 const BLACK = { leaves: [66, 86, 190], onlyEnters: [58, 59, CODE.slash] };
-/** A link, a button or the like does something of its own on these. */
+/** Keys on which links, buttons and the like act themselves. */
 const PRESSES = [CODE.enter, CODE.space];
 export const HELP_DIALOG = "dialog.keys-help[open]";
 
 /**
- * What is done about a key.
+ * What to do with a key.
  *
  * | answer | |
  * |---|---|
- * | `pass` | reveal, or the key's binding, takes it |
- * | `leave` | it belongs to what has the focus, or to the browser |
+ * | `pass` | reveal, or the key's binding, handles it |
+ * | `leave` | the focused element, or the browser, handles it |
  * | `swallow` | nothing happens |
  * | `wake` | the black screen ends |
- * | `close` | what lies over the slides is closed |
- * | `close, pass` | that, and the key takes its effect |
- * | `next` | as a clicker's button |
- * | `overview`, `fullscreen`, `help`, `contents`, `search` | that is opened |
+ * | `close` | the overlay above the slides closes |
+ * | `close, pass` | the overlay closes, and the key takes effect |
+ * | `next` | the same as a clicker's button |
+ * | `overview`, `fullscreen`, `help`, `contents`, `search` | opens it |
  *
  * @param {{keyCode: number, key?: string, shiftKey?: boolean, ctrlKey?: boolean, metaKey?: boolean}} key   reveal's speaker
  *   view passes on the code alone
  * @param {{explore: boolean, paused: boolean, overlay: boolean, overview: boolean, receiver?: boolean,
- *          focus: "none"|"control"|"text"|"dialog"}} state   overlay: the list of keys, or another thing that reveal shows over
- *   the slides; focus: what kind of thing has it
+ *          focus: "none"|"control"|"text"|"dialog"}} state   overlay: the list of keys, or another overlay of
+ *   reveal; focus: what kind of element has it
  * @returns {string}
  */
 export function decide(key, { explore, paused, overlay, overview, receiver = false, focus }) {
@@ -77,15 +77,15 @@ export function decide(key, { explore, paused, overlay, overview, receiver = fal
   if (overlay) return overOverlay(key);
   if (keyCode === CODE.f1 || isQuestionMark(key)) return "help";
   if (overview) return keyCode === CODE.escape || keyCode === CODE.o ? "overview" : "pass";
-  // Escape closes; it opens nothing. Some clickers send it with every other press of one button.
+  // Escape closes and never opens anything. Some clickers send it with every other press of one button.
   if (keyCode === CODE.escape) return "swallow";
-  // Contents and search do better what reveal does on it.
+  // Contents and search do this better than reveal.
   if (keyCode === CODE.g) return explore ? "contents" : "swallow";
   if (receiver && keyCode === CODE.f) return "swallow";
   return explore ? forReader(keyCode) : onStage(keyCode, shiftKey);
 }
 
-/** Its place on the keyboard differs by language. */
+/** Its position on the keyboard depends on the language. */
 function isQuestionMark({ keyCode, key, shiftKey }) {
   return key === "?" || keyCode === CODE.question || (keyCode === CODE.slash && shiftKey === true);
 }
@@ -108,17 +108,17 @@ function forReader(keyCode) {
 
 function onStage(keyCode, shiftKey) {
   if (keyCode === CODE.o) return shiftKey ? "overview" : "swallow";
-  // The end of the deck is far from where the talk is, and nothing leads back.
+  // The end of the deck is far from the current slide, and nothing leads back.
   if ([CODE.home, CODE.end].includes(keyCode)) return "swallow";
   if (shiftKey && ARROWS.includes(keyCode)) return "swallow";
-  // What a clicker's button for “start the slide show” sends; the browser would load the deck anew.
+  // A clicker's “start the slide show” button sends this; the browser would reload the deck.
   if (keyCode === CODE.f5) return "fullscreen";
   if (keyCode === CODE.enter) return "next";
   return "pass";
 }
 
 /**
- * The function that reveal asks about keys.
+ * The function that reveal calls for each key.
  * @param {object} given
  * @param {{explore: boolean, receiver: boolean}} given.mode
  * @param {() => object} given.deck   gives reveal; it is asked for late, as its options are made before it is
@@ -163,7 +163,7 @@ export function stageKeys({ mode, deck: deckOf, opens }) {
   };
 }
 
-/** What kind of thing has the focus. */
+/** What kind of element has the focus. */
 function focusKind(element) {
   const modal = document.querySelector("dialog:modal");
   if (modal && !modal.matches(HELP_DIALOG)) return "dialog";
@@ -175,7 +175,7 @@ function focusKind(element) {
 function enterFullscreen() {
   if (document.fullscreenElement) return;
   document.documentElement.requestFullscreen?.().catch((error) => {
-    // A browser may refuse it to a page in a frame; the slides are shown all the same.
+    // A browser may refuse full screen to a page in a frame; the slides are still shown.
     console.warn(`No full screen: ${error.message}`);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What every page of the talk is made of, slides and the reader's first page alike: the data on show, the texts that follow
- * them, the charts. One place decides how a chart looks and which figure a sentence says.
+ * What the slides and the reader's first page have in common: the current data, the texts that depend on them, the charts.
+ * Only this module decides how a chart looks and which figure a sentence contains.
  */
 
 import { writeClaims } from "../text/claims-table.js";
@@ -49,9 +49,11 @@ export function Material({ search, usual, frozen, mode }) {
   };
 }
 
-/** An author should know at once; a talk that was tampered with should not look as if it were whole. */
+/** An author should notice at once, and a talk that was tampered with should not look complete. */
 function tellRefused(refused) {
   const what = refused.join(", ");
-  console.warn(`Taken out of the slides: ${what}`);
-  showNotice("Something was taken out of the slides:", [` ${what}. Slides run no scripts and load nothing.`]);
+  console.warn(`Removed from the slides: ${what}`);
+  showNotice("Parts of the slides were removed:", [
+    ` ${what}. Slides must not run scripts or load anything.`,
+  ]);
 }

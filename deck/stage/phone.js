@@ -1,9 +1,9 @@
 /**
- * The deck on a phone. reveal's scroll view puts the slides below each other; it would shrink each to the width of the
- * screen, where no text could be read. Here slides flow instead: as wide as the screen, as high as their text (css/scroll-view.css),
- * charts in small type, all steps shown, notes below each slide.
+ * The deck on a phone. reveal's scroll view puts the slides below each other, but shrinks each to the width of the screen,
+ * which makes text unreadable. Here slides flow instead: as wide as the screen, as high as their text
+ * (css/scroll-view.css), with charts in small type, all steps shown, and notes below each slide.
  *
- * reveal takes all of its pages for equally high, so that which slide is in sight is found out here.
+ * reveal assumes that all pages have the same height, so this module finds out which slide is in sight.
  */
 
 import { PHONE_WIDTH } from "./reveal-options.js";
@@ -24,13 +24,13 @@ export const PHONE_CHARTS = {
   },
 };
 
-/** A list that knows whether the window is a phone's. */
+/** A media query that tells whether the window is the size of a phone. */
 export function phoneQuery() {
   return matchMedia(`(max-width: ${PHONE_WIDTH}px)`);
 }
 
 /**
- * The position of the slide that a reader looks at: the last one that begins above the middle of the screen.
+ * The position of the slide that a reader is looking at: the last one that starts above the middle of the screen.
  * @param {number[]} tops   of the slides, in order, from the top of the screen
  * @param {number} middle
  */
@@ -41,7 +41,7 @@ export function slideInSight(tops, middle) {
 }
 
 /**
- * Follows the reader's scrolling, and goes where the address leads.
+ * Follows the reader's scrolling and the address.
  * @param {object} deck   reveal, ready
  * @param {MediaQueryList} narrow   from `phoneQuery`
  * @param {string} asked   the part of the address after `#` that the page was opened with
@@ -52,7 +52,7 @@ export function followPhone(deck, narrow, asked) {
   const wasNarrow = narrow.matches;
   const heights = new ResizeObserver(() => kept && align());
   let waiting = false;
-  /** The slide that the address leads to, until the reader scrolls on; and how far the page was scrolled to get there. */
+  /** The slide in the address, until the reader scrolls on, and how far the page was scrolled to get there. */
   let kept = null;
   let keptAt = 0;
   page.classList.toggle(CLASS, wasNarrow);
@@ -73,7 +73,7 @@ export function followPhone(deck, narrow, asked) {
     history.replaceState(null, "", `#/${slide.id}`);
   }
 
-  /** Before reveal hears of it: its own idea of the slide in sight would be another. */
+  /** Before reveal handles the event, because it would assume another slide is in sight. */
   function onScroll(event) {
     if (!isOn() || event.target !== viewport) return;
     event.stopImmediatePropagation();
@@ -83,7 +83,7 @@ export function followPhone(deck, narrow, asked) {
     requestAnimationFrame(look);
   }
 
-  /** After reveal, which scrolls to where the slide would be if all were equally high. */
+  /** After reveal, which scrolls to where the slide would be if all had the same height. */
   function goTo(hash) {
     if (!isOn()) return;
     const name = /^#\/([^/?]+)/.exec(hash)?.[1];
@@ -93,8 +93,8 @@ export function followPhone(deck, narrow, asked) {
   }
 
   /**
-   * Keeps a slide at the top of the screen while tools, charts and fonts that come later make the slides above it
-   * higher. Browsers that would move the page themselves (not all do) are told to leave it until the reader scrolls.
+   * Keeps a slide at the top of the screen while tools, charts and fonts that load later make the slides above it higher.
+   * Browsers with scroll anchoring of their own are told not to use it until the reader scrolls.
    */
   function keep(slide) {
     kept = slide;
@@ -115,8 +115,8 @@ export function followPhone(deck, narrow, asked) {
   }
 
   /**
-   * A phone was turned, or a window drawn wide: sizes of charts and steps are others, so that the deck is loaded anew at its
-   * slide. Before reveal hears of it, which would go to another.
+   * Reloads the deck at its slide when a phone is turned or a window is resized, because charts and steps then have other
+   * sizes. Before reveal handles the event, because it would go to another slide.
    */
   function onResize(event) {
     if (narrow.matches === wasNarrow) return;
@@ -135,10 +135,10 @@ function tops(slides) {
   return slides.map((slide) => slide.getBoundingClientRect().top);
 }
 
-/** What is wider than a phone: it is scrolled sideways within its own line, by keyboard too. Call it before the slides are laid out. */
+/** Lets anything wider than a phone scroll sideways by itself, also by keyboard. Call it before the slides are laid out. */
 export function wrapWideParts(root) {
   for (const wide of root.querySelectorAll("section table, section pre, section .drawing")) {
-    // The table of claims is made anew within its place when the data change.
+    // The table of claims is rebuilt in its place when the data change.
     const part = wide.closest("[data-claims]") ?? wide;
     if (part.closest(`.${SCROLLS}, aside.notes`)) continue;
     const box = part.ownerDocument.createElement("div");

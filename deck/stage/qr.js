@@ -1,8 +1,8 @@
 /**
- * The QR code of "run it yourself": drawn as inline SVG, from an address that the project states.
+ * The QR code for "run it yourself": drawn as inline SVG, from the project's address.
  */
 
-/** Where the code should lead: the address set for the project, else this page if others can reach it. */
+/** The target of the code: the project's configured address, else this page if others can reach it. */
 export function qrTarget(stated, location) {
   if (stated) return stated;
   const local = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0|)$/.test(location.hostname);

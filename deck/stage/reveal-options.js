@@ -1,8 +1,8 @@
-/** The options that reveal is started with, by the way in which the deck is shown. Pure. */
+/** The options for starting reveal, by the mode of the deck. Pure. */
 
-/** A slide's own size; everything in css/ is measured on it. */
+/** A slide's own size; everything in css/ is based on it. */
 export const STAGE = { width: 1280, height: 720 };
-/** Below this width slides are read one below the other; a projector or a window beside the talk is wider. */
+/** Below this width slides are shown one below the other; a projector or a window next to the talk is wider. */
 export const PHONE_WIDTH = 700;
 
 /**
@@ -19,7 +19,7 @@ export function revealOptions(mode, { narrow, keyboardCondition, plugins }) {
     maxScale: 4,
     center: false,
     display: "flex",
-    // A reader's bar has what these would do.
+    // The reader's bar replaces these.
     controls: false,
     progress: true,
     slideNumber: mode.explore ? false : "c",
@@ -35,7 +35,7 @@ export function revealOptions(mode, { narrow, keyboardCondition, plugins }) {
     scrollLayout: "compact",
     scrollSnap: false,
     scrollProgress: flowing ? false : "auto",
-    // Each slide says how long it takes; the value given here only tells the speaker view to show the pace.
+    // Each slide has its own timing; this value only makes the speaker view show the pace.
     defaultTiming: 60,
     pdfMaxPagesPerSlide: 1,
     pdfSeparateFragments: false,

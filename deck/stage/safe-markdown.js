@@ -1,9 +1,9 @@
 /**
- * reveal's Markdown plugin, with what it makes of a chapter cleaned before it enters the page: slides are text, drawings and
- * charts, and run nothing. The page's policy forbids scripts as well; here they are gone, and named.
+ * reveal's Markdown plugin, with its output cleaned before it enters the page: slides are text, drawings and charts, and run
+ * nothing. The page's policy also forbids scripts; this module removes and reports them.
  *
- * Two places need it. Markdown lets HTML through, which DOMPurify cleans. And `<!-- .slide: … -->` sets attributes of elements
- * that are in the page already, which are looked through afterwards.
+ * Two places need it. Markdown lets HTML through, which DOMPurify cleans. And `<!-- .slide: … -->` sets attributes of
+ * elements that are already in the page, which are checked afterwards.
  */
 
 import DOMPurify from "dompurify";
@@ -14,10 +14,10 @@ const RULES = {
   ADD_TAGS: ["#comment"],
   // … and one at the very beginning would be dropped without this.
   FORCE_BODY: true,
-  // What loads a page of its own, sends something, or changes how all slides look.
+  // Elements that load a page, send something, or change how all slides look.
   FORBID_TAGS: ["iframe", "object", "embed", "form", "style", "link", "meta", "base"],
 };
-/** Attributes by which reveal itself opens a frame. */
+/** Attributes that make reveal open a frame. */
 const FRAMES = ["data-background-iframe", "data-preview-link"];
 
 /**
@@ -45,7 +45,7 @@ export function SafeMarkdown(onRefused = () => {}) {
   };
 }
 
-/** Takes away every attribute below `root` that runs or loads something; says which. */
+/** Removes every attribute below `root` that runs or loads something; returns which. */
 function cleanAttributes(root) {
   const refused = [];
   for (const element of root.querySelectorAll("section, section *")) {
@@ -60,14 +60,14 @@ function cleanAttributes(root) {
 
 function isRefused(tag, name, value) {
   if (FRAMES.includes(name)) return true;
-  // Ids are the names of slides, and any word will do; what else there is has to be known.
+  // Ids are the names of slides and may be any word; other attributes must be known.
   return name !== "id" && !DOMPurify.isValidAttribute(tag, name, value);
 }
 
 function inWords({ element, attribute, from }) {
   if (attribute) return attributeInWords(attribute.name, from);
   const name = element?.nodeName?.toLowerCase() ?? "";
-  // The cleaner's own helper, and the text within a tag that is named already.
+  // The cleaner's own helper element, and the text inside a tag that is already reported.
   if (name === "remove" || name === "#text" || name === "") return null;
   return name === "#comment" ? "a comment with markup in it" : `<${name}>`;
 }

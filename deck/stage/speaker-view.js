@@ -1,6 +1,6 @@
 /**
- * The speaker view: notes, clock, pace, this slide and the next. reveal's plugin for it is the heaviest part of reveal, so it
- * is fetched after the slides stand, and once more than needed never: a click opens it at once.
+ * The speaker view: notes, clock, pace, this slide and the next. Its plugin is the largest part of reveal, so it is fetched
+ * once, after the slides are shown, and then opens at the first press.
  */
 
 import { mendSpeakerWindow } from "./speaker-window.js";
@@ -9,7 +9,7 @@ const KEY = { keyCode: 83, key: "S", description: "Speaker view: notes, clock, p
 const NAMESPACE = "reveal-notes";
 
 /**
- * A plugin of reveal in the place of its own, which it fetches.
+ * A plugin for reveal that stands in for the original plugin and fetches it.
  * @param {{receiver: boolean}} mode
  * @returns {object} list it among reveal's plugins
  */
@@ -21,7 +21,7 @@ export function SpeakerView({ receiver }) {
     fetched ??= import("reveal.js/plugin/notes").then(({ default: RevealNotes }) => {
       const notes = RevealNotes();
       notes.init(deck);
-      // It has bound the key to itself.
+      // The original plugin binds the key itself.
       deck.addKeyBinding(KEY, open);
       return notes;
     });
@@ -34,13 +34,13 @@ export function SpeakerView({ receiver }) {
       const opened = openedBy(() => notes.open());
       if (opened) mendSpeakerWindow(opened.document, document.title);
     } catch (error) {
-      // Say it where the speaker looks; there is nothing to show the notes in.
-      alert(`The speaker view did not open: ${error.message}. Load the deck again and press S once more.`);
+      // Say it where the speaker is looking; there is no window for the notes.
+      alert(`The speaker view did not open: ${error.message}. Reload the deck and press S again.`);
       fetched = null;
     }
   }
 
-  /** A speaker view that is open already looks for the deck after it was loaded anew. */
+  /** An open speaker view looks for the deck after a reload. */
   function onMessage({ data, source }) {
     if (typeof data !== "string" || !data.includes(NAMESPACE) || !isHeartbeat(data)) return;
     removeEventListener("message", onMessage);
@@ -53,7 +53,7 @@ export function SpeakerView({ receiver }) {
     id: "speaker-view",
     init(reveal) {
       deck = reveal;
-      // The previews in the speaker view have none of their own.
+      // The previews in the speaker view have no speaker view of their own.
       if (receiver) return;
       deck.addKeyBinding(KEY, open);
       addEventListener("message", onMessage);
@@ -64,7 +64,7 @@ export function SpeakerView({ receiver }) {
   };
 }
 
-/** The window that `act` opens, or null: the plugin keeps it to itself. */
+/** The window that `act` opens, or null: the plugin does not expose it. */
 function openedBy(act) {
   const { open } = window;
   let opened = null;
@@ -81,14 +81,14 @@ function openedBy(act) {
 }
 
 /**
- * A preview that stands lets the stage say once more what is on show: what was said before it could listen is lost, and the
- * next slide would stay the present one.
+ * Once a preview is ready, makes the stage send its state again: anything sent before the preview could listen is lost, and
+ * the preview of the next slide would keep showing the current one.
  */
 export function askForState() {
   try {
     window.parent.opener?.replay?.deck?.dispatchEvent({ type: "resumed" });
   } catch {
-    // The stage is another origin's page, or gone; the preview waits for the next slide.
+    // The stage has another origin or is gone; the preview waits for the next slide.
   }
 }
 
@@ -97,7 +97,7 @@ function isHeartbeat(text) {
     const { namespace, type } = JSON.parse(text);
     return namespace === NAMESPACE && type === "heartbeat";
   } catch {
-    // Some other program's message.
+    // A message from another program.
     return false;
   }
 }
@@ -106,7 +106,7 @@ function ofThisOrigin(source) {
   try {
     return source?.location.origin === location.origin;
   } catch {
-    // Another origin's window does not say.
+    // A window of another origin does not tell.
     return false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * reveal writes the document of the speaker view; here it gets what it lacks to be read by everyone: landmarks, headings in
- * order, names for its frames and its menu, a pace that does not speak by colour alone, and dark colours for a dark hall.
+ * reveal writes the document of the speaker view; this module makes it accessible: landmarks, headings in order, names for
+ * its frames and its menu, a pace that is not shown by colour alone, and dark colours for a dark hall.
  */
 
 const STYLE = `
@@ -55,15 +55,15 @@ export function mendSpeakerWindow(page, title) {
   if (!controls) return;
   controls.prepend(heading);
   say(controls, { role: "main", tabindex: "0", "aria-label": "Clock, pace and notes" });
-  say(find("#current-slide"), { role: "region", "aria-label": "The slide on show" });
-  say(find("#upcoming-slide"), { role: "region", "aria-label": "The next slide" });
+  say(find("#current-slide"), { role: "region", "aria-label": "Current slide" });
+  say(find("#upcoming-slide"), { role: "region", "aria-label": "Next slide" });
   say(find("#speaker-layout"), { role: "region", "aria-label": "Layout of this view" });
   say(find("#connection-status"), { role: "status" });
   say(find(".speaker-layout-dropdown"), { "aria-label": "Layout" });
   for (const label of controls.querySelectorAll("h4")) say(label, { role: "heading", "aria-level": "2" });
   takeResetOut(page);
-  nameFrames(find("#current-slide"), "The slide on show");
-  nameFrames(find("#upcoming-slide"), "The next slide");
+  nameFrames(find("#current-slide"), "Current slide");
+  nameFrames(find("#upcoming-slide"), "Next slide");
 }
 
 function say(element, attributes) {
@@ -71,7 +71,7 @@ function say(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
-/** The whole clock can be clicked to set it to this slide's beginning; this makes a button of the words that say so. */
+/** Clicking the clock sets it to this slide's start; this turns the words that say so into a button. */
 function takeResetOut(page) {
   const words = page.querySelector(".reset-button");
   if (!words) return;
@@ -81,17 +81,17 @@ function takeResetOut(page) {
   button.textContent = "Set to this slide";
   button.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
-    // The deck would go on.
+    // Otherwise the deck would go on.
     event.preventDefault();
     event.stopPropagation();
     button.click();
   });
-  // Beside the heading: a button within it would be read as a part of its name.
+  // Next to the heading: inside it, the button would be read as part of its name.
   words.closest("h4").before(button);
   words.remove();
 }
 
-/** Frames arrive when the two windows have found each other. */
+/** Frames appear once the two windows have found each other. */
 function nameFrames(place, name) {
   if (!place) return;
   const { MutationObserver } = place.ownerDocument.defaultView;

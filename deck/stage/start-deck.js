@@ -21,8 +21,8 @@ import { SpeakerView } from "./speaker-view.js";
  * @param {string} given.homepage   public address of the project, or ""
  * @returns {Promise<{deck: object, charts: object, tools: object, speaker: object, bindings: object, opens: object,
  *                    run: object|null, moved: () => object|null, update: Function}>}
- *   opens: what keys open, by name, to be filled in; moved: the slide that the address named and this cut lacks;
- *   update: brings the slides up to date, gets whether a chart's file changed
+ *   opens: what keys open, by name, to be filled in; moved: the slide in the address, if this cut lacks it;
+ *   update: updates the slides, with a predicate for the changed chart files
  */
 export async function startDeck({ root, mode, material, announce, homepage }) {
   const { data, writeTexts, makeMarkdown } = material;
@@ -34,10 +34,10 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
   let deck = null;
   let absent = new Map();
   let moved = null;
-  /** What the address named before reveal writes it. */
+  /** The address before reveal changes it. */
   let asked = "";
 
-  /** After Markdown ran, before reveal counts its slides. */
+  /** After Markdown has run, before reveal counts its slides. */
   function prepareSlides() {
     makeSteps(root);
     writeTexts(root);
@@ -45,11 +45,11 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
     if (flowing) wrapWideParts(root);
     keepToTheCut();
     asked = location.hash;
-    // Registered before reveal's own, which would find no such slide.
+    // Registered before reveal's own listener, which would find no such slide.
     addEventListener("hashchange", keepToTheCut);
   }
 
-  /** An address of a slide that this cut does not have leads to the nearest one. */
+  /** The address of a slide that this cut lacks leads to the nearest one. */
   function keepToTheCut() {
     const instead = redirected(location.hash, absent);
     if (instead === null) return;
@@ -60,7 +60,7 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
 
   const keyboardCondition = stageKeys({ mode, deck: () => deck, opens });
   const plugins = [makeMarkdown(), { id: "replay-slides", init: prepareSlides }, speaker];
-  // A page is printed as it is laid out first, charts included.
+  // A page is printed with its first layout, charts included.
   if (mode.print) plugins.push((await coming).charts);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));
   const bindings = Bindings({ deck, mode });
@@ -89,7 +89,7 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
       nameSlide();
       await charts.refresh((slot) => slot.moved || isChanged(slot));
       await tools.update();
-      // The speaker view copies the notes of a slide when the deck tells it something.
+      // The speaker view copies a slide's notes whenever the deck sends it a message.
       deck.dispatchEvent({ type: "resumed" });
     },
   };

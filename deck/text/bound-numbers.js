@@ -1,16 +1,16 @@
 /**
  * Numbers in slides and notes that come from data: `<data value="manifest.setup.osds">three</data>`.
  *
- * A value is `<source>.<path>`. Sources are registered by name; one that answers to every other first word
- * may be registered as the default. The text written on the slide is what the shipped data set says. Where the data on
- * show do not know a value, that text stays only if they are the shipped ones: it must never pass for another's figure.
+ * A value is `<source>.<path>`. Sources are registered by name; a default source may answer to every other first word. The
+ * text written on the slide is the shipped data set's. If the current data do not know a value, that text stays only if
+ * they are the shipped data: it must never pass for another data set's figure.
  */
 
 import { unbroken } from "../data/format.js";
 
 export const BOUND = "bound";
 export const UNBOUND = "unbound";
-/** A text as short as a number with its unit, which stays on one line. */
+/** A text short enough to be a number with its unit, which stays on one line. */
 export const FIGURE = "figure-text";
 const LONGEST_FIGURE = 12;
 const ABSENT = "not recorded";
@@ -34,7 +34,7 @@ export class BoundNumbers {
     return this;
   }
 
-  /** Registers the source that is asked when no other has the value's first word; it gets the whole path. */
+  /** Registers the default source, for values whose first word no other source has; it gets the whole path. */
   setDefaultSource(lookUp, absent = ABSENT) {
     this.#usual = { lookUp, absent };
     return this;
@@ -48,14 +48,14 @@ export class BoundNumbers {
     return source ? source.lookUp(path.slice(1)) : this.#usual.lookUp(path);
   }
 
-  /** What is shown for a value that a data set other than the shipped one does not know: "not recorded", … */
+  /** The text for a value that a data set other than the shipped one lacks: "not recorded", … */
   absent(value) {
     const [word] = String(value).trim().split(".", 1);
     return (this.#sources.get(word) ?? this.#usual).absent;
   }
 
   /**
-   * What stands on a slide for a value.
+   * The text of a value on a slide.
    * @param {string} value
    * @param {string} literal   the text written on the slide
    * @param {{shipped: boolean}} data   whether the data on show are those that the literal was written for
@@ -68,7 +68,7 @@ export class BoundNumbers {
   }
 
   /**
-   * Writes every `<data value>` below `root`; only what differs is touched.
+   * Writes every `<data value>` below `root`; touches only those that differ.
    * @param {Element} root
    * @param {{shipped?: boolean}} data   as in `textFor`
    * @returns {{bound: string[], unbound: string[]}} the values, in document order
@@ -77,7 +77,7 @@ export class BoundNumbers {
     const outcome = { bound: [], unbound: [] };
     for (const element of root.querySelectorAll("data[value]")) {
       const value = element.getAttribute("value");
-      // The text on the slide is kept the first time it is met, for data that disappear later.
+      // Remember the text on the slide the first time, in case the data disappear later.
       if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
       const said = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
       const text = unbroken(said.text);

@@ -1,12 +1,12 @@
 /**
- * Names in the attributes of a canvas, and the words by which a reader knows a chart.
+ * Names in the attributes of a canvas, and the words that identify a chart for a reader.
  */
 
 import { seriesNames } from "chartjs-plugin-csv";
 
 import { isDenied } from "./verdict-text.js";
 
-/** The steps of `data-chart-steps="A | B + C"`: of each, the series that it reveals. */
+/** The steps of `data-chart-steps="A | B + C"`: the series that each one reveals. */
 export function stepsOf(attribute) {
   return (seriesNames(attribute) ?? []).map((step) =>
     step
@@ -16,7 +16,7 @@ export function stepsOf(attribute) {
   );
 }
 
-/** The charts of a slide, in the order in which they stand on it, without those that the data on show deny. */
+/** The charts of a slide in order, without those that the current data's verdicts hide. */
 export function canvasesOf(slide) {
   return [...(slide?.querySelectorAll("canvas[data-chart]") ?? [])].filter((canvas) => !isDenied(canvas));
 }
@@ -31,8 +31,8 @@ export function fileName(src) {
 }
 
 /**
- * What stands over a chart: its `data-chart-label`, else the heading of its panel without the figures of one view;
- * null where it is alone on its slide.
+ * A chart's heading: its `data-chart-label`, else the heading of its panel without the figures of one view; null if it is
+ * the only chart on its slide.
  */
 export function headingOf(canvas) {
   if (canvas.dataset.chartLabel) return canvas.dataset.chartLabel;

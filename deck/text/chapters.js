@@ -1,8 +1,8 @@
 /**
- * Fetches the chapters that index.html names and hands their text to reveal's Markdown plugin in place.
+ * Fetches the chapters that index.html names and gives their text to reveal's Markdown plugin.
  *
- * The plugin could fetch them itself, but then a missing chapter reads "fetch undefined failed", and a file
- * with CRLF line ends becomes one endless slide.
+ * The plugin could fetch them itself, but would then report a missing chapter as "fetch undefined failed", and turn a file
+ * with CRLF line ends into one endless slide.
  */
 
 /**
@@ -50,8 +50,9 @@ async function readChapter(file, fetchFile) {
 }
 
 /**
- * LF line ends, no byte order mark, no blank lines at the ends (they would be empty slides), and end tags of scripts as the
- * Markdown plugin expects them: it keeps each slide in a script element, which another spelling would end.
+ * Normalises a chapter: LF line ends, no byte order mark, no blank lines at either end (they would become empty slides), and
+ * script end tags as the Markdown plugin expects them: it keeps each slide in a script element, which another spelling would
+ * end.
  */
 export function normaliseChapter(text) {
   return text

@@ -1,7 +1,7 @@
 /**
- * The table of claims: what each says, what was found, and the verdict by word, sign and colour. A sentence leads to the
- * slide that draws its chart. The reason of a verdict is text of its row: where there is a figure it is shown while the
- * row is pointed at or has the focus, else it stands in the figure's place.
+ * The table of claims: each sentence, the finding, and the verdict by word, sign and colour. A sentence links to the slide
+ * that draws its chart. The reason for a verdict is part of its row: if there is a figure, the reason appears on hover or
+ * focus, else it takes the figure's place.
  */
 
 import { claimRows, estimateText, isCount } from "../data/claims.js";
@@ -11,7 +11,7 @@ import { unbroken } from "../data/format.js";
 import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 
-/** A verdict is told by its word and its sign; colour only helps. */
+/** Word and sign show the verdict; colour only helps. */
 const SIGNS = {
   held: "✓",
   refuted: "✗",
@@ -21,7 +21,7 @@ const SIGNS = {
 };
 
 /**
- * Writes or brings up to date every `[data-claims]` below `root`.
+ * Writes or updates every `[data-claims]` below `root`.
  * @param {Element} root   the deck: charts are looked for in it
  * @param {object|null} claimsDocument   claims.json; the attribute lists the claims' ids, or none for all
  */
@@ -40,7 +40,7 @@ export function writeClaims(root, claimsDocument) {
 }
 
 /**
- * The slide that draws a claim's chart: the first that also speaks of the claim, else the first.
+ * The slide that draws a claim's chart: the first one that also mentions the claim, else the first one.
  * @param {Element} root
  * @param {string|null} chart   `<experiment>/<name>`, as claims.json has it
  * @param {string} claim   its id
@@ -61,7 +61,7 @@ export function slideOfChart(root, chart, claim) {
 }
 
 function absent(page) {
-  return element(page, "p", {}, "This data set has no claims.json: derive it again.");
+  return element(page, "p", {}, "This data set has no claims.json. Derive it again.");
 }
 
 function tableOf(rows, altered, page) {
@@ -94,7 +94,7 @@ function lineOf(row, page) {
   const plot = row.condition && drawCondition(row.condition, page);
   const line = make("tr", {}, make("td", {}, sentence), make("td", {}, source));
   if (plot) {
-    // Without a link the picture takes the focus, so that the reason can be had with the keyboard too.
+    // Without a link the picture takes the focus, so that the reason is available by keyboard.
     if (row.slide === null) plot.setAttribute("tabindex", "0");
     line.append(make("td", {}, estimateText(row.condition)), make("td", {}, plot));
     verdict.append(make("span", { class: "details", id: row.detailsId }, details));
@@ -105,7 +105,7 @@ function lineOf(row, page) {
   return line;
 }
 
-/** What a condition needs and what was found: a picture of a ratio; of a count in words. Null without an estimate. */
+/** What a condition needs and what was found: a picture for a ratio, words for a count. Null without an estimate. */
 function drawCondition(condition, page) {
   if (!isCount(condition)) return drawForestPlot(condition, page);
   if (!Number.isFinite(condition.estimate)) return null;

@@ -5,7 +5,7 @@ const WIDTH = 160;
 const HEIGHT = 28;
 
 /**
- * Where the parts stand, on a logarithmic axis that holds the interval, the region and 1. Pure.
+ * The positions of the parts, on a logarithmic axis that covers the interval, the region and 1. Pure.
  * @param {{estimate: number|null, low: number|null, high: number|null, region: {low: number|null, high: number|null}}} condition
  * @returns {{one: number, region: [number, number], interval: [number, number]|null, point: number}|null} px;
  *   null without an estimate

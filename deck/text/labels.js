@@ -1,6 +1,6 @@
 /**
- * The label of each slide that has charts: which data set, n, date, what limited it. One line for one data set,
- * under all charts of the slide. It is the line's own text; what other modules put behind it stays when it is written anew.
+ * The label of each slide with charts: data set, n, date, limiter. One line for each data set, below all charts of the slide.
+ * Rewriting the line's text keeps anything that other modules have appended.
  */
 
 import { seriesNames } from "chartjs-plugin-csv";
@@ -22,7 +22,7 @@ export function writeLabels(root, data) {
   for (const slide of root.querySelectorAll("section")) labelSlide(slide, data);
 }
 
-/** Writes or rewrites the label of one slide, if it shows charts. What the data on show deny has nothing to tell. */
+/** Writes or rewrites the label of one slide, if it shows charts. Charts that the current verdicts hide do not count. */
 export function labelSlide(slide, { resolve, manifestOf }) {
   if (slide.querySelector("section")) return;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
@@ -45,18 +45,18 @@ export function labelSlide(slide, { resolve, manifestOf }) {
   writeOrigin(labelOf(slide), [origin, ...words, ceilingWords(lines)].filter(Boolean).join(" · "));
 }
 
-/** The file that a canvas shows: its own, or the one that a reader put in its place. */
+/** The file that a canvas shows: its own, or the one that a reader chose. */
 export function shownSource(canvas) {
   return canvas.dataset.chartShown ?? canvas.dataset.chartSrc;
 }
 
-/** The line under a slide's charts; made where there is none yet. */
+/** The line under a slide's charts; created if missing. */
 export function labelOf(slide) {
   const present = slide.querySelector(`:scope > .${CLASS}`);
   if (present) return present;
   const label = slide.ownerDocument.createElement("p");
   label.className = CLASS;
-  // Notes stay the last element of a slide, where reveal put them.
+  // Keep the notes as the slide's last element, where reveal put them.
   slide.insertBefore(label, slide.querySelector(":scope > aside.notes"));
   return label;
 }

@@ -1,6 +1,6 @@
 /**
- * Where bound values come from, put together in one place: the deck, `npm run check`, `wording` and `freeze` all resolve
- * a value here, so that none of them can say another figure. Needs no page.
+ * The sources of bound values, in one place: the deck, `npm run check`, `wording` and `freeze` all resolve values here, so
+ * that they always agree. Needs no page.
  *
  * | value | read from |
  * |---|---|

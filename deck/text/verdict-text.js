@@ -1,7 +1,7 @@
 /**
- * Text that depends on a verdict: `<span data-when="journal-penalty-falls held">…</span>` is shown only while the data on
- * show hold that claim. Siblings with one claim form a group, of which exactly one is shown. Works on slides and notes;
- * what can be decided without a page is pure.
+ * Text that depends on a verdict: `<span data-when="journal-penalty-falls held">…</span>` is shown only while the current
+ * data hold that claim. Siblings with the same claim form a group, and exactly one of them is shown. Works on slides and
+ * notes; whatever can be decided without a page is pure.
  */
 
 import { follow } from "../data/follow.js";
@@ -21,7 +21,7 @@ export function parseWhen(text) {
   return verdicts.length > 0 ? { claim, verdicts } : null;
 }
 
-/** A claim's verdict as attributes write it; a claim that the document does not have is not measured. */
+/** A claim's verdict as attributes write it; a claim missing from the document is "not measured". */
 export function verdictOf(claim, claimsDocument) {
   const verdict = follow(claimsDocument, ["claims", claim, "verdict"]) ?? "not measured";
   return String(verdict).replaceAll(" ", "-");
@@ -36,27 +36,27 @@ export function isChosen(when, claimsDocument) {
   return when !== null && when.verdicts.includes(verdictOf(when.claim, claimsDocument));
 }
 
-/** Whether an element stands in a text that the data on show deny; `chooseTexts` has decided before. */
+/** Whether an element is part of a text that the current verdicts hide; `chooseTexts` has already decided. */
 export function isDenied(element) {
   return element.closest("[data-when][hidden]") !== null;
 }
 
-/** Shows and hides every `[data-when]` below `root`; only what changes is touched. */
+/** Shows and hides every `[data-when]` below `root`; touches only those that change. */
 export function chooseTexts(root, claimsDocument) {
   for (const element of root.querySelectorAll("[data-when]")) {
-    // As an attribute, so that it works on parts of a drawing too, and in the notes' copy in the speaker view.
+    // An attribute works on parts of drawings too, and in the speaker view's copy of the notes.
     const hidden = !isChosen(parseWhen(element.getAttribute("data-when")), claimsDocument);
     if (element.hasAttribute("hidden") !== hidden) element.toggleAttribute("hidden", hidden);
   }
   for (const step of root.querySelectorAll(".fragment[data-when], [data-when] .fragment")) {
-    // reveal passes over disabled fragments; a hidden one would take a click that shows nothing.
+    // reveal skips disabled fragments; a hidden one would take a click that shows nothing.
     step.classList.toggle("disabled", isDenied(step));
   }
 }
 
 /**
- * The text of an element without what is hidden, in one line.
- * `innerText` cannot say it: on a slide that is not in sight it is all of the text.
+ * The visible text of an element, in one line. `innerText` does not work: on a slide that is not in sight it returns all of
+ * the text.
  */
 export function chosenText(element) {
   return textOf(element).replace(/\s+/g, " ").trim();

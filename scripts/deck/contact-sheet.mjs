@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Photographs every slide and lays the photographs out on sheets. */
+/** Takes screenshots of all slides and lays them out on sheets. */
 /* global document, window, requestAnimationFrame -- in functions that run in the page */
 
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -9,23 +9,23 @@ import { optionsOf, requireOneOf } from "../npm/program.mjs";
 import { launchChromium } from "./chromium.js";
 import { startPresentServer } from "./server.js";
 
-const HELP = `Photographs every slide of the deck, with all steps shown, and makes sheets of them.
+const HELP = `Takes a screenshot of every slide, with all steps shown, and combines them into sheets.
 
 Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
 
   --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png
   --data NAME    the data set to show
   --theme NAME   light, dark or both (light)
-  --cut MINUTES  20 or 40: the slides of that cut only, with those of the appendix (40)
+  --cut MINUTES  20 or 40: only the slides of that cut and the appendix (40)
   --only TEXT    only slides whose id contains this text
-  --width PX     width of a photograph on the sheet (640)
-  --columns N    photographs side by side (3)
-  --rows N       rows of a sheet, after which another begins (4)
-  --help         this text`;
+  --width PX     width of a screenshot on the sheet (640)
+  --columns N    screenshots side by side (3)
+  --rows N       rows on a sheet (4)
+  --help         show this text`;
 
 const THEMES = { light: ["light"], dark: ["dark"], both: ["light", "dark"] };
 const NUMBERS = ["width", "columns", "rows"];
-/** How long a chart beyond those that are made ahead may take to come into sight. */
+/** How long a chart that is not created ahead may take to appear. */
 const FRAMES_FOR_A_CHART = 200;
 const GAP_PX = 16;
 

@@ -48,5 +48,5 @@ for (const [index, linter] of chosen.entries()) {
   if (status !== 0) failed.push(linter.name);
   if (stopSignal) process.exit(statusOfSignal(stopSignal));
 }
-console.log(failed.length ? `\nfailed: ${failed.join(", ")}` : "\nall linters are content");
+console.log(failed.length ? `\nfailed: ${failed.join(", ")}` : "\nall linters passed");
 process.exit(failed.length ? 1 : 0);

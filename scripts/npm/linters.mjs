@@ -8,7 +8,7 @@ import { ROOT } from "./processes.mjs";
 const venv = (name) => path.join(ROOT, ".venv/bin", name);
 const local = (name) => path.join(ROOT, "node_modules/.bin", name);
 
-// What has the same content as when it was found right is not looked at again.
+// Files that passed and have not changed are not checked again.
 const cached = (name) => ["--cache", "--cache-strategy=content", `--cache-location=.cache/lint/${name}`];
 
 const shellScripts = () => [
@@ -18,7 +18,7 @@ const shellScripts = () => [
   ...readdirSync(path.join(ROOT, "scripts/setup.d")).map((name) => `scripts/setup.d/${name}`),
 ];
 
-/** Every linter: its name, how it checks, and how it mends where it can. */
+/** Every linter: its name, its check command, and its fix command if it has one. */
 export const LINTERS = [
   { name: "ruff check", check: [venv("ruff"), "check", "."], fix: [venv("ruff"), "check", "--fix", "."] },
   {

@@ -1,6 +1,6 @@
 "use strict";
 
-// Read only once Node is known to understand it.
+// Loaded only by a Node that understands it.
 import("./tasks.mjs")
   .then(({ runTask }) => runTask(process.argv[2], process.argv.slice(3)))
   .then((status) => {

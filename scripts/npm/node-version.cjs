@@ -3,7 +3,7 @@
 // The oldest Node that runs Replay, as in package.json's "engines".
 var OLDEST = [20, 19];
 
-/** Returns the sentence that names a Node which is too old, and the way to get one; null for one that is not. */
+/** Returns a message about a Node that is too old and how to get a newer one; null if the version is fine. */
 exports.problemWith = function (version) {
   var parts = version.split(".").map(Number);
   if (parts[0] > OLDEST[0] || (parts[0] === OLDEST[0] && parts[1] >= OLDEST[1])) {
@@ -14,6 +14,6 @@ exports.problemWith = function (version) {
     version +
     " is too old: Replay needs " +
     OLDEST.join(".") +
-    " or later.\n  next: get a newer one: https://nodejs.org/en/download, or nvm install --lts"
+    " or later.\n  next: install a newer one: https://nodejs.org/en/download, or nvm install --lts"
   );
 };

@@ -1,5 +1,5 @@
-// Child processes that never outlive their starter: each leads a process group of its own, is asked to end by a
-// signal, and is killed together with all it started when it does not.
+// Child processes that never outlive their parent: each leads its own process group, is asked to end by a signal, and is
+// killed together with everything it started if it does not.
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -11,17 +11,17 @@ import { fileURLToPath } from "node:url";
 /** The checkout's root folder. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** A failure that is explained to the person: printed without a stack. */
+/** A failure with an explanation for the person: printed without a stack. */
 export class ExpectedError extends Error {
   expected = true;
 }
 
-/** Returns the exit status that a shell would report for a process that ended by `signal`. */
+/** Returns the exit status that a shell reports for a process killed by `signal`. */
 export function statusOfSignal(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
 
-/** Sends `signal` to a whole process group; returns false when nobody is left in it. */
+/** Sends `signal` to a whole process group; returns false if it is empty. */
 function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal);
@@ -57,7 +57,7 @@ function processesOf(id) {
   });
 }
 
-/** A running program and all it started. */
+/** A running program and everything it started. */
 export class Task {
   /**
    * Starts `command` with `args` (`options` as for node:child_process' spawn) in a process group of its own.
@@ -76,7 +76,7 @@ export class Task {
         this.running = false;
         resolve(127);
       });
-      // "exit", not "close": a grandchild that holds the pipe must not hold us.
+      // "exit", not "close": a grandchild that keeps the pipe open must not block us.
       this.child.once("exit", (code, signal) => {
         this.running = false;
         resolve(signal ? statusOfSignal(signal) : code);
@@ -84,7 +84,7 @@ export class Task {
     });
   }
 
-  /** Sends `signal` to the program alone: what it has started is its own to stop in order. */
+  /** Sends `signal` to the program alone: it stops what it has started itself. */
   signal(signal) {
     if (this.running) this.child.kill(signal);
   }
@@ -111,7 +111,7 @@ export class Task {
     return this.done;
   }
 
-  /** Kills the program and all it started. */
+  /** Kills the program and everything it started. */
   kill() {
     this.signalAll("SIGKILL");
     for (const pid of processesOf(this.id)) {
@@ -123,7 +123,7 @@ export class Task {
     }
   }
 
-  /** Makes a `stop` that is waiting go on to kill at once. */
+  /** Makes a waiting `stop` kill at once. */
   hurry() {
     this.hurryNow?.();
   }

@@ -1,4 +1,4 @@
-// What the small programs have in common: their options, --help, and how a wrong option is answered.
+// What the small programs have in common: their options, --help, and messages about wrong options.
 
 import { parseArgs } from "node:util";
 
@@ -92,7 +92,7 @@ export function requireDataSetName(option, given) {
   for (const name of [given ?? []].flat())
     if (!DATA_SET_NAME.test(name))
       throw new Error(
-        `--${option}: '${name}' is not a data set's name: use lower-case letters, digits and dashes, a letter or digit first`,
+        `--${option}: '${name}' is not a valid data set name: use lower-case letters, digits and dashes, and no dash first`,
       );
 }
 

@@ -18,7 +18,7 @@ export function progress(stream = process.stderr) {
   function draw() {
     const seconds = Math.floor((performance.now() - began) / 1000);
     const line = `${step} …${seconds > 0 ? ` ${seconds} s` : ""}`;
-    stream.write(`${CLEAR_LINE}${line.slice(0, Math.max(0, (stream.columns ?? 80) - 1))}`);
+    stream.write(`${CLEAR_LINE}${line.slice(0, Math.max(0, (stream.columns || 80) - 1))}`);
   }
 
   function end() {

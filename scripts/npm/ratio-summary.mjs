@@ -1,5 +1,5 @@
-// What a data set says, as a short table for a terminal: the paired ratios that derive wrote, with their intervals.
-// Nothing is computed here: a terminal and a chart must not say two numbers.
+// A data set's results as a short table for a terminal: the paired ratios that derive wrote, with their intervals.
+// Nothing is computed here, so that terminal and charts always agree.
 
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -22,7 +22,7 @@ export function ratioSummary(folder) {
     const lines = [`${facts.title ?? experiment}: throughput of ${lowerFirst(reference)} ÷ throughput of …`];
     for (const table of tables) lines.push(...table.lines);
     if (tables.some((table) => table.lacksInterval))
-      lines.push("  (no interval: it takes two blocks at least)");
+      lines.push("  (no interval: it needs at least two blocks)");
     return lines;
   });
 }
@@ -46,7 +46,7 @@ function ratioTable(folder, name) {
   return { lines: aligned([[title, ...header.slice(1).map(size)], ...body]), lacksInterval };
 }
 
-/** Formats base-unit bytes as an engineer writes an I/O size: 4096 → 4K. Anything else is left as it is. */
+/** Formats bytes as an I/O size: 4096 → 4K. Leaves anything else unchanged. */
 export function size(text) {
   let value = Number(text);
   if (text === "" || !Number.isInteger(value)) return text;

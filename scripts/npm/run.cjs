@@ -1,7 +1,7 @@
 "use strict";
 
-// Entry of every npm script. It and node-version.cjs are written so that any Node can read them: a Node that is too
-// old is named, instead of being met with a syntax error. One process from npm to here, so that signals arrive.
+// Entry of every npm script. Any Node can read this file and node-version.cjs, so that an old Node gets a clear message
+// instead of a syntax error. There is only one process from npm to here, so that signals arrive.
 
 var problem = require("./node-version.cjs").problemWith(process.versions.node);
 if (problem) {

@@ -1,4 +1,4 @@
-// One sitting of `npm start`: set-up, deck, sandbox, derive and measure side by side, and the way back from each.
+// One session of `npm start`: set-up, deck, sandbox, derive and measure side by side, and how to stop each of them.
 
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import path from "node:path";
@@ -11,8 +11,8 @@ const PRESENT_ONLY = 3;
 const SHIPPED = "reference";
 const OWN = "local";
 
-// What each program may take to end in order, in milliseconds, before it is killed.
-// A package manager that is killed leaves its database in disorder.
+// How long each program may take to stop cleanly, in milliseconds, before it is killed.
+// Killing a package manager would leave its database in disorder.
 const PATIENCE = {
   setup: 180_000,
   measure: 30_000,
@@ -24,7 +24,7 @@ const PATIENCE = {
 const python = (...args) => [path.join(ROOT, ".venv/bin/python"), "-m", ...args];
 const sandbox = (...args) => [path.join(ROOT, "scripts/sandbox"), ...args];
 
-/** The programs a session runs, as argument lists. Tests put others in their place. */
+/** The programs that a session runs, as argument lists. Tests replace them. */
 export const PROGRAMS = {
   setup: [path.join(ROOT, "scripts/setup"), "--for", "start"],
   "sandbox status": sandbox("status"),
@@ -64,7 +64,7 @@ export class Session {
     });
   }
 
-  /** Runs to the end, or until `interrupt`; resolves to the exit status. Nothing it started is left afterwards. */
+  /** Runs to the end, or until `interrupt`; resolves to the exit status. Nothing that it started is left running. */
   async run() {
     let status;
     try {
@@ -89,9 +89,9 @@ export class Session {
     }
     this.stopSignal = signal;
     this.say(
-      "\nStopping; Ctrl-C again does not wait. What was measured is kept: the next start goes on from there.",
+      "\nStopping; press Ctrl-C again to stop at once. Finished measurements are kept, and the next start continues from there.",
     );
-    // The programs are ended by #end, in order; what is waited for at this moment is let go of.
+    // #end stops the programs in order; whatever is awaited at this moment is abandoned.
     this.announceInterrupt();
   }
 
@@ -110,10 +110,10 @@ export class Session {
   async #present(measures) {
     if (!existsSync(path.join(this.options.benchmarks, SHIPPED, "manifest.json")))
       this.say(
-        `The data set that ships, benchmarks/${SHIPPED}/, is not in this checkout: its charts stay empty.`,
+        `The shipped data set, benchmarks/${SHIPPED}/, is not in this checkout: its charts stay empty.`,
       );
     const { startServer, port, open } = this.options;
-    // Charts show what was measured here as soon as there is any, and what ships until then.
+    // Charts show the shipped data until local measurements exist.
     const data = measures ? { data: OWN, meanwhile: SHIPPED } : {};
     const starting = startServer({ port, ...data, log: this.say }).catch((error) => {
       throw new ExpectedError(`The deck cannot be presented: ${error.message}`);
@@ -124,21 +124,21 @@ export class Session {
     if (open) openBrowser(server.url);
   }
 
-  /** Resolves to the exit status of measuring, or of the sandbox when that did not start. */
+  /** Resolves to the exit status of measuring, or of the sandbox if that did not start. */
   async #measure() {
-    // One that is up is somebody's; one that is broken or left over is mended, and taken down at the end.
+    // A running sandbox belongs to somebody; a broken or leftover one is repaired, and taken down at the end.
     const wasUp = (await this.#finish("sandbox status", { quiet: true })) === 0;
     this.sandboxIsOurs = !wasUp && !this.options.keepSandbox;
     this.say(
-      wasUp ? "The sandbox is up already." : "Starting the sandbox: two Ceph clusters on this machine.",
+      wasUp ? "The sandbox is already running." : "Starting the sandbox: two Ceph clusters on this machine.",
     );
     const up = await this.#finish("sandbox up");
     if (up !== 0) {
-      this.say("The sandbox did not start, so nothing is measured; the deck shows the data that ship.");
+      this.say("The sandbox did not start, so nothing is measured; the deck shows the shipped data.");
       return up;
     }
     this.say(
-      `Measuring rbd-journaling at quick scale into benchmarks/${OWN}/. The charts of the deck follow.`,
+      `Measuring rbd-journaling at quick scale into benchmarks/${OWN}/. The deck's charts update as results arrive.`,
     );
     const log = path.join(this.options.logs, "derive.log");
     const watcher = this.#start("derive watch", { log });
@@ -148,7 +148,7 @@ export class Session {
     });
     const status = await this.#finish("measure");
     this.measured = true;
-    // The end of its input is its sign to look once more, and to end.
+    // When its input ends, it looks once more and exits.
     watcher.child.stdin.end();
     await this.#orInterrupted(Promise.race([watcher.done, after(PATIENCE.derive)]));
     await watcher.stop({ patience: 0 });
@@ -158,10 +158,10 @@ export class Session {
   }
 
   async #conclude(status) {
-    // Reads CSV with a package that is there only after the set-up.
+    // Reads CSV with a package that exists only after the set-up.
     const { ratioSummary } = await import("./ratio-summary.mjs");
     const folder = path.join(this.options.benchmarks, OWN);
-    if (status !== 0) this.say("Measuring did not complete. `npm start` goes on where it stopped.");
+    if (status !== 0) this.say("Measuring did not complete. Run `npm start` again to continue.");
     const lines = ratioSummary(folder);
     if (lines.length) this.say(["", ...lines].join("\n"));
     this.say(
@@ -170,7 +170,7 @@ export class Session {
         `The data are in ${shown(folder)}/: raw/ holds what the tools printed (packs that tar opens), then tidy.csv, aggregate/*.csv.`,
         "More repetitions, sizes and variants: ./replay measure --site sandbox --data local --scale talk",
         "Your own cluster: copy config/sites/example.yaml, then ./replay preflight --site NAME",
-        this.options.once ? "" : "The deck stays open until Ctrl-C.",
+        this.options.once ? "" : "The deck stays open until you press Ctrl-C.",
       ]
         .join("\n")
         .trimEnd(),
@@ -186,7 +186,7 @@ export class Session {
       output = openSync(log, "a");
     }
     const task = new Task(command, args, {
-      // Open until its program is to end, or this one is gone.
+      // Open until the program should end, or this process is gone.
       stdio: ["pipe", output, output],
       env: { ...process.env, PYTHONUNBUFFERED: "1" },
     });
@@ -201,14 +201,14 @@ export class Session {
     return this.#orInterrupted(this.#start(name, options).done);
   }
 
-  /** Waits for `promise`, but no longer than until the session is interrupted. */
+  /** Waits for `promise`, or until the session is interrupted. */
   async #orInterrupted(promise) {
     const value = await Promise.race([promise, this.interrupted]);
     if (this.stopSignal) throw new Interrupted();
     return value;
   }
 
-  /** Ends what runs: measuring before the cluster it measures, the deck last. */
+  /** Stops everything: measuring before its cluster, the deck last. */
   async #end() {
     for (const name of ["setup", "measure", "derive watch", "derive once", "sandbox status", "sandbox up"])
       await this.tasks
@@ -221,13 +221,13 @@ export class Session {
       const timer = setTimeout(() => down.kill(), PATIENCE["sandbox down"]);
       const status = await down.done;
       clearTimeout(timer);
-      if (status !== 0) this.say("The sandbox did not stop in order: run ./replay sandbox down");
+      if (status !== 0) this.say("The sandbox did not stop cleanly: run ./replay sandbox down");
     }
     await (await this.server)?.close();
   }
 }
 
-/** A path as the person at the checkout's root would type it. */
+/** A path relative to the checkout's root. */
 function shown(file) {
   const relative = path.relative(ROOT, file);
   return relative.startsWith("..") ? file : relative;

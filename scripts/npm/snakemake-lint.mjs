@@ -22,7 +22,7 @@ function main() {
   // Its exit status says "lints were found" and "it did not run" alike.
   const ran = /^Lints for |Congratulations/m.test(text);
   if (ran && lintsThatApply(text).length === 0) {
-    console.log("no lint that applies");
+    console.log("no applicable lints");
     return 0;
   }
   console.log(text);

@@ -1,4 +1,4 @@
-// Reads what test runners report to a file: how many tests passed, failed and were skipped, and which.
+// Reads the report files of test runners: how many tests passed, failed and were skipped, and which.
 
 import { readFileSync } from "node:fs";
 
@@ -22,7 +22,7 @@ export function readReport(kind, file) {
   return kind === "tap" ? fromTap(text) : fromJunit(text);
 }
 
-/** Reads the TAP of Node's test runner; null when its closing count is missing. */
+/** Reads the TAP output of Node's test runner; null if its closing count is missing. */
 export function fromTap(text) {
   const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(text)?.[1] ?? NaN);
   const failed = count("fail") + count("cancelled");
@@ -36,7 +36,7 @@ export function fromTap(text) {
   };
 }
 
-/** Reads pytest's JUnit XML; null when there is no test suite in it. */
+/** Reads pytest's JUnit XML; null if it contains no test suite. */
 export function fromJunit(text) {
   const suite = /<testsuite\b[^>]*>/.exec(text)?.[0];
   if (!suite) return null;

@@ -1,4 +1,4 @@
-// The steps of `npm test`, in the order in which a failure is cheapest to learn of.
+// The steps of `npm test`, cheapest failures first.
 
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";

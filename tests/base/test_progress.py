@@ -34,9 +34,9 @@ with Progress() as progress:
         progress.line("a line that stays")
 """
 KEPT = [
-    "one: 2 cells to measure, 2 are there already",
+    "one: 2 cells to measure, 2 already done",
     "a line that stays",
-    "two: 1 cells to measure, 3 are there already",
+    "two: 1 cells to measure, 3 already done",
     "a line that stays",
 ]
 
@@ -117,7 +117,7 @@ def test_what_another_process_tells_is_shown_as_ones_own(monkeypatch):
 
 
 def test_an_event_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match="no event"):
+    with pytest.raises(ValueError, match="unknown progress event"):
         Progress(io.StringIO()).tell("\x1e" + json.dumps({"event": "__init__"}))
 
 

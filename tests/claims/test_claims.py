@@ -185,6 +185,6 @@ def test_the_program_shows_the_claims_of_some_experiments_alone(tmp_path, monkey
     assert "journal-4k-seq-write" in said
     assert "clients-scale" not in said
     assert program.main(["--data", "mine", "--experiment", "failover"]) == 0
-    assert "no claim speaks of these experiments" in capsys.readouterr().out
+    assert "no claim is about these experiments" in capsys.readouterr().out
     assert program.main(["--data", "mine", "--experiment", "rbd-jurnaling"]) == 2
     assert "rbd-jurnaling: there is no such experiment" in capsys.readouterr().err

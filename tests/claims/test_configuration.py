@@ -197,7 +197,7 @@ def test_a_count_is_a_condition_of_its_own(changed):
 @pytest.mark.parametrize(
     ("condition", "said"),
     [
-        (count_of(metric="latency_mean_seconds"), "only counts compare exactly"),
+        (count_of(metric="latency_mean_seconds"), "only counts can be compared exactly"),
         (count_of(variant="reed"), "reed"),
         (count_of(primary_affinity=0.1), "0.1"),
         (count_of(equals=0.5), "expected a whole number"),

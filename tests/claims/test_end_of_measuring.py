@@ -29,7 +29,7 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert "Journaling makes a sequential 4 KiB write about ten times slower. (S0, journal-4k-seq-write)" in said
     assert "clients-scale" not in said
     assert "next: npm run present -- --data mine" in said
-    assert "./replay claims --data mine --against NAME compares it" in said
+    assert "to compare it with another data set: ./replay claims --data mine --against NAME" in said
     document = json.loads((tree.directory.parent / "claims.json").read_text())
     assert document["claims"]["journal-4k-seq-write"]["conditions"]["ratio"]["n"] == 2
 
@@ -48,7 +48,7 @@ def test_where_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     before = {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()}
     assert say_claims("mine", ["rbd-journaling"], 0) == 0
     said = capfd.readouterr()
-    assert "deriving ended with status 3; the raw output is as it was measured" in said.out
+    assert "deriving ended with status 3; the raw output is unaffected" in said.out
     assert "with-journal.stdout" in said.err
     assert "next: ./replay derive --data mine" in said.out
     assert {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()} == before

@@ -64,7 +64,7 @@ def installed(tmp_path_factory) -> Installed:
 def test_a_project_is_made_derived_and_planned_without_a_checkout(installed):
     outside = installed.run("derive", "--data", "mine", cwd=installed.programs)
     assert (outside.returncode, outside.stdout) == (2, "")
-    assert "next: change to your project's folder, or make one here: replay init" in outside.stderr
+    assert "next: go to your project's folder, or create a project here: replay init" in outside.stderr
 
     made = installed.run("init", str(installed.project), cwd=installed.programs)
     assert made.returncode == 0, made.stderr

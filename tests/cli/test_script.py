@@ -92,7 +92,7 @@ def test_a_command_has_what_it_needs_set_up_first_and_then_runs(checkout, words,
 
 def test_a_system_that_stays_as_it_is_does_not_keep_a_command_from_running(checkout):
     checkout.set_up(3)
-    assert "no raw output here" in checkout.run("derive", "--data", "none").stderr
+    assert "there is no raw output here" in checkout.run("derive", "--data", "none").stderr
 
 
 def test_a_set_up_that_failed_ends_it(checkout):

@@ -63,7 +63,7 @@ def test_a_server_that_does_not_answer_is_ended_in_time_and_replaced(session: Mo
     assert session.pid is not None
     stuck = session.pid
     os.kill(stuck, signal.SIGSTOP)
-    with pytest.raises(CephCommandError, match="no answer within 1 s"):
+    with pytest.raises(CephCommandError, match=r"no answer within \d+ s"):
         session.command({"prefix": "status"}, timeout_seconds=1)
     _await_end(stuck)
     assert session.status()["health"]

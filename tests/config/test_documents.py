@@ -88,7 +88,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) ->
     ("text", "said"),
     [
         ("a: [1\nb: 2\n", "thing.yaml:2: is not valid YAML"),
-        ("a: 1\na: 2\n", "thing.yaml:2: the key 'a' stands here twice"),
+        ("a: 1\na: 2\n", "thing.yaml:2: the key 'a' appears twice"),
         ("a: 'x\n", "is not valid YAML"),
         ("a: !!python/object:os.system x\n", "is not valid YAML"),
     ],

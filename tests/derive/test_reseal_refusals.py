@@ -132,7 +132,7 @@ def test_nothing_is_measured_into_an_altered_copy(copy, site, capsys):
     assert measure.main(["--site", site, "--data", "what-if", "--dry-run"]) == 2
     said = capsys.readouterr().err
     assert str(copy / ALTERED) in said
-    assert "nothing is measured into altered data" in said
+    assert "Replay does not measure into altered data" in said
     assert "choose another name with --data" in said
     assert measure.main(["--site", site, "--data", "fresh", "--dry-run"]) == 0
 

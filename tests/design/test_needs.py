@@ -100,7 +100,7 @@ def refused(tmp_path, monkeypatch):
         ),
         (
             lambda raw: raw["factors"].update(io_thread=[1, 2]),
-            "factors.io_thread: single_tool does nothing with this factor",
+            "factors.io_thread: single_tool does not use this factor",
             "io_thread:",
             "did you mean 'io_threads'?",
         ),
@@ -112,13 +112,13 @@ def refused(tmp_path, monkeypatch):
         ),
         (
             lambda raw: raw["factors"].update(io_type=["wriet"]),
-            "factors.io_type: 'wriet' is none of read, write",
+            "factors.io_type: 'wriet' is not one of read, write",
             "io_type:",
             "did you mean 'write'?",
         ),
         (
             lambda raw: raw["variants"][0].update(levels={"one_pass": 1}),
-            "variants.0.levels.one_pass: single_tool does nothing",
+            "variants.0.levels.one_pass: single_tool does not use this factor",
             "one_pass: 1",
             "",
         ),

@@ -241,7 +241,7 @@ def test_a_run_says_what_each_experiment_takes_and_all_of_them_together():
     ]
     assert plan_lines(estimates) == [
         "placement at scale talk: 6 block(s), 96 of 96 cells to measure, about 30 min 00 s, about 1.0 GiB from "
-        "clients, 2.0 GiB to media; time as 2 earlier block(s) took",
+        "clients, 2.0 GiB to media; time estimated from 2 earlier block(s)",
         "baseline at scale talk: 6 block(s), 0 of 168 cells to measure, about 0 s, about 0.0 GiB from clients, "
         "0.0 GiB to media",
         "all 2 experiments: 12 block(s), 96 of 264 cells to measure, about 30 min 00 s, about 1.0 GiB from clients, "

@@ -75,7 +75,7 @@ def test_progress_off_a_terminal_is_line_wise_and_says_what_is_left():
         now[0] += 30
         progress.end(value)
     text = out.getvalue()
-    assert "demo block 1 of 2: 2 cells to measure, 3 are there already" in text
+    assert "demo block 1 of 2: 2 cells to measure, 3 already done" in text
     assert "[1/2] write-seq-4096 With journal: 10 operations/s · 30 s elapsed, about 30 s left" in text
     assert "\r" not in text
 

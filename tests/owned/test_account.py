@@ -107,7 +107,7 @@ def test_a_damaged_line_is_an_error_that_names_it_and_is_never_taken_for_nothing
     with account.path.open("a") as file:
         file.write(f"{line}\n")
     for ask in (account.total, lambda: Account(account.path).charge("filling", 1), lambda: account.most_written("x")):
-        with pytest.raises(EvidenceError, match=r"a\.jsonl:2: this line is no event of the account"):
+        with pytest.raises(EvidenceError, match=r"a\.jsonl:2: this line is not an event of the account"):
             ask()
 
 

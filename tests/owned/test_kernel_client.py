@@ -196,9 +196,9 @@ def test_without_the_right_nothing_is_mapped(bench, machine, image, monkeypatch)
         (
             "rbd: sysfs write failed\nRBD image feature set mismatch. You can disable features unsupported by the "
             'kernel with "rbd feature disable replay/x object-map fast-diff".\nrbd: map failed: (6) No such device',
-            "features that this kernel's client does not know",
+            "features that this kernel's client does not support",
         ),
-        ("rbd: unknown map option 'ms_mode=prefer-crc'", "one of the options of the mapping"),
+        ("rbd: unknown map option 'ms_mode=prefer-crc'", "one of the mapping options"),
         ("rbd: map failed: (110) Connection timed out", "no answer from the monitors"),
         ("rbd: map failed: (1) Operation not permitted", "mapping is not permitted"),
         ("rbd: map failed: (16) Device or resource busy", "rbd map failed: map failed: (16) Device"),

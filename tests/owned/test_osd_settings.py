@@ -122,7 +122,7 @@ def test_what_cannot_be_set_back_stays_in_the_ledger_and_is_an_error(settings):
     made = settings()
     made.set_affinity(made.osds()[0], 0.0)
     made.bench.session.fails = "osd primary-affinity"
-    with pytest.raises(ReplayError, match="could not be set back") as raised:
+    with pytest.raises(ReplayError, match="could not be restored") as raised:
         made.restore()
     assert raised.value.where == "primary_affinity osd.0"
     assert len(made.bench.ledger.owned()) == 1

@@ -220,7 +220,7 @@ def test_an_image_of_the_same_name_but_another_id_is_reported_and_kept(site: Sit
     site.primary.run("rbd", "rm", "--no-progress", f"replay/{name}")
     site.primary.run("rbd", "create", "--size", "16M", f"replay/{name}")
     (outcome,) = _clean(site)
-    assert outcome.status == "left" and "another image" in outcome.why
+    assert outcome.status == "left" and "not the image that Replay created" in outcome.why
     assert len(ledger.owned()) == 1
     site.primary.run("rbd", "rm", "--no-progress", f"replay/{name}")
     assert [outcome.status for outcome in _clean(site)] == ["absent"]

@@ -195,8 +195,8 @@ def test_a_neighbours_user_is_refused_and_no_command_is_printed(
 @pytest.mark.parametrize(
     ("pool", "said"),
     [
-        ("tenant-files", "belongs to cephfs: name one of its own"),
-        ("tenant-objects", "holds 1 objects: name one of its own"),
+        ("tenant-files", "belongs to cephfs: name a separate pool"),
+        ("tenant-objects", "holds 1 objects: name a separate pool"),
     ],
 )
 def test_a_pool_of_another_application_is_refused_and_no_command_is_printed(
@@ -216,7 +216,7 @@ def test_a_rejected_key_and_a_silent_monitor_get_no_commands(
     _site(write_site, confs, client="client.admin", pools="{data: {name: nowhere}}")
     (confs / "left.keyring").write_text((confs / "right.client.admin.keyring").read_text())
     rejected = _look()
-    assert "key rejected: the primary cluster does not take the key in" in _said(rejected)
+    assert "key rejected: the primary cluster does not accept the key in" in _said(rejected)
     assert rejected.findings.commands() == []
     conf = confs / "left.conf"
     conf.write_text(re.sub(r"(?m)^mon_host = .*$", "mon_host = [v2:127.0.0.1:1/0]", conf.read_text()))

@@ -156,7 +156,7 @@ CONNECT = "cannot connect: [errno {}] RADOS {} (error connecting to the cluster)
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        (CONNECT.format(13, "permission denied"), "key rejected: the primary cluster does not take the key in"),
+        (CONNECT.format(13, "permission denied"), "key rejected: the primary cluster does not accept the key in"),
         (CONNECT.format(1, "permission error"), "key rejected"),
         (CONNECT.format(110, "RADOS timed out"), "no monitor answered at [v2:10.0.0.1:3300]"),
         ("no answer within 15 s", "no monitor answered at [v2:10.0.0.1:3300]"),
@@ -216,8 +216,8 @@ def test_a_user_that_cannot_list_the_pool_is_told_to_make_one_of_its_own(
     ("applications", "objects", "commands", "said"),
     [
         ({}, 0, 1, "is not initialised for block devices"),
-        ({}, 3, 0, "holds 3 objects: name one of its own"),
-        ({"cephfs": {}}, 0, 0, "belongs to cephfs: name one of its own"),
+        ({}, 3, 0, "holds 3 objects: name a separate pool"),
+        ({"cephfs": {}}, 0, 0, "belongs to cephfs: name a separate pool"),
         ({"rbd": {}, "cephfs": {}}, 7, 0, None),
     ],
 )
@@ -270,8 +270,8 @@ def test_a_monitor_that_cannot_be_reached_is_said_within_a_minute(write_site: Wr
     ("written", "left", "level", "said"),
     [
         (0, 5, "ok", "the run night has written 0 of 10 GiB to media"),
-        (4, 7, "note", "has written 4 of 10 GiB to media and has about 7 GiB left: it will stop there"),
-        (10, 0, "refused", "has written 10 of 10 GiB to media: raise the ceiling, or begin another run"),
+        (4, 7, "note", "has written 4 of 10 GiB to media and needs about 7 GiB more: it will stop at the ceiling"),
+        (10, 0, "refused", "has written 10 of 10 GiB to media: raise the ceiling, or start a new run"),
     ],
 )
 def test_what_the_run_has_written_is_compared_with_its_ceiling(

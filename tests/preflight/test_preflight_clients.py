@@ -41,7 +41,7 @@ def said_of(*hosts):
 def test_preflight_says_that_hosts_answer_and_takes_the_word_away_where_one_does_not(ssh):
     assert [item.level for item in said_of("client-one", "client-two").items] == ["ok", "ok"]
     lacking = said_of("client-one", "no-such-host.invalid").lacking()
-    assert "client host no-such-host.invalid runs no clients" in lacking["client_hosts"]
+    assert "client host no-such-host.invalid cannot run clients" in lacking["client_hosts"]
 
 
 @needs_tools

@@ -53,7 +53,7 @@ def test_what_is_not_installed_is_named_with_who_needs_it_and_what_to_type(monke
     findings = Findings()
     programs.check_programs(every(), site(), findings)
     said = {item.text: item for item in findings.items}
-    missing = said["iperf3 is not installed; it is needed by baseline"]
+    missing = said["iperf3 is not installed; needed by baseline"]
     assert (missing.level, missing.commands) == ("warning", ("apt-get install iperf3",))
     assert next(item for text, item in said.items() if text.startswith("rbd is not installed")).level == "refused"
-    assert "this fio has no engine for rbd: its experiments will fail" in said
+    assert "this fio has no rbd engine: experiments that use it will fail" in said

@@ -146,7 +146,7 @@ def test_where_no_osd_tells_its_counters_nothing_is_created(tmp_path):
         ({"options": {"operations": 1}}, "options.bytes_at_most: this option is missing"),
         (
             {"factors": {**load_experiment("amplification")["factors"], "io_type": ["read"]}},
-            "factors.io_type: 'read' is none of write",
+            "factors.io_type: 'read' is not one of write",
         ),
     ],
 )

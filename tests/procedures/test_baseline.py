@@ -172,7 +172,7 @@ def test_a_tool_that_was_killed_and_one_that_was_too_short_are_void(make):
         ({"options": {"engine": "libaio", "most_bytes": 1}}, "options.file_size_bytes: this option is missing"),
         (
             {"factors": {"resource": ["disk"], "io_size_bytes": [4096], "io_depth": [1]}},
-            "'disk' is none of media, network",
+            "'disk' is not one of media, network",
         ),
         ({"factors": {"resource": ["media"], "io_size_bytes": [4096], "io_depth": [1]}}, "only media have an io_type"),
     ],

@@ -205,9 +205,9 @@ def variants(**changes):
     ("changes", "said"),
     [
         ({"label": "HDD", "levels": {"device_class": "capped"}}, "does not say the cap, 1000 IOPS"),
-        ({"levels": {"device_class": "hdd"}}, "'hdd' is none of fast, capped"),
+        ({"levels": {"device_class": "hdd"}}, "'hdd' is not one of fast, capped"),
         ({"levels": {"device_class": "fast", "journal_class": "fast"}}, "says where its journal lies, and has none"),
-        ({"levels": {"device_class": "fast", "journal_class": "x"}}, "'x' is none of fast, capped"),
+        ({"levels": {"device_class": "fast", "journal_class": "x"}}, "'x' is not one of fast, capped"),
         ({"levels": {"device_class": "fast"}, "mirroring": "journal"}, "no mirrored variants"),
     ],
 )
@@ -218,7 +218,7 @@ def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(changes,
 
 
 def test_objects_are_written_only(make):
-    with pytest.raises(ConfigurationError, match="'rand' is none of write"):
+    with pytest.raises(ConfigurationError, match="'rand' is not one of write"):
         protocol(
             DeviceClassObjects,
             "device-class-objects",

@@ -151,7 +151,7 @@ def test_the_experiment_that_ships_is_accepted():
     ("changes", "said"),
     [
         ({"options": {"write_seconds": 1}}, "options.write_spread_seconds: this option is missing"),
-        ({"factors": {"kind": ["planned", "maybe"]}}, "'maybe' is none of planned, forced"),
+        ({"factors": {"kind": ["planned", "maybe"]}}, "'maybe' is not one of planned, forced"),
         ({"variants": [{"name": "plain", "label": "Plain"}]}, "needs mirrored variants: plain"),
     ],
 )

@@ -199,7 +199,7 @@ def test_a_share_that_is_no_share_is_refused(tmp_path, shares):
 
 def test_a_depth_among_the_levels_is_refused(tmp_path):
     factors = {**load_experiment("fio-offered-rate")["factors"], "io_depth": [4]}
-    with pytest.raises(ConfigurationError, match=r"factors\.io_depth: offered_rate does nothing with this factor"):
+    with pytest.raises(ConfigurationError, match=r"factors\.io_depth: offered_rate does not use this factor"):
         OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
 
 

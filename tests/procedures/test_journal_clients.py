@@ -147,7 +147,7 @@ def test_payloads_differ_in_nothing_but_the_option_and_share_their_images():
     ("variant", "said"),
     [
         ({"levels": {"journal_pool": "own"}}, "no journal"),
-        ({"features": ["journaling"], "levels": {"journal_pool": "fast"}}, "'fast' is none of data, own"),
+        ({"features": ["journaling"], "levels": {"journal_pool": "fast"}}, "'fast' is not one of data, own"),
         ({"image_of": "with-journal", "levels": {"journal_pool": "own"}}, "shares an image"),
     ],
 )

@@ -106,7 +106,7 @@ def test_both_clients_are_asked_for_the_same_and_past_the_page_cache(make):
 @pytest.mark.parametrize(
     ("variant", "said"),
     [
-        ({"levels": {"client": "fuse"}}, "'fuse' is none of librbd, kernel"),
+        ({"levels": {"client": "fuse"}}, "'fuse' is not one of librbd, kernel"),
         ({"levels": {"client": "kernel"}}, "no file system None"),
         ({"levels": {"client": "librbd"}, "features": ["journaling"]}, "kernels know no journal"),
     ],

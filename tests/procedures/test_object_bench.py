@@ -380,7 +380,7 @@ def test_a_number_of_copies_that_the_monitors_refuse_leaves_its_variants_out(mak
         ),
         (
             {"factors": {"mode": ["read"], "object_size_bytes": [4096]}, "scales": SCALES},
-            "'read' is none of write, seq, rand",
+            "'read' is not one of write, seq, rand",
         ),
         ({"variants": [{"name": "some", "label": "Some"}], "scales": SCALES}, "needs the factor `replicas`"),
         ({"tool": "rbd-bench"}, "runs rados-bench, not rbd-bench"),

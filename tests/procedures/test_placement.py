@@ -248,7 +248,10 @@ def test_as_many_copies_as_osds_leave_nothing_to_place(make):
     [
         ({"options": {"threads": 16}}, "options.write_most_objects: this option is missing"),
         ({"tool": "rados-bench"}, "placement runs placement, not rados-bench"),
-        ({"variants": [{"name": "some", "label": "Some", "levels": {"mode": "seq"}}]}, "'seq' is none of write, rand"),
+        (
+            {"variants": [{"name": "some", "label": "Some", "levels": {"mode": "seq"}}]},
+            "'seq' is not one of write, rand",
+        ),
     ],
 )
 def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, changes, said):
@@ -262,7 +265,7 @@ def test_an_affinity_beyond_one_or_other_weights_are_refused(make):
     with pytest.raises(ConfigurationError, match="2 is not within 0 and 1"):
         make(factors=factors, scales=scale)
     factors = {"weights": ["triple"], "primary_affinity": [1]}
-    with pytest.raises(ConfigurationError, match="weights: 'triple' is none of equal, unequal"):
+    with pytest.raises(ConfigurationError, match="weights: 'triple' is not one of equal, unequal"):
         make(factors=factors, scales=scale)
 
 

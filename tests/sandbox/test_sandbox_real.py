@@ -205,7 +205,7 @@ def test_one_daemon_that_died_is_started_again_and_the_others_go_on(running):
     folder = running[0]
     before = {each["name"] + each["cluster"]: each["pid"] for each in status_of(folder)["daemons"]}
     os.kill(before["osd.1left"], signal.SIGKILL)
-    assert "8 of 9 daemons run" in up(folder).stdout
+    assert "8 of 9 daemons are running" in up(folder).stdout
     after = {each["name"] + each["cluster"]: each["pid"] for each in status_of(folder)["daemons"]}
     assert {name for name in before if before[name] != after[name]} == {"osd.1left"}
 

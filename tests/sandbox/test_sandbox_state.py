@@ -88,7 +88,7 @@ def test_down_without_a_sandbox_is_no_error(tmp_path, capsys):
 @pytest.mark.parametrize("command", [up, down])
 def test_a_folder_with_other_files_is_refused_and_untouched(tmp_path, command):
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(SandboxError, match="none of them is a sandbox's"):
+    with pytest.raises(SandboxError, match="do not belong to a sandbox"):
         command(tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "precious"
 
@@ -246,4 +246,4 @@ def test_the_environment_moves_the_default_sandbox_only(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["", "../else", ".", "a/b"])
 def test_a_name_that_is_no_folder_of_its_own_is_refused(name, capsys):
     assert main(["down", "--name", name]) == ConfigurationError.exit_status
-    assert "is not a sandbox's name" in capsys.readouterr().err
+    assert "is not a valid sandbox name" in capsys.readouterr().err

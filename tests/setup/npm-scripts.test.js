@@ -109,7 +109,7 @@ describe("an npm script", () => {
         assert.equal(status, 2);
         assert.match(
           stderr,
-          /^.*: --data: 'Bad_Name' is not a data set's name: .*\n {2}next: see .* --help\n$/,
+          /^.*: --data: 'Bad_Name' is not a valid data set name: .*\n {2}next: see .* --help\n$/,
         );
       });
   });

@@ -69,7 +69,10 @@ it("an option that takes certain words takes no other", () => {
 it("a data set has a name that can stand in a path and in an address", () => {
   for (const name of [undefined, "reference", "16-2", ["mine", "yours"]]) requireDataSetName("data", name);
   for (const name of ["Bad_Name", "", "-x", "a.b", "../x", ["mine", "Yours"]])
-    assert.throws(() => requireDataSetName("data", name), /^Error: --data: '.*' is not a data set's name/);
+    assert.throws(
+      () => requireDataSetName("data", name),
+      /^Error: --data: '.*' is not a valid data set name/,
+    );
 });
 
 it("a count is a whole number from 1", () => {

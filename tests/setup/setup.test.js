@@ -158,7 +158,7 @@ describe("a system that must stay as it is", () => {
       assert.deepEqual(changes, []);
       assert.equal(lines.length, 2, lines.join("\n"));
       assert.match(lines[0], /^Nothing is installed on this system: /);
-      assert.match(lines[1], /presented here; to measure/);
+      assert.match(lines[1], /present the shipped data here; to measure/);
     });
   }
 

@@ -20,7 +20,7 @@ def test_the_resource_chooses_the_tool():
     assert BASELINE.argv_template(NETWORK, OPTIONS)[0] == "iperf3"
     assert BASELINE.result_files(MEDIA, OPTIONS) == {"output": "result.json"}
     assert BASELINE.result_files(NETWORK, OPTIONS) == {}
-    with pytest.raises(ConfigurationError, match="resource 'memory' is none of media, network"):
+    with pytest.raises(ConfigurationError, match="resource 'memory' is not one of media, network"):
         BASELINE.parse({}, 0, {"resource": "memory"})
 
 

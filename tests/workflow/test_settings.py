@@ -23,11 +23,15 @@ def benchmarks(tmp_path, monkeypatch):
     [
         ({"experiments": "rbd-bench"}, "experiments: unknown key", "did you mean 'experiment'?"),
         ({"site": "sandbox"}, "site: unknown key", ""),
-        ({"data": "mien"}, "data: nothing called 'mien'", "did you mean 'mine'?"),
+        ({"data": "mien"}, "data: 'mien' has no raw output", "did you mean 'mine'?"),
         ({"data": "Mine"}, "data: 'Mine' does not match", "expected: a data set"),
-        ({"data": "mine", "experiment": "rbd-bench"}, "experiment: nothing called", "there are: rbd-journaling"),
+        (
+            {"data": "mine", "experiment": "rbd-bench"},
+            "experiment: 'rbd-bench' has no raw output",
+            "there are: rbd-journaling",
+        ),
         ({"experiment": []}, "experiment: ", ""),
-        ({"plan_file": "none.json"}, "there is no such plan", "plan it again"),
+        ({"plan_file": "none.json"}, "there is no such plan", "plan again"),
     ],
 )
 def test_a_typo_is_refused_with_what_was_probably_meant(config, said, hint, benchmarks):

@@ -7,15 +7,15 @@ const HELP = `Builds the talk as a static site that works from any folder of any
 
 Usage: npm run build -- [options]
 
-  --out DIR      where to write it (dist); what is there is replaced
+  --out DIR      where to write it (dist); replaces what is there
   --data NAME    publish only this data set; may be given more than once
-                 (without it: all data sets but “${PRIVATE_DATA_SET}”, which is yours alone)
-  --no-preview   make no picture for messengers (it takes a Chromium; CHROMIUM names another one)
-  --help         this text
+                 (default: all data sets except “${PRIVATE_DATA_SET}”, which is private)
+  --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
+  --help         show this text
 
-REPLAY_HOMEPAGE, else package.json's homepage, is the address of the site: its picture and its QR code name it.
-Without it, the QR code leads to package.json's repository, else to where the page is read from. REPLAY_REPOSITORY,
-else package.json's repository, is what readers are told to clone. Fails where JavaScript or fonts are too heavy.`;
+REPLAY_HOMEPAGE, or package.json's homepage, is the site's address in its preview picture and QR code. Without it, the
+QR code leads to package.json's repository, or to the address of the page itself. REPLAY_REPOSITORY, or package.json's
+repository, is the address that readers clone. The build fails if JavaScript or fonts exceed their size budget.`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

@@ -3,18 +3,18 @@
 import { RECORD } from "../../deck/frozen-record.js";
 import { requireDataSetName } from "../program.mjs";
 
-const HELP = `Builds the talk as a static site that is pinned to one data set: its files only, and its wording.
+const HELP = `Builds the talk as a static site pinned to one data set: only its files, and its wording.
 
 Usage: npm run freeze -- --data NAME [--out DIR] [--no-preview]
        npm run freeze -- --verify DIR
 
-  --data NAME   the data set benchmarks/NAME; its figures and verdicts are written into the slides
-  --out DIR     where to write it (dist); what is there is replaced
-  --no-preview  make no picture for messengers
-  --verify DIR  compare a frozen site with the record that was written with it, ${RECORD}
-  --help        this text
+  --data NAME   the data set benchmarks/NAME, whose figures and verdicts go into the slides
+  --out DIR     where to write it (dist); replaces what is there
+  --no-preview  do not create a preview picture for messengers
+  --verify DIR  compare a frozen site with its record, ${RECORD}
+  --help        show this text
 
-The page ignores ?data=. ${RECORD}, beside index.html, holds the commit and the digest of every data file and slide.`;
+The page ignores ?data=. ${RECORD}, next to index.html, holds the commit and a digest of every data file and slide.`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

@@ -1,6 +1,6 @@
 // The options of `npm run lint` and `npm run format`, which is the same program with --fix.
 
-const HELP = `Runs every linter of the project; npm run format also mends what can be mended.
+const HELP = `Runs every linter of the project; npm run format also fixes what it can.
 
 Usage: npm run lint
        npm run format`;

@@ -8,14 +8,14 @@ const HELP = `Prints the talk to a PDF file: a page for each slide, with its cha
 Usage: npm run pdf -- [options]
 
   --cut 20|40    the slides of the 20-minute or of the 40-minute talk (40); the appendix is in both
-  --notes        after each slide a page with its notes
-  --data NAME    with the data set benchmarks/NAME instead of the one the slides name
+  --notes        add a page with its notes after each slide
+  --data NAME    use the data set benchmarks/NAME instead of the slides' own
   --theme NAME   light or dark (light)
-  --out FILE     where to write it (talk.pdf); what is there is replaced
-  --incomplete   write it also where charts cannot be drawn: in their place the page says why
-  --help         this text
+  --out FILE     where to write it (talk.pdf); replaces what is there
+  --incomplete   write the file even if some charts cannot be drawn; the page then says why
+  --help         show this text
 
-Takes a Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
+Needs Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

@@ -2,18 +2,18 @@
 
 import { requireCount } from "../program.mjs";
 
-const HELP = `Measures how fast the deck is, in Chromium, side by side with the plain approach: every chart made as soon as the page
-loads, from files that are asked for synchronously, without decimation. Both sides take turns in each round.
+const HELP = `Measures the deck's speed in Chromium, side by side with the plain approach: every chart is created when the page
+loads, from files that are fetched synchronously, without decimation. Both sides take turns in each round.
 
 Usage: npm run perf -- [options]
 
-  --rounds N     how often all is measured (7); one more round before them warms up and is not counted
-  --charts N     charts of the talk of many charts (100)
-  --points N     points of the chart of many points (100000)
+  --rounds N     number of rounds (7), after one more round that warms up and does not count
+  --charts N     charts in the talk with many charts (100)
+  --points N     points in the chart with many points (100000)
   --changes N    slide changes in each round (60)
   --only TEXT    only scenarios whose title contains this text
-  --json FILE    write every single figure there, too
-  --help         this text`;
+  --json FILE    also write every figure to this file
+  --help         show this text`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

@@ -7,15 +7,15 @@ const HELP = `Presents the talk in a browser, from this machine, without a netwo
 
 Usage: npm run present -- [options]
 
-  --data NAME       show the data set benchmarks/NAME instead of the one the slides name
-  --meanwhile NAME  where --data has no such chart yet, show this data set's
-  --port N          listen on this port (${DEFAULT_PORT}); when it is busy, the next free one is taken
+  --data NAME       show the data set benchmarks/NAME instead of the slides' own
+  --meanwhile NAME  show this data set's chart while --data lacks it
+  --port N          listen on this port (${DEFAULT_PORT}), or on the next free one if it is busy
   --no-open         do not open a browser
-  --help            this text
+  --help            show this text
 
-Charts follow the files of benchmarks/ while the deck is open. REPLAY_BENCHMARKS names another folder.
-In the deck: arrow keys or a clicker move, S opens the speaker view, F fills the screen, Shift+O is the overview,
-? lists the keys. End with Ctrl-C.`;
+Charts are updated when files in benchmarks/ change. REPLAY_BENCHMARKS names another folder.
+In the deck: arrow keys or a clicker change slides, S opens the speaker view, F is full screen, Shift+O is the overview,
+? lists the keys. Press Ctrl-C here to stop.`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

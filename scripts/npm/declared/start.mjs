@@ -2,16 +2,16 @@
 
 import { portOf } from "../program.mjs";
 
-const HELP = `Sets Replay up, opens the deck, starts a sandbox, measures rbd-journaling in it at quick scale into
-benchmarks/local/, and shows the results in the open deck as they land. Ctrl-C stops everything; what was measured is kept.
+const HELP = `Sets up Replay, opens the deck, starts a sandbox, measures rbd-journaling at quick scale into benchmarks/local/,
+and shows the results in the open deck as they arrive. Ctrl-C stops everything; finished measurements are kept.
 
 Usage: npm start -- [options]
 
-  --port N         listen on this port; when it is busy, the next free one is taken
+  --port N         listen on this port, or on the next free one if it is busy
   --no-open        do not open a browser
   --keep-sandbox   leave the sandbox running at the end
-  --once           end after measuring instead of going on to present
-  --help           this text`;
+  --once           exit after measuring instead of keeping the deck open
+  --help           show this text`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

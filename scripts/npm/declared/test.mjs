@@ -1,8 +1,8 @@
 // The options of `npm test`.
 
-const HELP = `Runs the linters and all tests, and goes on after a failure; what failed is listed at the end.
+const HELP = `Runs the linters and all tests. Continues after a failure and lists all failures at the end.
 
-Usage: npm test              everything, the sandbox included
+Usage: npm test              everything, including the sandbox
        npm run test:quick    linters, unit tests and the fast Python tests
        npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`;
 

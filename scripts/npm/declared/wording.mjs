@@ -2,14 +2,14 @@
 
 import { requireDataSetName } from "../program.mjs";
 
-const HELP = `Shows every sentence of the talk that reads differently with another data set, so that it can be rehearsed.
+const HELP = `Shows every sentence of the talk that changes with another data set, so that you can rehearse it.
 
 Usage: npm run wording -- --data NAME [options]
 
   --data NAME     the data set benchmarks/NAME
-  --against NAME  the data set to compare with (the one that ships with the talk)
-  --json          the differences as JSON
-  --help          this text`;
+  --against NAME  the data set to compare with (the shipped one)
+  --json          print the differences as JSON
+  --help          show this text`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

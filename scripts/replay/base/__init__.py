@@ -1,1 +1,1 @@
-"""What every room uses: errors, paths, clock, progress, costs, statistics, tables. Imports nothing of Replay."""
+"""Shared basics: errors, paths, clock, progress, costs, statistics, tables. Imports no other part of Replay."""

@@ -1,4 +1,4 @@
-"""Time as evidence records it."""
+"""Time, in the format that evidence uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One grammar for every command: its options, how wrong ones are answered, how errors and interruptions end it.
+"""One grammar for every command: options, messages about wrong options, and how errors and interruptions end it.
 
 Standard library only: `replay --help` and `replay sandbox` work before anything is installed.
 """
@@ -42,13 +42,13 @@ _DATA_SET = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with one style for what is wrong: a sentence, the next step, and no abbreviated options."""
+    """argparse with one style for wrong usage: a sentence, the next step, and no abbreviated options."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"allow_abbrev": False} | options)
 
     def error(self, message: str) -> NoReturn:
-        """End with status 2, what is wrong, and where the options are listed."""
+        """End with status 2; say what is wrong and where the options are listed."""
         for pattern, sentence in _SENTENCES:
             if found := re.fullmatch(pattern, message, re.DOTALL):
                 message = found.expand(sentence)
@@ -56,11 +56,11 @@ class Parser(argparse.ArgumentParser):
         self.refuse(message)
 
     def refuse(self, message: str, hint: str = "") -> NoReturn:
-        """As `error`, with a hint before the way to the help."""
+        """Like `error`, with a hint before the pointer to the help."""
         self.exit(WRONG_USE, f"{self.prog}: {message}\n  next: {f'{hint} ' if hint else ''}see {self.prog} --help\n")
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
-        """As argparse does, but an unknown option is named before a required one that it was perhaps meant for."""
+        """Parse like argparse, but report an unknown option before a missing one that it may have been meant for."""
         words = sys.argv[1:] if args is None else list(args)
         for word in itertools.takewhile(self._is_mine, words):
             option = word.partition("=")[0]
@@ -70,11 +70,11 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def _is_mine(self, word: str) -> bool:
-        """Say whether a word, and not one before it, is for this parser: what follows a command is that command's."""
+        """Return whether this parser handles a word. Words after a command belong to that command."""
         return word != "--" and (self._subparsers is None or word.startswith("-"))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is not one of an argument's words, or no command, with the one that was probably meant."""
+        """Refuse an unknown choice or command, and suggest the one that was probably meant."""
         if action.choices is not None and value not in action.choices:
             known = [str(one) for one in action.choices]
             name = "/".join(action.option_strings)
@@ -84,9 +84,9 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True)
 class Command:
-    """A command of Replay. `run` is `module:function`, imported only when the command runs; it takes the options.
+    """A Replay command. `run` is `module:function`, imported only when the command runs; it takes the options.
 
-    `kept` says after an interruption what became of the work.
+    `kept` tells the person after an interruption what happened to the work.
     """
 
     name: str
@@ -97,34 +97,34 @@ class Command:
     kept: str = "nothing was changed"
 
     def parser(self) -> Parser:
-        """Return the command's own parser, as `python -m replay.NAME` has it."""
+        """Return the command's own parser, for `python -m replay.NAME`."""
         made = Parser(prog=f"{called_as()} {self.name}", **self.texts())
         self.add_arguments(made)
         return made
 
     def texts(self) -> dict[str, Any]:
-        """Return what argparse prints above the options."""
+        """Return the text that argparse prints above the options."""
         text = self.description or f"{self.summary[0].upper()}{self.summary[1:]}."
         return {"description": text, "formatter_class": argparse.RawDescriptionHelpFormatter}
 
     def call(self, options: argparse.Namespace) -> int:
-        """Run it; return its exit status. Errors that a person reads are printed, never a traceback for them."""
+        """Run it; return its exit status. Prints ReplayErrors without a traceback."""
         try:
             status = guarded(lambda: _function(self.run)(options), self.kept)
             sys.stdout.flush()
         except BrokenPipeError:
-            # What is still buffered has nowhere to go; Python would complain about it at exit.
+            # Buffered output has nowhere to go; Python would complain about it at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return READER_GONE
         return status
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
-        """Parse and run, as `python -m replay.NAME` does; return the exit status."""
+        """Parse and run, for `python -m replay.NAME`; return the exit status."""
         return self.call(self.parser().parse_args(arguments))
 
 
 def guarded(run: Callable[[], int], kept: str) -> int:
-    """Call a program; return its exit status, or that of the error that it prints. `kept`: see Command."""
+    """Call a program; return its exit status. Prints a ReplayError and returns its status. `kept`: see Command."""
     try:
         return run()
     except ReplayError as error:
@@ -141,34 +141,36 @@ def _function(name: str) -> Callable[[argparse.Namespace], int]:
 
 
 def add_data(to: Any, *, required: bool = False, metavar: str = "NAME", option: str = "--data", help: str) -> None:
-    """Add the option that names a data set, a folder of `benchmarks/`."""
+    """Add the option that names a data set, a folder in `benchmarks/`."""
     made = to.add_argument(option, metavar=metavar, required=required, type=data_set_name, help=help)
     made.completer = lambda **_: _names(benchmarks_directory, "*/")
 
 
 def add_site(to: Any) -> None:
-    """Add `--site`, the cluster that a command works on."""
-    made = to.add_argument("--site", metavar="NAME", required=True, help="the cluster, a file config/sites/NAME.yaml")
+    """Add `--site`, which selects the cluster."""
+    made = to.add_argument(
+        "--site", metavar="NAME", required=True, help="the cluster, described in config/sites/NAME.yaml"
+    )
     made.completer = lambda **_: _names(config_directory, "sites/*.yaml")
 
 
 def add_experiment(to: Any, help: str) -> None:
-    """Add `--experiment`, which may be repeated; without it a command takes every experiment."""
+    """Add `--experiment`, which may be repeated; the default is every experiment."""
     made = to.add_argument("--experiment", metavar="NAME", action="append", default=[], help=help)
     made.completer = lambda **_: _names(config_directory, "experiments/*.yaml")
 
 
 def data_set_name(text: str) -> str:
-    """Return a data set's name. Raises argparse.ArgumentTypeError for what can be none: it is part of addresses."""
+    """Return a data set's name. Raises argparse.ArgumentTypeError if it is invalid: it becomes part of addresses."""
     if not _DATA_SET.fullmatch(text):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a data set's name: use lower-case letters, digits and dashes, a letter or digit first"
+            f"{text!r} is not a valid data set name: use lower-case letters, digits and dashes, and no dash first"
         )
     return text
 
 
 def _names(folder: Callable[[], Path], pattern: str) -> Iterable[str]:
-    """Return what a shell may complete; nothing outside of a project, where there is nothing to name."""
+    """Return completions for a shell; none outside a project."""
     try:
         return sorted(path.stem for path in folder().glob(pattern))
     except ReplayError:

@@ -1,4 +1,4 @@
-"""Where a run's time went: the tools', the recorded waits', preparation, and the runner's own."""
+"""Where a run's time went: tools, recorded waits, preparation, and the runner itself."""
 
 from __future__ import annotations
 

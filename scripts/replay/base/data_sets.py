@@ -1,4 +1,4 @@
-"""Which data sets there are, for whoever named one that does not exist."""
+"""Suggests existing data sets when somebody names one that does not exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.base.invocation import replay_command
 
 
 def after_missing(data_set: Path) -> str:
-    """Return the next step for a data set's folder that is missing or empty: the name that was meant, or to measure."""
+    """Return the next step for a missing or empty data set folder: the name that was probably meant, or to measure."""
     beside = data_set.parent.glob("*/") if data_set.parent.is_dir() else ()
     names = sorted(path.name for path in beside if path != data_set)
     return suggestion(data_set.name, names) if names else f"measure first: {replay_command('measure', '--help')}"

@@ -1,4 +1,4 @@
-"""Errors that a person reads: what happened, where, and what to do next."""
+"""Errors for people: what happened, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ class EvidenceError(ReplayError):
 
 
 class RefusedError(ReplayError):
-    """Replay declines to touch the cluster: unhealthy, not allowed, a ceiling reached, not its own."""
+    """Replay declines to touch the cluster: it is unhealthy, not allowed, not Replay's own, or a ceiling is reached."""
 
     exit_status = 4

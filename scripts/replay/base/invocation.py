@@ -1,4 +1,4 @@
-"""How the person called Replay, so that every command that is printed for them can be pasted as it stands."""
+"""How the person called Replay, so that every command that Replay prints can be pasted unchanged."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def called_as() -> str:
 
 
 def remember_call(program: str) -> None:
-    """Keep how this process was called, for itself and for the processes that it starts.
+    """Remember how this process was called, for itself and for the processes that it starts.
 
-    `program` is `sys.argv[0]`. The script `./replay` of a checkout has said already what the person typed.
+    `program` is `sys.argv[0]`. A checkout's `./replay` script has already recorded what the person typed.
     """
     found = shutil.which(_INSTALLED)
     if found is not None and Path(program).name == _INSTALLED and Path(found).resolve() == Path(program).resolve():
@@ -34,18 +34,18 @@ def replay_command(*words: str) -> str:
 
 
 def from_elsewhere(*words: str) -> str:
-    """Return the command line as it works in any folder: a checkout's script by its whole path."""
+    """Return a command line that works in any folder: it names a checkout's script by its full path."""
     called = called_as()
     return shlex.join([str(Path(called).absolute()) if "/" in called else called, *words])
 
 
 def deck_command(script: str, *words: str) -> str | None:
-    """Return the command line of an npm script of the deck; None where there is no checkout, and so no deck."""
+    """Return the command line of an npm script of the deck; None without a checkout, which means without a deck."""
     return None if ROOT is None else shlex.join(["npm", "run", script, *(["--", *words] if words else [])])
 
 
 def setup_command() -> str:
-    """Return what provides a program that is missing on this machine, as a next step."""
+    """Return the next step that provides a missing program."""
     if ROOT is None:
         return "install it from your system's packages"
     return "run scripts/setup --for client, which installs it"

@@ -1,4 +1,4 @@
-"""Where things are: the program's own files, the project that a person works in, and the state that outlives both."""
+"""Where things are: the program's own files, the person's project, and the state that outlives both."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ROOT = _checkout()
 def program_file(*parts: str) -> Path:
     """Return a file or folder that comes with the program: a schema, the workflow, a template of `replay init`.
 
-    They lie in the package's folder `files`. In a checkout these are links to the files that people know.
+    They are in the package's folder `files`. In a checkout these are links to the files that people edit.
     """
     return _PACKAGE.joinpath("files", *parts)
 
 
 def find_project() -> Path | None:
-    """Return the project folder, which holds `config/` and `benchmarks/`; None where there is none.
+    """Return the project folder, which holds `config/` and `benchmarks/`; None if there is none.
 
     It is the working directory, or the nearest folder above it, that has `config/sites`; else the checkout.
     """
@@ -37,18 +37,18 @@ def find_project() -> Path | None:
 
 
 def project_directory() -> Path:
-    """Return the project folder. Raises ConfigurationError where there is none."""
+    """Return the project folder. Raises ConfigurationError if there is none."""
     if (found := find_project()) is None:
         raise ConfigurationError(
-            "this is no Replay project: neither this folder nor one above it has config/sites",
+            "this is not a Replay project: neither this folder nor any folder above it has config/sites",
             where=Path.cwd(),
-            next_step="change to your project's folder, or make one here: replay init",
+            next_step="go to your project's folder, or create a project here: replay init",
         )
     return found
 
 
 def shown(path: Path) -> str:
-    """Return a path as a person reads it: relative to the project where it lies inside."""
+    """Return a path for display: relative to the project if it is inside."""
     project = find_project()
     return str(path.relative_to(project)) if project and path.is_relative_to(project) else str(path)
 
@@ -66,12 +66,12 @@ def config_directory() -> Path:
 
 
 def working_directory() -> Path:
-    """Folder of what a run needs and nobody keeps: plans, logs, sandboxes."""
+    """Folder for temporary files of a run: plans, logs, sandboxes."""
     return project_directory() / ".replay"
 
 
 def state_directory() -> Path:
-    """Folder of what must outlive a project: the ledgers. `REPLAY_STATE`, else the XDG state folder."""
+    """Folder for files that must outlive a project: the ledgers. `REPLAY_STATE`, else the XDG state folder."""
     if override := os.environ.get("REPLAY_STATE"):
         return Path(override)
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"

@@ -1,4 +1,4 @@
-"""Modules that are found by their name alone, such as a procedure or a tool: there is no list to extend.
+"""Finds modules by name, such as a procedure or a tool: there is no list to extend.
 
 A lower room finds a higher room's modules here, so that it need not import them.
 """
@@ -12,7 +12,7 @@ from types import ModuleType
 
 
 def module_names(package: str) -> list[str]:
-    """Return the names of a package's modules, without reading them. Packages inside it do not count."""
+    """Return the names of a package's modules, without importing them. Subpackages do not count."""
     found = importlib.util.find_spec(package)
     if found is None or found.submodule_search_locations is None:
         raise ModuleNotFoundError(package)
@@ -21,5 +21,5 @@ def module_names(package: str) -> list[str]:
 
 
 def load(package: str, name: str) -> ModuleType:
-    """Return a module of a package. Raises ModuleNotFoundError where there is none of that name."""
+    """Return a module of a package. Raises ModuleNotFoundError if there is no module of that name."""
     return importlib.import_module(f"{package}.{name}")

@@ -1,14 +1,14 @@
-"""Progress of work that consists of many steps: how much is done, what runs, what came of the last, how long it takes.
+"""Progress of work with many steps: how much is done, what is running, the last result, how long it takes.
 
     with Progress(unit="experiments", verb="derive") as progress:
         progress.start("derive reference", 20)
         for name in names:
             progress.begin(name)
-            progress.end("44 cells")        # what came of it
+            progress.end("44 cells")        # its result
         progress.line("a line that stays")
 
-On a terminal a bar at its foot follows the work, and is gone at the end; elsewhere lines tell of it, at most one in
-five seconds. A process that works for another one (`EVENTS` in its environment) tells that one instead, which draws.
+On a terminal a bar at the bottom follows the work and disappears at the end. Elsewhere lines report it, at most one in
+five seconds. A process that works for another one (`EVENTS` in its environment) reports to that one, which draws.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from replay.base.terminal import is_terminal
 #: Set to `1` for a process whose standard output another process reads and shows with `Progress.tell`.
 EVENTS = "REPLAY_PROGRESS_EVENTS"
 _EVENT = "\x1e"
-"""ASCII's record separator: no line of text begins with it."""
+"""ASCII's record separator: no line of text starts with it."""
 _SECONDS_BETWEEN_LINES = 5
 
 
 @dataclass
 class Part:
-    """A part of the work: steps left to do in it, and how long they all take as far as that is known."""
+    """A part of the work: its remaining steps, and how long they all take, if known."""
 
     steps: int
     seconds: float | None = None
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass
 class Account:
-    """Steps done and left over all parts, and the time that the rest takes at the pace so far. Pure."""
+    """Steps done and remaining over all parts, and the remaining time at the current pace. Pure."""
 
     parts: dict[str, Part] = field(default_factory=dict)
     done: int = 0
@@ -52,7 +52,7 @@ class Account:
 
     @property
     def left(self) -> int:
-        """Steps that are still to do."""
+        """The number of remaining steps."""
         return sum(part.steps for part in self.parts.values())
 
     @property
@@ -71,14 +71,14 @@ class Account:
         part.steps -= 1
 
     def resize(self, name: str, steps: int) -> None:
-        """Say how many steps of a part are left; each takes as long as was expected before."""
+        """Set how many steps of a part remain; the expected time of each stays the same."""
         part = self.parts.setdefault(name, Part(0))
         if part.seconds is not None and part.steps:
             part.seconds *= steps / part.steps
         part.steps = steps
 
     def remaining_seconds(self, elapsed_seconds: float) -> float | None:
-        """Return how long the rest takes, None while nothing is known."""
+        """Return the remaining time in seconds, None while it is unknown."""
         rest = sum(part.steps * self._each(part) for part in self.parts.values())
         if self.expected_seconds:
             return rest * elapsed_seconds / self.expected_seconds
@@ -91,7 +91,7 @@ class Account:
 
 
 class Progress:
-    """Shows how far some work is. A context manager; outside of one it prints lines only."""
+    """Shows the progress of some work. A context manager; without entering it, it only prints lines."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Progress:
         self.events = os.environ.get(EVENTS) == "1"
         self.screen = Screen(self.stream)
         self.account = Account()
-        # The screen asks for its view in a thread of its own. Nothing is printed while this is held.
+        # The screen requests its view from another thread. Nothing is printed while this lock is held.
         self._counting = threading.RLock()
         self.title = ""
         self.now = ""
@@ -119,7 +119,7 @@ class Progress:
         self._last_line = 0.0
 
     def __enter__(self) -> Progress:
-        """Draw from now on, where there is a terminal."""
+        """Start drawing, if there is a terminal."""
         if not self.events and is_terminal(self.stream):
             self.screen.follow(self._view)
         return self
@@ -129,12 +129,12 @@ class Progress:
         self.screen.stop()
 
     def plan(self, parts: Mapping[str, Part]) -> None:
-        """Say what the whole work consists of, by the titles with which its parts `start`."""
+        """Set the parts of the whole work, by the titles with which they `start`."""
         with self._counting:
             self.account = Account(dict(parts))
 
     def start(self, title: str, steps: int, of_all: int | None = None) -> None:
-        """Begin a part: so many of its steps are to be done, of so many in all."""
+        """Start a part: how many of its steps are to be done, and how many it has in all."""
         of_all = steps if of_all is None else of_all
         self.title, self.now = title, ""
         with self._counting:
@@ -143,7 +143,7 @@ class Progress:
             self._say(self._announced(title, steps, of_all))
 
     def begin(self, what: str) -> None:
-        """Say which step runs from now on."""
+        """Set the running step."""
         self._started = self.clock()
         if self._first_step is None:
             self._first_step = self._started
@@ -151,7 +151,7 @@ class Progress:
         self._emit("begin", what=what)
 
     def end(self, value: str) -> None:
-        """Say what came of the step."""
+        """Report the result of the step."""
         with self._counting:
             self.account.step_done(self.title)
         self.last = f"{self.now}: {value}"
@@ -164,7 +164,7 @@ class Progress:
             self._last_line = self.clock()
 
     def repeat(self, steps: int) -> None:
-        """Say that so many steps of this part are done once more."""
+        """Add steps of this part that are done again."""
         with self._counting:
             self.account.resize(self.title, self.account.parts[self.title].steps + steps)
         self._emit("repeat", steps=steps)
@@ -174,31 +174,31 @@ class Progress:
         self.line(text)
 
     def line(self, text: str) -> None:
-        """Print a line that stays, above what follows the work."""
+        """Print a line that stays, above the bar."""
         if self._emit("line", text=text):
             self._keep(text)
         else:
             self._say(text)
 
     def doing(self, what: str) -> None:
-        """Say what goes on between steps; only a terminal shows it."""
+        """Say what happens between steps; only a terminal shows it."""
         self.now = what
         self._started = self.clock()
         self._emit("doing", what=what)
 
     def tell(self, line: str) -> None:
-        """Take a line of another process' standard output: an event of its progress, else text that stays."""
+        """Handle a line of another process's standard output: a progress event, or else text that stays."""
         if not line.startswith(_EVENT):
             self.line(line.rstrip("\n"))
             return
         event: dict[str, Any] = json.loads(line[len(_EVENT) :])
         name = event.pop("event")
         if name not in ("start", "begin", "end", "repeat", "line", "doing"):
-            raise ValueError(f"no event of progress: {name!r}")
+            raise ValueError(f"unknown progress event {name!r}")
         getattr(self, name)(**event)
 
     def _emit(self, event: str, **facts: Any) -> bool:
-        """Tell the process that this one works for; return whether there is one."""
+        """Report to the process that this one works for; return whether there is one."""
         if self.events:
             self.screen.write(f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n")
         return self.events
@@ -228,7 +228,7 @@ class Progress:
         if not steps:
             return f"{title}: complete ({of_all} {self.unit}), nothing to {self.verb}"
         kept = of_all - steps
-        return f"{title}: {steps} {self.unit} to {self.verb}" + (f", {kept} are there already" if kept else "")
+        return f"{title}: {steps} {self.unit} to {self.verb}" + (f", {kept} already done" if kept else "")
 
     def _time(self) -> str:
         now = self.clock()
@@ -239,7 +239,7 @@ class Progress:
 
 
 def elapsed_text(seconds: float) -> str:
-    """Return a duration as a person says it: `45 s`, `3 min 20 s`, `2 h 05 min`."""
+    """Return a duration for people: `45 s`, `3 min 20 s`, `2 h 05 min`."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"

@@ -1,4 +1,4 @@
-"""What a person sees of work in progress: lines that stay, and on a terminal, below them, a view that follows."""
+"""Shows work in progress: lines that stay, and on a terminal a live view below them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BAR_WIDTH = 24
 
 @dataclass(frozen=True)
 class View:
-    """What follows the work, as text: how much is done, what runs since when, what came of the step before."""
+    """The live view as text: how much is done, what is running and since when, the result of the previous step."""
 
     done: float
     total: float
@@ -31,9 +31,9 @@ class View:
 
 
 class Screen:
-    """Where lines go, and where a view is drawn. Writes nothing but the lines where `follow` is not called.
+    """Prints lines and draws the live view. Without a call of `follow` it only writes lines.
 
-    A reader that goes away ends neither lines nor the work behind them: what nobody reads is not written.
+    If the reader goes away, the work continues; output that nobody reads is dropped.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -48,7 +48,7 @@ class Screen:
         return self._live is not None
 
     def follow(self, view: Callable[[], View]) -> None:
-        """Draw a view below the lines, again and again, until `stop`. It never is wider than the terminal."""
+        """Keep drawing a view below the lines until `stop`. It is never wider than the terminal."""
         self._live = Live(
             _Drawn(view, self._spinner),
             console=self._console,
@@ -71,7 +71,7 @@ class Screen:
             self._console.print(Text(text), soft_wrap=True)
 
     def write(self, text: str) -> None:
-        """Write text as it stands."""
+        """Write text unchanged."""
         if self._stream is None:
             return
         try:
@@ -83,7 +83,7 @@ class Screen:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Asks for the view at each refresh."""
+    """Requests the view at each refresh."""
 
     view: Callable[[], View]
     spinner: Spinner

@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 
 
 class Point(NamedTuple):
-    """Median, least and greatest of a cell's runs, and their number."""
+    """Median, minimum and maximum of a cell's runs, and their number."""
 
     median: float
     low: float
@@ -25,7 +25,7 @@ class Point(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """An estimate with its interval; `low` and `high` are None where one block gives no interval."""
+    """An estimate with its interval; `low` and `high` are None for one block, which gives no interval."""
 
     value: float
     low: float | None
@@ -44,10 +44,10 @@ class Difference(NamedTuple):
 
 
 def summarise(values: Sequence[float]) -> Point:
-    """Return median, least, greatest and n of a cell's runs.
+    """Return the median, minimum, maximum and n of a cell's runs.
 
     Source: Hoefler & Belli 2015, rule 5 and section 3.1.3: report the median for skewed data, with its spread.
-    Raises ValueError when there is no run.
+    Raises ValueError if there are no runs.
     """
     if not values:
         raise ValueError("no runs")
@@ -64,7 +64,7 @@ def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) 
     """Return the mean and Student's t-interval, one independent value per block.
 
     Source: Kalibera & Jones 2013, section 5 (t-interval over the means of the highest level of repetition).
-    Simulated at six blocks its coverage is nominal, that of a bootstrap is not (see tests/base/test_stats.py).
+    In simulations with six blocks its coverage is nominal; that of a bootstrap is not (see tests/base/test_stats.py).
     """
     n = len(values)
     if not n:
@@ -77,7 +77,7 @@ def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) 
 
 
 def t_quantile(n: int, confidence: float = CONFIDENCE) -> float:
-    """Return how many standard errors of a mean of `n` values the t-interval reaches to either side.
+    """Return the half width of the t-interval of a mean of `n` values, in standard errors.
 
     Raises ValueError for fewer than two values.
     """
@@ -92,9 +92,9 @@ def _variance(values: Sequence[float]) -> float:
 
 
 def welch_difference(first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE) -> Difference:
-    """Return mean(first) less mean(second) of two independent samples, with Welch's t-interval.
+    """Return mean(first) minus mean(second) of two independent samples, with Welch's t-interval.
 
-    The samples may differ in size and in spread. On logarithms it is the logarithm of a ratio.
+    The samples may differ in size and spread. For logarithms the result is the logarithm of a ratio.
     Source: Welch 1947, "The generalization of Student's problem when several different population variances are
     involved" (Biometrika 34); degrees of freedom after Satterthwaite 1946 (Biometrics Bulletin 2).
     Raises ValueError for fewer than two values on a side.
@@ -115,7 +115,7 @@ def welch_difference(first: Sequence[float], second: Sequence[float], confidence
 
 
 def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]:
-    """Return, in the order given, which hypotheses are rejected with a family-wise error of at most `level`.
+    """Return which hypotheses are rejected at a family-wise error of at most `level`, in the given order.
 
     Source: Holm 1979, "A simple sequentially rejective multiple test procedure" (Scandinavian Journal of Statistics 6).
     """
@@ -130,7 +130,7 @@ def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]
 def tail_probability(distance: float, half_width: float, n: int, confidence: float = CONFIDENCE) -> float:
     """Return the one-sided p-value of a mean that lies `distance` from a value, given its t-interval's half width.
 
-    The interval's half width is t(confidence, n - 1) standard errors, so that distance / standard error is t itself.
+    The interval's half width is t(confidence, n - 1) standard errors, so distance / standard error is t itself.
     Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
     """
     if n < 2:
@@ -142,7 +142,7 @@ def tail_probability(distance: float, half_width: float, n: int, confidence: flo
 
 
 def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list[float]:
-    """Return log(numerator ÷ denominator) per pair; a pair is two cells of one set.
+    """Return log(numerator ÷ denominator) for each pair; a pair is two cells of one set.
 
     Raises ValueError for unpaired sequences, or a value that is not above 0 (a rate of 0 is a failed run).
     """
@@ -154,7 +154,7 @@ def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list
 
 
 def exponentiate(estimate: Estimate) -> Estimate:
-    """Return an estimate made on logarithms as a ratio."""
+    """Convert an estimate on logarithms to a ratio."""
     low, high = (None if bound is None else math.exp(bound) for bound in (estimate.low, estimate.high))
     return Estimate(math.exp(estimate.value), low, high, estimate.n)
 
@@ -162,8 +162,8 @@ def exponentiate(estimate: Estimate) -> Estimate:
 def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Return the ratio reference ÷ variant: the mean of the paired log-ratios and its t-interval, exponentiated.
 
-    The i-th values of both come from one set, so that what drifts between blocks cancels. With one pair there is an
-    estimate and no interval. It is the geometric mean of the pairs' ratios, not the ratio of two medians.
+    The i-th values of both come from the same set, so drift between blocks cancels. One pair gives an estimate without
+    an interval. The estimate is the geometric mean of the pairs' ratios, not the ratio of two medians.
     Source: Kalibera & Jones 2013, section 6 (ratio of means with its interval), on the logarithm as the effect is a
     factor; pairing as in a randomised complete block design.
     """

@@ -1,6 +1,6 @@
 """A file of lines that several processes append to, each line on disk before the call returns.
 
-A last line without a newline was never acknowledged: readers pass over it, the next writer cuts it off.
+A last line without a newline was never acknowledged: readers skip it, and the next writer removes it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 
 class SyncedLog:
-    """The file. It and its folder are made by the first line that is written."""
+    """The file. Writing the first line creates it and its folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def lines(self) -> list[bytes]:
-        """Return the whole lines, without their newlines; none where there is no file."""
+        """Return the complete lines, without their newlines; none if there is no file."""
         try:
             with self.path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH)
@@ -31,7 +31,7 @@ class SyncedLog:
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
-        """Hold the file for writing: what the writer reads stays true until it has appended."""
+        """Lock the file for writing: what the writer reads stays true until it has appended."""
         new = not self.path.exists()
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -47,15 +47,15 @@ class SyncedLog:
 
 
 class Writer:
-    """A log while it is held for writing."""
+    """A log while it is locked for writing."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def lines_after(self, place: tuple[int, int]) -> tuple[list[bytes], tuple[int, int], bool]:
-        """Return the lines after a place that this returned before, the place after them, and whether that one held.
+        """Return the lines after an earlier position, the new position, and whether the earlier one was still valid.
 
-        `(0, 0)` is the beginning. A file that was replaced, or cut, is read from its beginning.
+        `(0, 0)` is the beginning. A file that was replaced or truncated is read from its beginning.
         """
         now = os.fstat(self._descriptor)
         inode, offset = place
@@ -65,7 +65,7 @@ class Writer:
         return _whole(data), (now.st_ino, now.st_size), held
 
     def append(self, record: dict[str, Any]) -> None:
-        """Append one object as a line, and sync it."""
+        """Append an object as a line, and sync the file."""
         os.lseek(self._descriptor, 0, os.SEEK_END)
         _write_all(self._descriptor, (json.dumps(record, ensure_ascii=False) + "\n").encode())
         os.fsync(self._descriptor)
@@ -77,7 +77,7 @@ def _whole(data: bytes) -> list[bytes]:
 
 
 def _cut_torn_line(descriptor: int) -> None:
-    """Cut off what a crash left behind the last newline."""
+    """Remove anything that a crash left after the last newline."""
     size = os.fstat(descriptor).st_size
     if size == 0 or os.pread(descriptor, 1, size - 1) == b"\n":
         return

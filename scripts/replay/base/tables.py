@@ -1,4 +1,4 @@
-"""Writing what is derived: numbers, CSV, JSON. The same bytes on every machine, and no write where nothing changed."""
+"""Writes derived files: numbers, CSV, JSON. The same bytes on every machine, and no write if nothing changed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SIGNIFICANT_DIGITS = 9
 
 
 def number_text(value: Any) -> str:
-    """Return a number as the CSVs hold it: whole numbers exactly, others with nine significant digits, no exponent.
+    """Return a number for a CSV: whole numbers exactly, others with nine significant digits and no exponent.
 
-    None and NaN, a missing measurement, are an empty field.
+    None and NaN mean a missing measurement and become an empty field.
     """
     if value is None:
         return ""
@@ -34,12 +34,12 @@ def number_text(value: Any) -> str:
 
 
 def level_text(value: Any) -> str:
-    """Return a level as the CSVs and the manifest write it."""
+    """Return a level in the format of the CSVs and the manifest."""
     return number_text(value) if isinstance(value, int | float) else str("" if value is None else value)
 
 
 def rounded(value: float) -> float | int:
-    """Return a number with the digits that the CSVs have, so that a sentence and its chart agree."""
+    """Round a number to the digits in the CSVs, so that a sentence and its chart agree."""
     text = number_text(value)
     return float(text) if "." in text else int(text)
 
@@ -52,19 +52,19 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Return JSON for people and for diffs: keys in the order given, two spaces, a final newline."""
+    """Return JSON for people and diffs: keys in the given order, two spaces, a final newline."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_if_changed(path: Path, text: str) -> bool:
-    """Write a file whole or not at all, and only when its content changes: what watches it stays quiet otherwise."""
+    """Write a file atomically, and only if its content changes, so that watchers are not triggered for nothing."""
     content = text.encode()
     try:
         if path.read_bytes() == content:
             return False
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    # A name of this process's own: two derivations at once write the same bytes and must not trip over each other.
+    # A name for this process only: two derivations at once write the same bytes and must not collide.
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         partial.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Terminals: which streams are one, and what is drawn there. Elsewhere all is plain text without escape codes."""
+"""Terminals: which streams are terminals, and drawing on them. Other streams get plain text without escape codes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PLAIN_WIDTH = 100_000
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Say whether something may be drawn on a stream: a terminal, and not one that only prints (`TERM=dumb`)."""
+    """Return whether a stream can be drawn on: it is a terminal, and not `TERM=dumb`."""
     return stream.isatty() and os.environ.get("TERM", "").lower() not in ("", "dumb", "unknown")
 
 
 def console_of(stream: TextIO) -> Console:
-    """Return rich's console for a stream: colours and the terminal's width there (`NO_COLOR` counts), plain elsewhere.
+    """Return rich's console for a stream: on a terminal with colours (unless `NO_COLOR`) and its width, else plain.
 
-    What is printed on it is taken as it stands: no markup, no emoji, nothing highlighted.
+    Text is printed unchanged: no markup, no emoji, no highlighting.
     """
     terminal = is_terminal(stream)
     return Console(
@@ -40,7 +40,7 @@ def console_of(stream: TextIO) -> Console:
 
 
 def print_columns(console: Console, rows: Iterable[Sequence[str | Text]], widths: Sequence[int]) -> None:
-    """Print rows on a terminal: columns of these widths, and a last one that takes the rest and folds inside itself."""
+    """Print rows on a terminal: columns of these widths, and a last column that takes the rest and wraps."""
     table = Table.grid()
     for width in widths:
         table.add_column(width=width, no_wrap=True)
@@ -52,10 +52,10 @@ def print_columns(console: Console, rows: Iterable[Sequence[str | Text]], widths
 
 @contextlib.contextmanager
 def waiting(what: str, *, spinner: bool = True) -> Iterator[None]:
-    """Say what a command waits for: a spinner on a terminal, elsewhere one line once two seconds have passed.
+    """Say what a command is waiting for: a spinner on a terminal, elsewhere one line after two seconds.
 
-    It goes to standard error, so that it never mixes with a command's answer. What prints meanwhile does without the
-    spinner.
+    It goes to standard error, so that it never mixes with a command's output. Callers that print meanwhile do not use
+    the spinner.
     """
     stream = sys.stderr
     if spinner and is_terminal(stream):

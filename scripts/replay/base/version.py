@@ -9,7 +9,7 @@ from replay.base.paths import ROOT
 
 
 def version() -> str:
-    """Return the version of the installed package; in a checkout that of pyproject.toml, which is there at once."""
+    """Return the version of the installed package; in a checkout the version in pyproject.toml."""
     if ROOT is None:
         return metadata.version("replay")
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]

@@ -1,4 +1,4 @@
-"""Claims: sentences of the talk as predicates, and what a data set says of each."""
+"""Claims: the talk's sentences as predicates, and each data set's verdict on them."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from replay.base.paths import config_directory
 
 
 def claims_path() -> Path:
-    """Return where the claims are written down. A talk without this file makes none."""
+    """Return the file of the claims. A talk without this file makes none."""
     return config_directory() / "claims.yaml"

@@ -1,4 +1,4 @@
-"""`replay claims`: what a data set says of every claim of the talk, alone or beside another data set."""
+"""`replay claims`: a data set's verdict on every claim of the talk, alone or compared with another data set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the verdicts. Returns 0, 1 where an expected verdict is another; raises ReplayError."""
+    """Print the verdicts. Returns 0, or 1 if an expected verdict differs; raises ReplayError."""
     assessment = judge_data_set(benchmarks_directory() / options.data)
     unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
     other = _other(options)
@@ -45,14 +45,14 @@ def _other(options: argparse.Namespace) -> Assessment | None:
         return None
     if options.against == options.data:
         raise ConfigurationError(
-            f"--against {options.against}: that is the same data set",
-            next_step="name another folder of benchmarks/: one data set is no two independent samples",
+            f"--against {options.against}: this is the same data set",
+            next_step="compare two different data sets: name another folder in benchmarks/",
         )
     return judge_data_set(benchmarks_directory() / options.against)
 
 
 def _chosen(assessment: Assessment, experiments: list[str] | None) -> Assessment:
-    """Keep the claims of these experiments; an experiment may have none, but it must exist."""
+    """Keep only the claims of these experiments; an experiment may have none, but it must exist."""
     if not experiments:
         return assessment
     known = dict.fromkeys([*experiment_names(), *(one.claim.experiment for one in assessment.judgements)])

@@ -6,8 +6,8 @@ from replay.base.command_line import Command, Parser, add_data, add_experiment
 
 
 def _add_arguments(parser: Parser) -> None:
-    add_data(parser, required=True, help="the data set, a folder of benchmarks/")
-    add_data(parser, option="--against", help="another data set: what differs, and is it more than noise?")
+    add_data(parser, required=True, help="the data set, a folder in benchmarks/")
+    add_data(parser, option="--against", help="compare with another data set: what differs, and is it more than noise?")
     add_experiment(parser, "only the claims of this experiment (may be repeated)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
@@ -15,13 +15,13 @@ def _add_arguments(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="VERDICT:ID",
-        help="end with status 1 unless --data gives the claim that verdict, for example held:journal-4m-write-half",
+        help="exit with status 1 unless the claim gets this verdict, for example held:journal-4m-write-half",
     )
 
 
 COMMAND = Command(
     "claims",
-    "print what a data set says of every claim, alone or beside another data set",
+    "print the verdict on every claim, or compare two data sets",
     _add_arguments,
     "replay.claims.__main__:run",
 )

@@ -1,4 +1,4 @@
-"""Which charts derive makes of an experiment, by its configuration alone. Pure."""
+"""Which charts derive makes of an experiment, from its configuration alone. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def charts_of(experiment: Mapping[str, Any], scale: str | None = None) -> list[s
 def _names(
     metric: Mapping[str, Any], x_factor: str | None, factors: Mapping[str, Sequence[Any]]
 ) -> Iterator[tuple[str, tuple]]:
-    """Yield what a chart's name begins with, and the level that it ends in, if any."""
+    """Yield the start of each chart's name, and the level at its end, if any."""
     if metric.get("series") and x_factor is not None:
         yield from ((metric["name"], (level,)) for level in factors[x_factor])
         return

@@ -1,9 +1,8 @@
-"""Two data sets side by side: does a ratio differ between them by more than noise? Judgements in, comparisons out.
+"""Compares two data sets: does a ratio differ between them by more than noise? Takes judgements, returns comparisons.
 
-The unit is a block's own estimate, on the logarithm. The blocks of two data sets have nothing in common: they are two
-independent samples, which may differ in number and in spread, and have Welch's t-interval. All conditions of all claims
-are asked at once; "more than noise" is what stands after Holm's correction over them. Counts are compared as they are.
-Pure.
+The unit is each block's own estimate, on the logarithm. The blocks of two data sets are two independent samples, which
+may differ in number and spread, so the interval is Welch's. All conditions of all claims are tested together; "more
+than noise" means significant after Holm's correction over all of them. Counts are compared directly. Pure.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition
 class ConditionComparison:
     """One condition in two data sets.
 
-    A finding is None where its data set has no data of the experiment. `ratio` is the first estimate ÷ the second,
-    `low` and `high` its 95 % interval, `p_value` two-sided; `more_than_noise` is None, and `missing` says why, where
-    there is no interval. A count has no ratio either: `missing` says whether both are alike.
+    A finding is None if its data set has no data for the experiment. `ratio` is the first estimate ÷ the second, `low`
+    and `high` its 95 % interval, `p_value` two-sided. Without an interval `more_than_noise` is None and `missing` says
+    why. A count has no ratio either: `missing` says whether both counts are alike.
     """
 
     condition: Condition | Count
@@ -46,7 +45,7 @@ class ClaimComparison:
 
     @property
     def verdicts_differ(self) -> bool:
-        """Tell whether the data sets give the claim different verdicts."""
+        """Return whether the data sets give the claim different verdicts."""
         first, second = self.judgements
         return first.verdict != second.verdict
 
@@ -98,7 +97,7 @@ def _finding(judgement: Judgement, condition: Condition | Count) -> Finding | No
 
 
 def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:
-    """Say of each condition that has a p-value whether it stands after Holm's correction over all of them."""
+    """Decide for each condition with a p-value whether it is significant after Holm's correction over all of them."""
     tested = [one.p_value for claim in compared for one in claim.conditions if one.p_value is not None]
     stands = iter(statistics.holm(tested))
     return [

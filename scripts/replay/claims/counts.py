@@ -1,6 +1,6 @@
-"""Counts: cells of which each has to count exactly as many as claimed. Pure: rows in, findings out.
+"""Counts: conditions whose cells must all have exactly the claimed count. Pure: rows in, findings out.
 
-There is no interval and nothing to correct for, because a count is no sample of noise: 0 primaries are 0 primaries.
+There is no interval and no correction, because a count is not noisy: 0 primaries are 0 primaries.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from replay.claims.table import Row, Table, filled
 
 
 def examine_count(condition: Count, table: Table) -> Finding:
-    """Return what was counted: refuted by any block that differs, held where enough blocks have the same as claimed.
+    """Return the finding: refuted if any block differs, held if enough blocks match the claim.
 
-    A block without all of its cells, or with one that states no count, does not count.
+    A block with a missing cell, or with a cell without a count, is ignored.
     """
     counted: dict[int, list[float]] = {}
     used: list[Row] = []

@@ -1,4 +1,4 @@
-"""From a tidy table to verdicts. Pure: rows in, judgements out.
+"""Turns a tidy table into verdicts. Pure: rows in, judgements out.
 
 The method is docs/claims.md: one estimate per block, Student's t-interval over blocks on the logarithm; two one-sided
 tests (Schuirmann 1987) for "no difference"; Holm 1979 over the conditions of a claim before it is refuted.
@@ -36,10 +36,10 @@ LIMITED_SHARE = 0.5
 
 
 def judge(claim: Claim, table: Table | None) -> Judgement:
-    """Return a claim's verdict. `table` is None where the experiment has no data."""
+    """Return a claim's verdict. `table` is None if the experiment has no data."""
     if table is None:
         reason = f"{claim.experiment} is not part of this data set"
-        # Slides bind a claim's conditions by name, whether a data set has measured them or not.
+        # Slides bind a claim's conditions by name, even if a data set has not measured them.
         findings = tuple(Finding(one, NOT_MEASURED, reason, filled(one.says, ())) for one in claim.conditions)
         return Judgement(claim, NOT_MEASURED, reason, findings)
     findings = tuple(_holm([examine(condition, table) for condition in claim.conditions]))
@@ -50,7 +50,7 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
 
 
 def examine(condition: Condition | Count, table: Table) -> Finding:
-    """Return what the data say of one condition."""
+    """Return the finding for one condition."""
     return examine_count(condition, table) if isinstance(condition, Count) else _examine_ratio(condition, table)
 
 
@@ -123,10 +123,10 @@ def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str
 
 
 def _holm(findings: list[Finding]) -> list[Finding]:
-    """Keep a refutation among several conditions only where it stands after Holm's correction.
+    """Keep a refutation among several conditions only if it is significant after Holm's correction.
 
-    Any one refuted condition refutes the claim, so that each more would be one more chance to do so by accident. Counts
-    have no part in it: they leave nothing to chance.
+    A single refuted condition refutes the claim, so each additional condition is another chance of a false refutation.
+    Counts are not part of the correction: they leave nothing to chance.
     """
     ratios = [one for one in findings if not isinstance(one.condition, Count)]
     if len(ratios) < 2:
@@ -143,7 +143,7 @@ def _holm(findings: list[Finding]) -> list[Finding]:
 
 
 def _tail(found: Finding) -> float:
-    """Return the one-sided probability of the data if the true ratio lay on the nearest edge of the region."""
+    """Return the one-sided probability of the data if the true ratio were on the nearest edge of the region."""
     region, estimate = found.condition.region, math.log(found.estimate)
     edges = [math.log(edge) for edge in (region.low, region.high) if edge is not None]
     nearest = min(edges, key=lambda edge: abs(edge - estimate))
@@ -152,11 +152,11 @@ def _tail(found: Finding) -> float:
 
 
 def _limited(claim: Claim, table: Table, findings: Sequence[Finding], verdict: str) -> str:
-    """Say that a limiter which the claim names decides in its stead; "" where none does.
+    """Return the reason why a limiter named by the claim decides instead of the data; "" if none does.
 
-    Where it decides a refutation alone, what counts are the slower cells of what was refuted: an exhausted resource
-    explains why these are slow, and one that they left idle does not, however busy it was in the faster ones. No
-    limiter decides a count, so that one that is not as claimed refutes whatever limited the cells.
+    If it decides only a refutation, the slower cells of the refuted conditions count: an exhausted resource explains
+    why they are slow, while a resource that they left idle does not, however busy it was in the faster cells. No
+    limiter decides a count, so a wrong count refutes the claim whatever limited the cells.
     """
     ratios = [one for one in findings if not isinstance(one.condition, Count)]
     counted_otherwise = any(one.verdict == REFUTED for one in findings if one not in ratios)
@@ -177,7 +177,7 @@ def _limited(claim: Claim, table: Table, findings: Sequence[Finding], verdict: s
 
 
 def _slower_cells(found: Finding, table: Table) -> set[str]:
-    """Return the cells of the side of a condition that did worse by its metric."""
+    """Return the cells on the worse side of a condition, by its metric."""
     over_is_slower = (found.estimate < 1) == (found.condition.better == "higher")
     sign = 1 if over_is_slower else -1
     return {

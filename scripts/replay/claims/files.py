@@ -18,9 +18,9 @@ from replay.raw.copies import read_stamp
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
-    """Return what a data set says of every claim, of `book` where it was read already.
+    """Return a data set's verdict on every claim, from `book` if it has already been read.
 
-    Raises ConfigurationError for claims that make no sense.
+    Raises ConfigurationError for invalid claims.
     """
     if not data_set.is_dir():
         raise EvidenceError("there is no such data set", where=data_set, next_step=after_missing(data_set))
@@ -36,7 +36,7 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
 
 
 def read_table(path: Path, factors: list[str]) -> Table | None:
-    """Read an experiment's tidy.csv, or return None where it was not measured."""
+    """Read an experiment's tidy.csv, or return None if it was not measured."""
     if not path.exists():
         return None
     with path.open(newline="", encoding="utf-8") as file:
@@ -44,9 +44,9 @@ def read_table(path: Path, factors: list[str]) -> Table | None:
 
 
 def write_claims(data_set: Path, book: Book | None = None) -> Assessment | None:
-    """Judge a data set and write its claims.json and claims.csv; return what was found.
+    """Judge a data set and write its claims.json and claims.csv; return the result.
 
-    A talk that makes no claims gets no files, and None is returned.
+    For a talk without claims, write nothing and return None.
     """
     if not claims_path().exists():
         return None

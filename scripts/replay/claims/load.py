@@ -1,4 +1,4 @@
-"""Reads `config/claims.yaml` and refuses nonsense: unknown variants, levels, metrics, sources, charts; double ids."""
+"""Reads and checks `config/claims.yaml`: unknown variants, levels, metrics, sources, charts; duplicate ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from replay.config.experiments import experiment_names, load_experiment
 def load_book() -> Book:
     """Return all claims and sources. Raises ConfigurationError naming file, line and what is wrong."""
     if not claims_path().exists():
-        raise ConfigurationError("this project makes no claims", where=claims_path(), next_step="write them there")
+        raise ConfigurationError(
+            "this project has no claims", where=claims_path(), next_step="write them into this file"
+        )
     document = load_validated_document(claims_path(), program_file("schemas", "claims.schema.json"))
     known = {name: load_experiment(name) for name in experiment_names()}
     sources = dict(document.data["sources"])
@@ -74,14 +76,14 @@ def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: s
 def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any], where: str) -> Condition | Count:
     metrics = {one["metric"]: one for one in experiment["metrics"]}
     if metric not in metrics:
-        raise ConfigurationError(f"metric {metric!r} is none of {list(metrics)}", where=where)
+        raise ConfigurationError(f"metric {metric!r} is not one of {list(metrics)}", where=where)
     for name in PLACEHOLDER.findall(raw["says"]):
         if name not in experiment:
-            raise ConfigurationError(f"says: {{{name}}} is nothing that the experiment states", where=where)
+            raise ConfigurationError(f"says: the experiment does not state {{{name}}}", where=where)
     if "cells" in raw:
         if (unit := metrics[metric]["unit"]) != "count":
             raise ConfigurationError(
-                f"equals: {metric} is in {unit}, and only counts compare exactly",
+                f"equals: {metric} is in {unit}, but only counts can be compared exactly",
                 where=where,
                 next_step="write a region: above, below, between or within",
             )
@@ -100,15 +102,17 @@ def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any
 def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> Selector:
     variants = [one["name"] for one in experiment["variants"]]
     if raw.get("variant") not in variants:
-        raise ConfigurationError(f"variant {raw.get('variant')!r} is none of {variants}", where=where)
+        raise ConfigurationError(f"variant {raw.get('variant')!r} is not one of {variants}", where=where)
     factors = experiment["factors"]
     levels = {}
     for factor, allowed in factors.items():
         if factor not in raw:
-            raise ConfigurationError(f"no level of the factor {factor}", where=where, next_step=f"one of {allowed}")
+            raise ConfigurationError(
+                f"a level of the factor {factor} is missing", where=where, next_step=f"one of {allowed}"
+            )
         wanted = raw[factor] if isinstance(raw[factor], list) else [raw[factor]]
         if unknown := [level for level in wanted if level not in allowed]:
-            raise ConfigurationError(f"{factor}: {unknown[0]!r} is none of {allowed}", where=where)
+            raise ConfigurationError(f"{factor}: {unknown[0]!r} is not one of {allowed}", where=where)
         levels[factor] = tuple(wanted)
     if unknown := [name for name in raw if name != "variant" and name not in factors]:
         raise ConfigurationError(f"{unknown[0]!r} is not a factor", where=where, next_step=f"factors: {list(factors)}")

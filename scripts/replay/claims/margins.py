@@ -1,4 +1,4 @@
-"""The margin of a ratio chart: what difference does not count there, as the claims of "no difference" say. Pure."""
+"""The margin of a ratio chart: which differences do not count, according to the "no difference" claims. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ KEY = "margin"
 def with_margins(
     experiments: Mapping[str, Mapping[str, Any]], claims: Iterable[Claim] = ()
 ) -> dict[str, Mapping[str, Any]]:
-    """Return a manifest's experiments with the margin of each ratio chart, where claims state exactly one.
+    """Return a manifest's experiments with the margin of each ratio chart, if the claims state exactly one.
 
-    A claim states one where a condition of no difference (`within`) divides the chart's reference by a variant of it,
-    or the reverse, at the same points, and some of these are on the chart. Where two of them differ no margin is given:
-    one picture cannot show both.
+    A claim states a margin if a condition of no difference (`within`) divides the chart's reference by one of its
+    variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ, none is
+    returned: one picture cannot show both.
     """
     claims = list(claims)
     return {name: _with_margins(name, entry, claims) for name, entry in experiments.items()}
@@ -41,9 +41,9 @@ def _with_margins(name: str, entry: Mapping[str, Any], claims: list[Claim]) -> M
 def _margin(
     chart: Mapping[str, Any], entry: Mapping[str, Any], conditions: Iterable[tuple[str, Condition]]
 ) -> dict[str, Any] | None:
-    """Return `low`, `high`, the series that they are about and the claims that state them.
+    """Return `low`, `high`, the series that they apply to and the claims that state them.
 
-    None where no claim does, or where two differ.
+    None if no claim states them, or if two differ.
     """
     stated: dict[tuple[float, float], list[tuple[str, str]]] = {}
     for claim, condition in conditions:
@@ -62,14 +62,14 @@ def _margin(
 
 
 def _says_no_difference(condition: Condition | Count) -> bool:
-    """Tell whether a condition is about one ratio, which it says to be 1 within a margin."""
+    """Return whether a condition says that one ratio is 1 within a margin."""
     return isinstance(condition, Condition) and condition.region.equivalence and len(condition.terms) == 2
 
 
 def _as_drawn(condition: Condition, chart: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[str, Region] | None:
     """Return the series that a condition compares with the reference, and its region as the chart draws it.
 
-    None where the chart does not draw what it compares.
+    None if the chart does not draw what it compares.
     """
     if condition.metric != chart.get("column"):
         return None

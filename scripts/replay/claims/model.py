@@ -1,4 +1,4 @@
-"""What a claim is: typed values, no I/O."""
+"""The types of claims; no I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECIDES_ANY, DECIDES_REFUTATION = "any", "refutation"
 
 @dataclass(frozen=True)
 class Selector:
-    """A variant's cells at some levels; the product of the levels is averaged on the logarithm."""
+    """A variant's cells at some levels; all combinations of the levels are averaged on the logarithm."""
 
     variant: str
     levels: Mapping[str, tuple[Any, ...]]
@@ -33,22 +33,22 @@ class Selector:
 
 @dataclass(frozen=True)
 class Region:
-    """Where a ratio has to lie. `equivalence` marks a claim of no difference, which needs its own test."""
+    """The region that a ratio must be in. `equivalence` marks a claim of no difference, which has its own test."""
 
     low: float | None
     high: float | None
     equivalence: bool = False
 
     def contains(self, low: float, high: float) -> bool:
-        """Tell whether the whole interval lies inside."""
+        """Return whether the whole interval is inside."""
         return (self.low is None or low > self.low) and (self.high is None or high < self.high)
 
     def excludes(self, low: float, high: float) -> bool:
-        """Tell whether the whole interval lies outside."""
+        """Return whether the whole interval is outside."""
         return (self.low is not None and high < self.low) or (self.high is not None and low > self.high)
 
     def text(self) -> str:
-        """Return the region as a person writes it."""
+        """Return the region as text."""
         if self.low is not None and self.low == self.high:
             return f"exactly {self.low:g}"
         if self.low is None:
@@ -62,8 +62,8 @@ class Region:
 class Condition:
     """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector.
 
-    `says` may name columns of tidy.csv in braces; what the data set states stands there in a finding. `better` is the
-    metric's: "higher" or "lower".
+    `says` may name columns of tidy.csv in braces; a finding replaces them with the data set's values. `better` belongs
+    to the metric: "higher" or "lower".
     """
 
     name: str
@@ -76,10 +76,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Count:
-    """Cells of which each has to count exactly `equals`, in every block.
+    """Cells that must all have exactly the count `equals`, in every block.
 
-    A count is no sample of noise: it is compared as it is, without an interval. And one of 0 has no logarithm, so that
-    no ratio could say it.
+    A count is not noisy: it is compared directly, without an interval. A count of 0 has no logarithm, so a ratio could
+    not express it.
     """
 
     name: str
@@ -90,13 +90,13 @@ class Count:
 
     @property
     def region(self) -> Region:
-        """The one number that it may be."""
+        """The only allowed number."""
         return Region(self.equals, self.equals)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence with its conditions; all of them have to be held.
+    """A sentence with its conditions; all of them must be held.
 
     `chart` is `<experiment>/<aggregate>`, the chart that draws it, or None.
     """
@@ -121,11 +121,11 @@ class Book:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a data set says of one condition.
+    """A data set's finding for one condition.
 
-    `low` and `high` bound the 95 % interval; None where there is none. `blocks` holds each block's own estimate, by the
-    block's number; `estimate` is their geometric mean. Of a count, `low` and `high` are the least and the greatest that
-    was counted; `estimate`, and each block's own, is the count that is furthest from the one that is claimed.
+    `low` and `high` bound the 95 % interval; None if there is none. `blocks` holds each block's own estimate, by block
+    number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and largest count;
+    `estimate`, and each block's own, is the count that differs most from the claimed one.
     """
 
     condition: Condition | Count
@@ -142,7 +142,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a data set says of a claim."""
+    """A data set's verdict on a claim."""
 
     claim: Claim
     verdict: str
@@ -152,9 +152,9 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What a data set says of every claim.
+    """A data set's verdict on every claim.
 
-    `altered` says that it is a copy whose raw output is not as measured; "" where it is as measured.
+    `altered` says that it is a copy whose raw output was changed; "" if it is unchanged.
     """
 
     data_set: str
@@ -163,5 +163,5 @@ class Assessment:
     judgements: tuple[Judgement, ...]
 
     def of(self, experiments: Collection[str]) -> Assessment:
-        """Return the same with the claims of these experiments only."""
+        """Return the same with only the claims of these experiments."""
         return replace(self, judgements=tuple(one for one in self.judgements if one.claim.experiment in experiments))

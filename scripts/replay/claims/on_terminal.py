@@ -1,4 +1,4 @@
-"""The verdicts on a terminal: the same words as in a pipe, in columns that fit it."""
+"""The verdicts on a terminal: the same words as in a pipe, in columns that fit its width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STYLES = {"held": "green", "refuted": "bold red", "inconclusive": "yellow"}
 
 
 def print_assessment(assessment: Assessment, console: Console) -> None:
-    """Print each claim: its verdict, its sentence, and below it the reason."""
+    """Print each claim: its verdict, its sentence, and the reason below."""
     for line in altered_line(assessment):
         console.print(Text(line, "bold red"), soft_wrap=True)
     rows = [

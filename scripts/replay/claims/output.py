@@ -14,12 +14,12 @@ from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Condition, Count
 
 #: Wide enough for every verdict, in text as on a terminal.
 VERDICT_WIDTH = 20
-NO_CLAIM = "no claim speaks of these experiments"
+NO_CLAIM = "no claim is about these experiments"
 COLUMNS = ("id", "condition", "estimate", "low", "high", "n", "region", "condition_verdict", "verdict", "reason")
 
 
 def as_document(assessment: Assessment) -> dict[str, Any]:
-    """Return what claims.json holds. Estimates have six significant digits; no clock, no host."""
+    """Return the content of claims.json. Estimates have six significant digits; no time, no host."""
     return {
         "schema_version": 2,
         "data_set": assessment.data_set,
@@ -66,12 +66,12 @@ def _finding(found: Finding) -> dict[str, Any]:
 
 
 def kind_of(condition: Condition | Count) -> str:
-    """Return what a condition compares: `ratio`, or `count` for what is compared exactly."""
+    """Return what a condition compares: `ratio`, or `count` for exact comparison."""
     return "count" if isinstance(condition, Count) else "ratio"
 
 
 def six_digits(value: float | None) -> float | None:
-    """Return a number as the files hold it, with six significant digits."""
+    """Return a number for the files, with six significant digits."""
     return None if value is None else float(f"{value:.6g}")
 
 
@@ -83,7 +83,7 @@ def as_json(assessment: Assessment) -> str:
 def as_csv(assessment: Assessment) -> str:
     """Return the text of claims.csv: one row per condition, or per claim where it has none.
 
-    Of an altered data set every row says so in a last column, `altered`.
+    For an altered data set every row says so in a last column, `altered`.
     """
     mark = (("altered",), ("true",)) if assessment.altered else ((), ())
     out = io.StringIO()
@@ -111,7 +111,7 @@ def _empty(value: float | None) -> str:
 
 
 def altered_line(assessment: Assessment) -> list[str]:
-    """Return the line that any text about an altered data set begins with; none where it is as measured."""
+    """Return the first line of any text about an altered data set; none if the data set is unchanged."""
     return [f"ALTERED DATA: {assessment.data_set} is {assessment.altered}"] if assessment.altered else []
 
 
@@ -128,5 +128,5 @@ def as_table(assessment: Assessment, width: int = 100) -> str:
 
 
 def heading_of(one: Judgement) -> str:
-    """Return a claim as a person reads it: its sentence, where that is from, and its name."""
+    """Return a claim for people: its sentence, the sentence's source, and its name."""
     return f"{one.claim.sentence} ({one.claim.source}, {one.claim.id})"

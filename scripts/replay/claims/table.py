@@ -1,4 +1,4 @@
-"""What claims read: the used rows of one experiment's tidy.csv, and what these state. Pure."""
+"""The input of claims: the used rows of one experiment's tidy.csv, and what they state. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Table:
         return sorted({key[0] for key in self.rows})
 
     def find(self, block: int, selector: Selector) -> list[Row] | None:
-        """Return a block's rows of the selector, one a point, or None when one is missing."""
+        """Return a block's rows for the selector, one for each point, or None if one is missing."""
         found = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
         return None if any(row is None for row in found) else found
 
@@ -44,7 +44,7 @@ def _text(level: Any) -> str:
 
 
 def filled(says: str, rows: Sequence[Row]) -> str:
-    """Put what the rows state in place of the columns that `says` names; a question mark where they state nothing."""
+    """Replace the columns named in `says` with the rows' values, or with a question mark if they have none."""
 
     def stated(match: re.Match[str]) -> str:
         values = dict.fromkeys(str(row[match[1]]) for row in rows if row.get(match[1]) not in (None, ""))

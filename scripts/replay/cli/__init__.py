@@ -1,1 +1,1 @@
-"""The command `replay`: its grammar, and who runs what. Everything here needs the standard library only."""
+"""The `replay` command: its grammar and its subcommands. Everything here needs only the standard library."""

@@ -1,4 +1,4 @@
-"""Every command of `replay`, in the order of its help, and what of this machine each one needs."""
+"""Every subcommand of `replay`, in the order of the help, and what each one needs on this machine."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from replay.derive.arguments import COMMAND as DERIVE
 from replay.measure.arguments import COMMAND as MEASURE
 from replay.owned.arguments import COMMAND as CLEAN
 from replay.preflight.arguments import COMMAND as PREFLIGHT
+from replay.raw.arguments import COMMAND as RAW
 from replay.sandbox.arguments import COMMAND as SANDBOX
 
 #: What `scripts/setup --for LEVEL` provides in a checkout; NOTHING needs no more than a Python.
@@ -34,7 +35,7 @@ def _sandbox(options: argparse.Namespace) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """A command, and the level of the set-up that it needs with the options that were given."""
+    """A command, and the level of set-up that it needs with the given options."""
 
     command: Command
     level: Callable[[argparse.Namespace], str]
@@ -50,5 +51,6 @@ COMMANDS = {
         Entry(CLAIMS, _derive),
         Entry(CLEAN, _cluster),
         Entry(SANDBOX, _sandbox),
+        Entry(RAW, _derive),
     )
 }

@@ -1,4 +1,4 @@
-"""`replay init`: a project that can be measured at once, made from the files that come with the program."""
+"""`replay init`: creates a project that is ready to measure, from the files that come with the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from replay.base.paths import program_file
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the files, and say what comes next. Raises ConfigurationError where one of them exists."""
+    """Write the files, and print the next steps. Raises ConfigurationError if one of them exists."""
     folder = Path(options.directory)
     for path in write_project(folder):
         print(f"wrote {folder / path}")
@@ -30,18 +30,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def write_project(folder: Path) -> list[Path]:
-    """Write a first site and experiment below `folder`; return their paths relative to it.
+    """Write a first site and experiment into `folder`; return their paths relative to it.
 
-    Raises ConfigurationError naming the files that exist already: then nothing is written. A folder or file that cannot
-    be made is named, too.
+    Raises ConfigurationError naming the files that exist already, and then writes nothing; or naming a folder or file
+    that cannot be created.
     """
     templates = program_file("templates")
     wanted = sorted(path.relative_to(templates) for path in templates.rglob("*.yaml"))
     if there := [path for path in wanted if os.path.lexists(folder / path)]:
         raise ConfigurationError(
-            f"nothing was written, because this would overwrite {', '.join(map(str, there))}",
+            f"nothing was written, because that would overwrite {', '.join(map(str, there))}",
             where=folder,
-            next_step="name another folder, or move these files away first",
+            next_step="choose another folder, or move these files away first",
         )
     for path in wanted:
         target = folder / path
@@ -51,6 +51,6 @@ def write_project(folder: Path) -> list[Path]:
                 file.write((templates / path).read_bytes())
         except OSError as error:
             raise ConfigurationError(
-                f"cannot be written: {error.strerror}", where=target, next_step="choose a folder that you may write to"
+                f"cannot be written: {error.strerror}", where=target, next_step="choose a folder that you can write to"
             ) from error
     return wanted

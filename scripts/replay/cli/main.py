@@ -18,7 +18,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 0 done, 2 wrong use, 130 interrupted, else see the message."""
+    """Run the command line; return its exit status: 0 done, 2 wrong usage, 130 interrupted, else see the message."""
     remember_call(sys.argv[0])
     words = sys.argv[1:] if arguments is None else list(arguments)
     parser = whole_grammar()
@@ -45,12 +45,12 @@ def whole_grammar() -> Parser:
     """Return the parser of every command."""
     parser = Parser(
         prog=called_as(),
-        description="Measure a Ceph cluster, derive tables from what was measured, and judge claims by them.",
+        description="Measure a Ceph cluster, derive tables from the results, and check claims against them.",
         epilog=f"{replay_command('COMMAND', '--help')} lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"replay {version()}")
-    parser.add_argument("--completion", choices=SHELLS, help="print the completion script of a shell, to be sourced")
-    # For the script ./replay of a checkout, which sets up what a command needs before it runs it.
+    parser.add_argument("--completion", choices=SHELLS, help="print a completion script for your shell to source")
+    # For a checkout's ./replay script, which sets up what a command needs before it runs the command.
     parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)
     # For scripts/npm/tasks.mjs, which looks for those that npm has taken as its own.
     parser.add_argument("--options-of", choices=tuple(COMMANDS), help=argparse.SUPPRESS)

@@ -1,1 +1,1 @@
-"""Asking Ceph: sites, sessions, health, mirroring, placement."""
+"""Queries Ceph: sites, sessions, health, mirroring, placement."""

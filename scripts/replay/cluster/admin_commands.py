@@ -1,8 +1,8 @@
-"""The exact commands by which an administrator gives Replay what a site's file names. Nothing here runs them.
+"""The commands with which an administrator gives Replay what a site's file names. Nothing here runs them.
 
-They only add. What preflight knows is old by the time they are pasted, and of a site that it could not look at it knows
-nothing. So each of them looks again by itself, and changes no user, keyring, pool, mirroring mode, peer, site name or
-daemon that is there. They are POSIX shell, without comments (an interactive zsh takes none).
+They only add. Preflight's knowledge is outdated when they are pasted, and it knows nothing about a site that it could
+not inspect. So each command checks again by itself, and never changes an existing user, keyring, pool, mirroring mode,
+peer, site name or daemon. They are POSIX shell without comments (an interactive zsh does not accept any).
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _POOL_DELETE = ("osd pool delete", "osd crush rule rm", "osd erasure-code-profil
 
 
 def administrator(cluster: Cluster) -> Cluster:
-    """Return the cluster as its administrator reaches it, with the keyring that lies beside its conf by the usual name.
+    """Return the cluster as its administrator reaches it, with the keyring of the usual name next to its conf.
 
-    Where none lies there, ceph looks for one by itself.
+    If there is none, ceph looks for one itself.
     """
     keyring = cluster.conf.with_name(f"{cluster.conf.stem}.{ADMINISTRATOR}.keyring")
     return replace(cluster, client=ADMINISTRATOR, keyring=keyring if os.path.lexists(keyring) else None)
 
 
 def user(site: Site) -> list[str]:
-    """Return the command that makes the site's user and its keyring; none where that keyring is there already."""
+    """Return the command that creates the site's user and its keyring; none if that keyring exists."""
     osd = ", ".join(_profile(pool) for pool in site.pools.all())
     mgr = ", ".join(dict.fromkeys(f"profile rbd pool={pool.name}" for pool in site.pools.all()))
     return _user(site.primary, {"mon": _monitor_capabilities(site), "osd": osd, "mgr": mgr})
 
 
 def second_user(site: Site) -> list[str]:
-    """Return the command that makes the user on the second cluster, which only reads and removes copies' remains."""
+    """Return the command that creates the user on the second cluster, which only reads and removes leftover copies."""
     if (second := site.second_site) is None:
         return []
     profile = f"profile rbd pool={second.pool}"
@@ -48,10 +48,10 @@ def second_user(site: Site) -> list[str]:
 
 
 def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> list[str]:
-    """Return the command that makes a pool: replicated by device class, or erasure-coded with overwrites.
+    """Return the command that creates a pool: replicated by device class, or erasure-coded with overwrites.
 
-    It does nothing where a pool of that name exists, or where the cluster does not say that there is none: on a pool
-    that is there, `pool create` succeeds, and what follows would change it.
+    It does nothing if a pool of that name exists, or if the cluster does not confirm that there is none: `pool create`
+    succeeds on an existing pool, and the next commands would change it.
     """
     ceph = _program("ceph", cluster)
     name, pg_num, steps = wanted.name, wanted.pg_num or 32, []
@@ -76,27 +76,27 @@ def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> list[
 
 
 def second_pool(site: Site) -> list[str]:
-    """Return the command that makes the data pool's namesake on the second cluster, as that cluster makes pools."""
+    """Return the command that creates the data pool's counterpart on the second cluster, with its defaults."""
     if (second := site.second_site) is None:
         return []
     return pool(second.cluster, replace(site.pools.data, replicas=None, device_class=None))
 
 
 def initialise(cluster: Cluster, wanted: Pool) -> list[str]:
-    """Return the command that makes a pool one for block devices; `rbd` refuses it on a pool of another application."""
+    """Return the command that initialises a pool for block devices; `rbd` refuses pools of other applications."""
     return [f"{_program('rbd', cluster)} pool init {wanted.name}"]
 
 
 def namespace(cluster: Cluster, wanted: Pool) -> list[str]:
-    """Return the command that makes the pool's namespace; it fails where there is one."""
+    """Return the command that creates the pool's namespace; it fails if the namespace exists."""
     return [f"{_program('rbd', cluster)} namespace create --pool {wanted.name} --namespace {wanted.namespace}"]
 
 
 def mirroring(site: Site) -> list[str]:
     """Return the commands that mirror the data pool, image by image, from the first cluster to the second.
 
-    A pool that mirrors already keeps its mode and its peers. Neither cluster is given a site name: it is the whole
-    cluster's, and without one Ceph takes the fsid. The token goes from one program to the other and into no file.
+    A pool that already mirrors keeps its mode and its peers. The commands set no site name: it belongs to the whole
+    cluster, and without one Ceph uses the fsid. The token goes directly from one program to the other.
     """
     if (second := site.second_site) is None:
         return []
@@ -115,9 +115,9 @@ def mirroring(site: Site) -> list[str]:
 
 
 def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph")) -> list[str]:
-    """Return the commands that start a mirror daemon on the second cluster: by cephadm, and where packages brought it.
+    """Return the commands that start a mirror daemon on the second cluster: with cephadm, or from packages.
 
-    The second one is for a host of that cluster, whose own configuration lies in `folder`; it does nothing elsewhere.
+    The second command is for a host of that cluster with its own configuration in `folder`; elsewhere it does nothing.
     """
     ceph = _program("ceph", second)
     keyring = f"{shlex.quote(str(folder))}/ceph.client.$id.keyring"
@@ -138,7 +138,7 @@ def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph"
 
 
 def everything(site: Site) -> list[str]:
-    """Return all commands that a site needs from nothing, those for both clusters."""
+    """Return all commands for setting up a site from scratch, for both clusters."""
     commands = []
     for each in site.pools.all():
         if not each.create:
@@ -147,9 +147,9 @@ def everything(site: Site) -> list[str]:
 
 
 def second_site(site: Site) -> list[str]:
-    """Return all commands that the second cluster needs from nothing, but for the mirror daemon.
+    """Return all commands for setting up the second cluster from scratch, except for the mirror daemon.
 
-    Whether one runs is seen only where the cluster can be asked. None where the site's file does not allow its use.
+    Whether a daemon runs is only known if the cluster answers. None if the site's file does not allow its use.
     """
     if "second_site" not in site.allows:
         return []
@@ -157,9 +157,9 @@ def second_site(site: Site) -> list[str]:
 
 
 def _user(cluster: Cluster, capabilities: dict[str, str]) -> list[str]:
-    """Return the command that makes a user and its keyring.
+    """Return the command that creates a user and its keyring.
 
-    Ceph refuses `get-or-create` for a user that has other capabilities, and `-o` would have emptied the file by then.
+    Ceph refuses `get-or-create` for a user with other capabilities, but `-o` would already have emptied the file.
     """
     if cluster.keyring is None or os.path.lexists(cluster.keyring):
         return []
@@ -169,9 +169,9 @@ def _user(cluster: Cluster, capabilities: dict[str, str]) -> list[str]:
 
 
 def _new_keyring(made: str, keyring: str, indented: str = "") -> str:
-    """Return the command that writes what another one prints to a file that must not exist, for its owner alone.
+    """Return a command that writes another command's output to a new file that only its owner can read.
 
-    It is written when all is printed: a command that fails leaves no empty keyring.
+    It writes the file at the end, so a failing command leaves no empty keyring.
     """
     lines = ("(umask 077 && set -o noclobber &&", f"key=$({made}) &&", f"printf '%s\\n' \"$key\" > {keyring})")
     return f"\n{indented}  ".join(lines)
@@ -187,7 +187,7 @@ def _program(name: str, cluster: Cluster) -> str:
 
 
 def _profile(wanted: Pool) -> str:
-    # Who makes a pool also makes its namespace, which takes the whole pool.
+    # Creating a pool includes creating its namespace, which needs the whole pool.
     inside = f" namespace={wanted.namespace}" if wanted.namespace and not wanted.create else ""
     return f"profile rbd pool={wanted.name}{inside}"
 

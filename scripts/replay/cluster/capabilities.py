@@ -23,15 +23,15 @@ LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def missing(requires: Iterable[str], site: Site) -> list[tuple[str, str]]:
-    """Return (word, why) for each required word that the site lacks, in the order asked."""
+    """Return (word, why) for each required word that the site lacks, in the given order."""
     return [(word, why) for word in dict.fromkeys(requires) if (why := _why_missing(word, site))]
 
 
 def require(site: Site, word: str, fsid: str) -> None:
-    """Raise RefusedError unless `word` may be used on the live cluster `fsid` (as its monitors say it).
+    """Raise RefusedError unless `word` may be used on the live cluster `fsid` (from its monitors).
 
-    Code that changes weights, affinity or an OSD's configuration calls this last thing before it acts: what a site file
-    or a ceph.conf says about the cluster's identity is not enough for those.
+    Code that changes weights, affinity or an OSD's configuration calls this right before it acts: for those, a site
+    file or a ceph.conf is not enough to identify the cluster.
     """
     why = _why_missing(word, site)
     if why is None and word in OWN_CLUSTER_ONLY and not sandbox_record.owns_fsid(fsid):

@@ -1,4 +1,4 @@
-"""The limits that a site sets to a run, and whether one is reached. Pure; figures come from Ceph's own answers."""
+"""A site's limits for a run, and whether one has been reached. Pure; figures come from Ceph's own answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from replay.cluster.health import recovering, slow_operations
 class Ceilings:
     """What a run must not exceed. None means that the site sets no limit.
 
-    `rate_bytes_per_second` limits what one image's client may ask for, also while the image is filled;
+    `rate_bytes_per_second` limits one image's client, also while the image is filled;
     `bytes_written_to_media_per_run` what the run may write to all OSDs together; `fullest_osd_fraction` how full the
     fullest OSD may be (0 to 1); `tenant_latency_seconds` the slowest OSD's commit latency, `slow_operations` their
     number; `recovery` tolerates recovery while a set runs.
@@ -27,19 +27,19 @@ class Ceilings:
     recovery: bool = False
 
     def client_options(self) -> dict[str, str]:
-        """Return librbd's settings that hold an image to the rate; they are part of a cell's identity."""
+        """Return librbd's settings that limit an image to the rate; they are part of a cell's identity."""
         if self.rate_bytes_per_second is None:
             return {}
         return {"rbd_qos_bps_limit": str(max(1, int(self.rate_bytes_per_second)))}
 
 
 #: What to do where the bytes of a run are used up.
-RAISE_IT = "what is finished is kept; raise the ceiling and run measure again, or begin another run with another --data"
+RAISE_IT = "finished sets are kept; raise the ceiling and run measure again, or start a new run with another --data"
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A ceiling that is reached: a slug, and a sentence with the figure and the limit."""
+    """A ceiling that has been reached: a slug, and a sentence with the figure and the limit."""
 
     reason: str
     detail: str
@@ -56,11 +56,11 @@ def check(
     bytes_added_by_next_set: float = 0.0,
     next_set: str = "the next set",
 ) -> list[Stop]:
-    """Return the ceilings that are reached, given what is known (`ceph status`, `osd df`, `osd perf`, parsed).
+    """Return the ceilings that have been reached, from parsed answers (`ceph status`, `osd df`, `osd perf`).
 
     `bytes_written_to_media` is what this run wrote so far, `bytes_of_next_set` what it is about to write to media: a
-    set that would pass the ceiling is not begun. `bytes_added_by_next_set` is the part of it that takes room which was
-    free (overwriting an image does not). What is not given is not judged.
+    set that would exceed the ceiling is not started. `bytes_added_by_next_set` is the part of it that takes free space
+    (overwriting an image does not). Missing arguments are not checked.
     """
     stops = []
     limit = ceilings.bytes_written_to_media_per_run

@@ -1,4 +1,4 @@
-"""The ceph.conf of a tool that takes Ceph's options from nowhere else, such as fio's rbd engine."""
+"""The ceph.conf for a tool that has no other way to get Ceph's options, such as fio's rbd engine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from replay.cluster.cluster import Cluster
 def client_conf(site_conf: str, client: str, keyring: PurePath | None, options: Mapping[str, str]) -> str:
     """Return the site's configuration with a client's section after it.
 
-    Ceph joins sections of one name, the last word counts, and the section of the client's full name wins over
-    `[client]` and `[global]`.
+    Ceph merges sections of the same name, the last value wins, and the section with the client's full name takes
+    precedence over `[client]` and `[global]`.
     """
     lines = [f"{name} = {value}" for name, value in sorted(options.items())]
     if keyring is not None:

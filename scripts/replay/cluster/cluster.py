@@ -24,8 +24,8 @@ class CephCommandError(ReplayError):
 class Cluster:
     """How to reach one cluster as one client.
 
-    `client` is the full entity name (`client.replay`). No command is ever run without a bound in time: an unreachable
-    monitor makes Ceph's tools wait for ever.
+    `client` is the full entity name (`client.replay`). Every command has a timeout: an unreachable monitor makes Ceph's
+    tools wait forever.
     """
 
     conf: Path

@@ -1,4 +1,4 @@
-"""Whether a cluster is fit to be measured, from what `ceph status` says. Pure."""
+"""Whether a cluster is fit to be measured, according to `ceph status`. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# A run on such a cluster measures its trouble, or adds to it.
+# A run on such a cluster would measure its problems, or add to them.
 REFUSED_CODES = frozenset(
     {
         "PG_AVAILABILITY",
@@ -31,7 +31,7 @@ REFUSED_CODES = frozenset(
         "SLOW_OPS",
         "REQUEST_SLOW",
         "REQUEST_STUCK",
-        # Without a manager, statistics of use and of placement groups stand still: ceilings would be blind.
+        # Without a manager, usage and placement group statistics are frozen, and ceilings cannot be checked.
         "MGR_DOWN",
     }
 )
@@ -88,10 +88,10 @@ HARMLESS_CODES = frozenset(
     }
 )
 
-# Flags of the OSD map that stop or distort clients' input and output; noout, noscrub and the like do not.
+# Flags of the OSD map that stop or distort client I/O; noout, noscrub and the like do not.
 _REFUSED_FLAGS = frozenset({"full", "pauserd", "pausewr", "pauserec", "noup"})
 
-# What a placement group may do and still be called idle; a measured cluster scrubs and trims snapshots.
+# What an idle placement group may do; a measured cluster scrubs and trims snapshots.
 _HARMLESS_PG_WORDS = frozenset({"active", "clean", "scrubbing", "deep", "snaptrim", "snaptrim_wait", "remapped"})
 
 
@@ -110,15 +110,15 @@ class Verdict:
         return not self.refuse
 
     def sentence(self) -> str:
-        """Why measuring is refused, on one line; empty when it is not."""
+        """Why measuring is refused, on one line; empty if it is not."""
         return "; ".join(f"{code}: {message}" for code, message in self.refuse)
 
 
 def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None) -> Verdict:
     """Judge `ceph status` (parsed JSON); `detail`, the parsed `ceph health detail`, adds names to the messages.
 
-    A muted code is judged like any other: muting changes what is shown, not what is so. A warning that is not known
-    here lets the run go on and is recorded; an error that is not known refuses it.
+    A muted code counts like any other: muting hides a problem but does not solve it. An unknown warning is recorded and
+    does not stop the run; an unknown error does.
     """
     health = status.get("health", {})
     checks: Mapping[str, Any] = health.get("checks", {})
@@ -142,7 +142,7 @@ def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None)
 
 
 def recovering(status: Mapping[str, Any]) -> bool:
-    """Whether objects are being recovered or moved, or wait for it."""
+    """Whether objects are being recovered or moved, or are waiting for that."""
     return bool(_recovery(status)) or any(
         word in state["state_name"]
         for state in status.get("pgmap", {}).get("pgs_by_state", ())

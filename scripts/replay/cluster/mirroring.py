@@ -1,4 +1,4 @@
-"""What the mirror daemon did, by its own counters, and waits until it has caught up.
+"""The mirror daemon's own counters, and waits until it has caught up.
 
 `rbd mirror image status` lags by up to half a minute and says "0 behind" while entries are still replayed. The daemon's
 admin socket is live, and a snapshot's `complete` flag on the other side is exact: waits use these.

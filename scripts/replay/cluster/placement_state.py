@@ -1,7 +1,7 @@
-"""Where a cluster's placement groups are, and waiting until they are where the monitors want them.
+"""Where a cluster's placement groups are, and waits until they are where the monitors want them.
 
-The manager learns of placement groups seconds late: right after a change it still calls everything clean. So its answer
-counts only where it agrees with the monitors' map, group by group, and where it knows of every object.
+The manager learns about placement groups seconds late: right after a change it still reports everything as clean. So
+its answer counts only if it agrees with the monitors' map, group by group, and if it knows every object.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asks a Prometheus server, and reads its answers strictly. Only queries: nothing on the server changes.
+"""Queries a Prometheus server, and reads its answers strictly. Changes nothing on the server.
 
 The form of the answers: https://prometheus.io/docs/prometheus/latest/querying/api/ (API v1).
 """
@@ -100,7 +100,7 @@ class PrometheusClient:
                 body = answer.read(LARGEST_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as error:
             said = _error_in(error.read(4096))
-            hint = "look at prometheus.user and password_file" if error.code in (401, 403) else "look at its log"
+            hint = "check prometheus.user and password_file" if error.code in (401, 403) else "check its log"
             raise NoAnswerError(
                 f"answered {error.code} to {query!r}{': ' + said if said else ''}",
                 where=self.source.url,
@@ -111,13 +111,13 @@ class PrometheusClient:
             raise NoAnswerError(
                 f"does not answer: {reason}",
                 where=self.source.url,
-                next_step="look whether this machine reaches it, or leave prometheus out of the site's file",
+                next_step="check that this machine can reach it, or remove prometheus from the site's file",
             ) from error
         if len(body) > LARGEST_ANSWER_BYTES:
             raise PrometheusError(
                 f"answered {query!r} with more than {LARGEST_ANSWER_BYTES >> 20} MiB",
                 where=self.source.url,
-                next_step="set prometheus.labels, so that only this cluster's series are asked for",
+                next_step="set prometheus.labels to select only this cluster's series",
             )
         return body
 
@@ -128,7 +128,7 @@ class PrometheusClient:
             password = self.source.password_file.read_text(encoding="utf-8").rstrip("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise PrometheusError(
-                f"its password cannot be read: {error}",
+                f"cannot read its password: {error}",
                 where=self.source.password_file,
                 next_step="correct prometheus.password_file in the site's file",
             ) from error
@@ -200,10 +200,10 @@ def _result_in(body: bytes, kind: str, shape: type) -> Any:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PrometheusError(
             f"its answer is not one of the API of Prometheus: {body[:200]!r}",
-            next_step="give the address of Prometheus itself as prometheus.url, not that of a dashboard",
+            next_step="set prometheus.url to the address of Prometheus itself, not of a dashboard",
         ) from error
     if found != kind or not isinstance(result, shape):
-        raise PrometheusError(f"its answer is a {found}, where a {kind} was asked for")
+        raise PrometheusError(f"its answer is a {found}, but a {kind} was requested")
     return result
 
 

@@ -1,4 +1,4 @@
-"""Where a sandbox keeps its files. One class knows every path; nothing else builds one."""
+"""Where a sandbox keeps its files. One class knows every path; no other code builds one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def default_directory(name: str = "default") -> Path:
     """
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
         raise ConfigurationError(
-            f"{name!r} is not a sandbox's name", next_step="use letters, digits, dots, dashes and underscores"
+            f"{name!r} is not a valid sandbox name", next_step="use letters, digits, dots, dashes and underscores"
         )
     if name == "default" and (override := os.environ.get("REPLAY_SANDBOX_DIR")):
         return Path(override).resolve()

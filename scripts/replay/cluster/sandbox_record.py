@@ -1,4 +1,4 @@
-"""`sandbox.json`: what a sandbox consists of, for other code. Reading it never talks to a daemon."""
+"""`sandbox.json`: the parts of a sandbox, for other code. Reading it never contacts a daemon."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA_VERSION = 1
 
 
 class SandboxError(ReplayError):
-    """The sandbox cannot be started, stopped or read; says what to do."""
+    """The sandbox cannot be started, stopped or read; the error says what to do."""
 
 
 @dataclass
@@ -141,7 +141,7 @@ def load(directory: Path | str | None = None) -> Sandbox:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SandboxError(
-            "no sandbox here", where=folder, next_step=f"run {replay_command('sandbox', 'up')}"
+            "there is no sandbox here", where=folder, next_step=f"run {replay_command('sandbox', 'up')}"
         ) from None
     except (OSError, ValueError) as error:
         raise IncompatibleStateError(f"unreadable: {error}", where=path, next_step=_start_again()) from error
@@ -155,7 +155,7 @@ def _start_again() -> str:
 def _parse(document: Any, path: Path) -> Sandbox:
     if not isinstance(document, dict) or document.get("schema_version") != SCHEMA_VERSION:
         raise IncompatibleStateError(
-            "made by another version of Replay's sandbox", where=path, next_step=_start_again()
+            "another version of Replay created this sandbox", where=path, next_step=_start_again()
         )
     try:
         clusters = {}

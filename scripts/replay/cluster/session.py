@@ -1,8 +1,8 @@
-"""Ask a cluster's monitors many small questions cheaply, over one connection that stays open.
+"""Sends many small queries to a cluster's monitors cheaply, over one connection that stays open.
 
-Each start of the `ceph` program costs a third of a second of CPU, which a measurement would see. A session keeps one
-child process (`session_server.py`, on the system's Python, which has Ceph's `rados` module) and costs milliseconds per
-question. Where that module is missing the session falls back to the `ceph` program and says so in `.transport`.
+Each start of the `ceph` program costs a third of a second of CPU, which would show in a measurement. A session keeps
+one child process (`session_server.py`, on the system's Python, which has Ceph's `rados` module) and costs milliseconds
+for each query. Without that module the session falls back to the `ceph` program and says so in `.transport`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class _ModuleMissingError(Exception):
 class MonitorSession:
     """A connection to one cluster as one client. Safe to use from several threads; use it as a context manager.
 
-    Nothing is started before the first command. A child that died is replaced at the next command; one that does not
-    answer in time is killed, and the command raises CephCommandError.
+    The first command starts the child. A dead child is replaced at the next command; one that does not answer in time
+    is killed, and the command raises CephCommandError.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class MonitorSession:
         argv = [str(self._python), "-I", str(SERVER), str(self.cluster.conf), self.cluster.client]
         argv += [str(self.cluster.keyring or ""), f"{self._connect_timeout_seconds:g}"]
         try:
-            # A session of its own: Ctrl-C must not take away the connection that the clean-up needs.
+            # A separate session: Ctrl-C must not close the connection that the clean-up needs.
             self._child = subprocess.Popen(
                 argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, start_new_session=True
             )

@@ -1,1 +1,1 @@
-"""What people wrote under `config/`, checked."""
+"""Reads and checks the files that people write under `config/`."""

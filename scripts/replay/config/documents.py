@@ -1,4 +1,4 @@
-"""Read a YAML file and check it against a JSON Schema; every error names file, line, key and what was expected."""
+"""Reads a YAML file and checks it against a JSON Schema; every error names file, line, key and the expected value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from replay.base.errors import ConfigurationError
 KeyPath = tuple[str | int, ...]
 
 
-class _Loader(yaml.SafeLoader):
+# libyaml parses ten times as fast as Python does; PyYAML comes without it on rare platforms.
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """YAML 1.2's plain scalars: `22:00`, `on`, `no` and dates stay text; `1e6` is a number."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 (as PyYAML declares it)
@@ -38,7 +39,7 @@ for _tag, _pattern, _first in (
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file: its data, and on which line each key stands."""
+    """A parsed file: its data, and the line of each key."""
 
     path: Path
     data: Any
@@ -53,7 +54,7 @@ class Document:
 
 
 def load_document(path: Path) -> Document:
-    """Parse a YAML file. Raises ConfigurationError when it is missing, is no YAML, or says a key twice."""
+    """Parse a YAML file. Raises ConfigurationError if it is missing, is not YAML, or repeats a key."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -72,7 +73,7 @@ def load_document(path: Path) -> Document:
         raise ConfigurationError(
             f"is not valid YAML: {error.problem}",
             where=f"{path}:{line}",
-            next_step="check indentation and quotes there",
+            next_step="check the indentation and quotes there",
         ) from error
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigurationError(f"is not valid YAML: {error}", where=path) from error
@@ -87,30 +88,30 @@ def load_validated(path: Path, schema_path: Path) -> dict[str, Any]:
 
 
 def load_validated_document(path: Path, schema_path: Path) -> Document:
-    """As `load_validated`, with the lines, for a reader that checks more than a schema can."""
+    """Like `load_validated`, but with line numbers, for callers that check more than a schema can."""
     document = load_document(path)
     validate(document, _schema(schema_path))
     return document
 
 
 class _Values(Document):
-    """Values that stand in no file: `path` is what to call their place."""
+    """Values that are not in a file: `path` is a name for their source."""
 
     def where(self, *keys: str | int) -> str:
         return str(self.path)
 
 
 def validate_values(values: Mapping[str, Any], where: str, schema_path: Path) -> None:
-    """Check values that stand in no file, such as those of a command line; raises ConfigurationError."""
+    """Check values that are not in a file, such as command-line values; raises ConfigurationError."""
     validate(_Values(Path(where), values, {}), _schema(schema_path))
 
 
 def validate(document: Document, schema: Mapping[str, Any]) -> None:
-    """Raise one ConfigurationError that names every violation (the first ten), in the order of the file."""
+    """Raise one ConfigurationError that lists the violations (at most ten), in the order of the file."""
     errors = list(Draft202012Validator(schema).iter_errors(document.data))
     if not errors:
         return
-    # Each missing key is a violation of its own, that explains all of them.
+    # jsonschema reports each missing key separately, but each message covers them all.
     found = list(dict.fromkeys(item for error in errors for item in _explain(error)))
     found.sort(key=lambda item: document.lines.get(item[0], document.lines.get(item[0][:-1], 1)))
     (first_path, first_text, first_hint), rest = found[0], found[1:10]
@@ -127,7 +128,7 @@ def _index(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: Path
         for key, value in node.value:
             line = key.start_mark.line + 1
             if key.value in seen:
-                raise ConfigurationError(f"the key {key.value!r} stands here twice", where=f"{file}:{line}")
+                raise ConfigurationError(f"the key {key.value!r} appears twice", where=f"{file}:{line}")
             seen.add(key.value)
             lines[(*path, key.value)] = line
             _index(value, (*path, key.value), lines, file)
@@ -140,11 +141,11 @@ def _schema(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
-        raise ConfigurationError(f"this schema cannot be read: {error}", where=path) from error
+        raise ConfigurationError(f"cannot read this schema: {error}", where=path) from error
 
 
 def _explain(error: ValidationError) -> list[tuple[KeyPath, str, str]]:
-    """Return (key path, what is wrong, suggestion) for each thing that one violation means."""
+    """Return (key path, problem, suggestion) for each problem in one violation."""
     error = best_match([error]) or error
     path = tuple(error.absolute_path)
     name = _dotted(path)

@@ -1,4 +1,4 @@
-"""`config/experiments/*.yaml`: what is measured, as its author wrote it, checked."""
+"""`config/experiments/*.yaml`: reads and checks the experiments."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def load_experiment(name: str) -> dict[str, Any]:
 
 
 def load_experiment_document(name: str) -> Document:
-    """As `load_experiment`, with the lines: who runs the experiment checks more of it than its names."""
+    """Like `load_experiment`, but with line numbers, for callers that check more than names."""
     path = config_directory() / "experiments" / f"{name}.yaml"
     if not path.exists():
         raise ConfigurationError(f"no experiment {name!r}", where=path, next_step=suggestion(name, experiment_names()))
     document = load_validated_document(path, program_file("schemas", "experiment.schema.json"))
     configuration = document.data
     if configuration["name"] != name:
-        raise ConfigurationError(f"name: {configuration['name']!r} is not the file's name {name!r}", where=path)
+        raise ConfigurationError(f"name: {configuration['name']!r} does not match the file's name {name!r}", where=path)
     for key, known in (
         ("protocol", plugins.module_names("replay.procedures")),
         ("tool", plugins.load("replay", "tools").tool_names()),

@@ -1,4 +1,4 @@
-"""What a person can choose about a sandbox, with the defaults in one place."""
+"""The options of a sandbox, with all defaults in one place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from replay.base.errors import ConfigurationError
 GIB = 1 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": GIB, "T": 1 << 40}
 SMALLEST_OSD_BYTES = 2 * GIB
-# Ceph 16.2 silently takes its default of 4 GiB instead of a lower value.
+# Ceph 16.2 silently uses its default of 4 GiB instead of a lower value.
 SMALLEST_OSD_MEMORY_BYTES = 896 << 20
 
 
@@ -19,7 +19,7 @@ def parse_size(text: str) -> int:
     """Return a size in bytes from `20GiB`, `20G` or plain bytes (binary units). Raises ConfigurationError."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:iB|B)?\s*", text, re.IGNORECASE)
     if not match:
-        raise ConfigurationError(f"{text!r} is not a size", next_step="write for example 20GiB")
+        raise ConfigurationError(f"{text!r} is not a size", next_step="write a size such as 20GiB")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
@@ -65,7 +65,7 @@ class SandboxOptions:
 
     @property
     def needed_bytes(self) -> int:
-        """Free space without which a sandbox is not created.
+        """Free space that creating a sandbox requires.
 
         One GiB for monitors, logs and BlueStore's own data, and a quarter of the OSDs: sparse files grow with what is
         written, and the host's disk must not fill up before Ceph's own full ratio stops the writers.

@@ -1,4 +1,4 @@
-"""When a site may be measured: a stretch of the day in the site's own time zone. Pure."""
+"""When a site may be measured: a part of the day in the site's own time zone. Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True)
 class TimeWindow:
-    """Open daily from `start` to `end` (local times of `zone`); over midnight where `end` is not later than `start`.
+    """Open daily from `start` to `end` (local times in `zone`); over midnight if `end` is not later than `start`.
 
-    Where clocks change, the shorter reading counts: a start that happens twice (or not at all) is taken at its later
-    moment, an end at its earlier one. A tenant's morning is worth more than an hour of measuring.
+    When clocks change, the shorter interpretation counts: a start that happens twice (or not at all) means the later
+    moment, an end the earlier one. A tenant's morning matters more than an hour of measuring.
     """
 
     start: time

@@ -5,30 +5,30 @@ from __future__ import annotations
 from replay.base.command_line import Command, Parser, add_data, add_experiment
 
 _DESCRIPTION = """\
-Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster.
-Every raw file is compared with raw/SHA256SUMS first; one that is missing or altered is an error that names it, and
-then nothing of its experiment is written. What has not changed is not derived again, and a file is written only where
-its content changes. Several experiments are derived side by side, by Snakemake.
+Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster. It
+first compares every raw file with raw/SHA256SUMS. A missing or altered file is an error that names it, and nothing is
+written for its experiment. Unchanged experiments are not derived again, and a file is written only if its content
+changes. Snakemake derives several experiments in parallel.
 
-To see what other figures would say, alter raw files in a copy of a data set, and name the copy with --reseal: it is
-stamped as altered, and all that is derived from it says so."""
+To see the effect of other figures, alter raw files in a copy of a data set, and name the copy with --reseal: it is
+stamped as altered, and everything derived from it says so."""
 
 
 def _add_arguments(parser: Parser) -> None:
     named = parser.add_mutually_exclusive_group(required=True)
-    add_data(named, help="the data set, a folder of benchmarks/")
+    add_data(named, help="the data set, a folder in benchmarks/")
     add_data(
         named,
         option="--reseal",
         metavar="COPY",
-        help="a copy of a data set whose raw files were altered or removed: list them anew in SHA256SUMS, stamp the "
-        "copy as altered (altered.json), and derive it; an original is refused",
+        help="a copy of a data set with altered or removed raw files: update SHA256SUMS, stamp the copy as altered "
+        "(altered.json), and derive it; refuses an original",
     )
     add_experiment(parser, "only this experiment (may be repeated)")
     parser.add_argument(
         "--entities",
         action="store_true",
-        help="also write entities.csv, what is known of each OSD and placement group (git ignores it)",
+        help="also write entities.csv, the values of each OSD and placement group (git ignores it)",
     )
     parser.add_argument(
         "--watch",
@@ -38,7 +38,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="derive nothing: compare every derived file with its digest, and name those that were altered (status 1)",
+        help="derive nothing: compare every derived file with its digest, and list altered files (status 1)",
     )
 
 
@@ -48,5 +48,5 @@ COMMAND = Command(
     _add_arguments,
     "replay.workflow.command:run",
     _DESCRIPTION,
-    kept="every file that was written is whole; the same command derives the rest",
+    kept="every written file is complete; run the same command again to derive the rest",
 )

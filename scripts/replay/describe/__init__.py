@@ -1,1 +1,1 @@
-"""Describe: what is in a data set, told by files: manifest.json, recording.json, datapackage.json. Needs no cluster."""
+"""Describes a data set: manifest.json, recording.json, datapackage.json. Needs no cluster."""

@@ -1,4 +1,4 @@
-"""Writes what speaks of a whole data set: manifest.json, recording.json, datapackage.json."""
+"""Writes the files about a whole data set: manifest.json, recording.json, datapackage.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from replay.raw.layout import exclusive
 
 
 def describe_data_set(data_set: Path) -> None:
-    """Write the three files, each where it changes, from what was derived and judged."""
+    """Write the three files from the derived tables and verdicts; each only if it changes."""
     with exclusive(data_set):
         write_manifest(data_set, _claims())
         write_recording(data_set)
@@ -23,13 +23,13 @@ def describe_data_set(data_set: Path) -> None:
 
 
 def mark_altered(data_set: Path) -> None:
-    """Have manifest.json say that a copy is altered, before the first of its tables changes."""
+    """Mark a copy as altered in manifest.json before its first table changes."""
     with exclusive(data_set):
         write_manifest(data_set)
 
 
 def _claims() -> tuple[Claim, ...]:
-    """Return the talk's claims. None where it makes none, or where they make no sense: judging them says so."""
+    """Return the talk's claims. None if there are none, or if they are invalid, which judging them reports."""
     try:
         return load_book().claims if claims_path().exists() else ()
     except ConfigurationError:

@@ -1,6 +1,6 @@
 """datapackage.json: a Frictionless description of every derived file of a data set (https://datapackage.org).
 
-It holds the digest of each, so that a file that was altered after it was derived can be named; of itself it has none.
+It holds the digest of each file, so that a file altered after deriving can be named. It has no digest of itself.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _INTEGERS = {"block", "attempt", "used", "valid"}
 
 
 def write_datapackage(data_set: Path) -> bool:
-    """Write datapackage.json from the CSVs that are there; tell whether it changed."""
+    """Write datapackage.json from the existing CSVs; return whether it changed."""
     return write_if_changed(data_set / DATAPACKAGE, json_text(datapackage(data_set)))
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: a resource per file with its size and digest, of a CSV its fields, too.
+    """Return the package: a resource for each file with its size and digest, and the fields of CSVs.
 
-    Of an altered copy it says so.
+    It says so if the data set is an altered copy.
     """
     stamp = read_stamp(data_set)
     said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
@@ -45,7 +45,7 @@ def datapackage(data_set: Path) -> dict[str, Any]:
 
 
 def described_files(data_set: Path) -> list[Path]:
-    """Return the derived files of a data set that are there and can have a digest in its datapackage.json."""
+    """Return the existing derived files of a data set that can have a digest in its datapackage.json."""
     wanted = ("claims.csv", "*/tidy.csv", "*/aggregate/*.csv")
     tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
     documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]

@@ -1,4 +1,4 @@
-"""manifest.json: what is in a data set. The deck reads it; so does every label on a chart."""
+"""manifest.json: the content of a data set. The deck and every chart label read it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MANIFEST = "manifest.json"
 
 
 def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
-    """Write manifest.json from what was derived of each experiment; tell whether it changed.
+    """Write manifest.json from each experiment's derived entry; return whether it changed.
 
-    Hold `exclusive(data_set)`. Of an experiment that was never derived here the entry stays as it is; one without raw
-    output has none. The margins of ratio charts are those that `claims` state.
+    Call it with `exclusive(data_set)` held. Experiments never derived here keep their entry; experiments without raw
+    output have none. `claims` state the margins of ratio charts.
     """
     path = data_set / MANIFEST
     entries = _previous(path)
@@ -71,15 +71,15 @@ def manifest(
 
 
 def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
-    """Return the set-up as it was noted when the data set was begun, with what the runs saw where that is more.
+    """Return the set-up noted when the data set was started, completed with what the runs saw.
 
-    `cpu` and `kernel` are all that cells were measured on, in one text: a data set can be resumed on another host.
+    `cpu` and `kernel` list all that cells were measured on, in one text: a data set can be resumed on another host.
     """
     return {**noted, **{key: ", ".join(found) for key, found in seen.items() if key in noted and found}}
 
 
 def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the upper bounds that experiments found, as `ceilings`; nothing in a data set without any."""
+    """Return the upper bounds that experiments found, as `ceilings`; nothing if there are none."""
     found = {
         key: {"experiment": name, **one}
         for name, entry in sorted(entries.items())
@@ -89,7 +89,7 @@ def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _previous(path: Path) -> dict[str, Any]:
-    """Return the entries of an earlier manifest; one that cannot be read is derived anew, as it is only derived."""
+    """Return the entries of an earlier manifest. An unreadable one is ignored, because it can be derived again."""
     try:
         entries = json.loads(path.read_text())["experiments"]
         return {name: entry for name, entry in entries.items() if "provenance" in entry}

@@ -1,6 +1,6 @@
-"""recording.json: how a data set was measured, in time, so that a deck can show its charts fill as they did.
+"""recording.json: the course of a measurement over time, so that a deck can show its charts filling as they did.
 
-It holds moments only. The values that arrived at them are in the files of runs, so that no figure stands twice.
+It only holds moments. The values that arrived at them are in the files of runs, so that no figure is stored twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt of a set, as the rows of tidy.csv tell it: `used` is whether charts draw it."""
+    """One attempt of a set, from the rows of tidy.csv: `used` says whether charts draw it."""
 
     block: int
     levels: Row
@@ -40,7 +40,7 @@ class Attempt:
 
 
 def write_recording(data_set: Path) -> bool:
-    """Write recording.json from manifest.json and the tidy tables as they are now; tell whether it changed."""
+    """Write recording.json from the current manifest.json and tidy tables; return whether it changed."""
     manifest = json.loads((data_set / MANIFEST).read_text(encoding="utf-8"))
     tables = {
         name: rows for name in manifest["experiments"] if (rows := _read_rows(data_set / name / "tidy.csv")) is not None
@@ -49,7 +49,7 @@ def write_recording(data_set: Path) -> bool:
 
 
 def _read_rows(path: Path) -> list[dict[str, str]] | None:
-    """Return the rows of a tidy table; None where there is none, or one from before it told when a cell ended."""
+    """Return the rows of a tidy table; None if there is none, or if it is too old to say when a cell ended."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
@@ -59,7 +59,7 @@ def _read_rows(path: Path) -> list[dict[str, str]] | None:
 
 
 def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
-    """Return the recording of a data set: of each experiment its time, and when each part of each chart arrived.
+    """Return the recording of a data set: each experiment's time, and when each part of each chart arrived.
 
     Pure. An experiment without a timed attempt, and a chart without a used one, are left out.
     """
@@ -91,7 +91,7 @@ def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) 
 def attempts_of(rows: Iterable[Row]) -> list[Attempt]:
     """Return the attempts that rows of tidy.csv belong to, in the order in which they ended.
 
-    An attempt lasts from the start of its first cell to the end of its last. One of which no cell was run is left out.
+    An attempt lasts from the start of its first cell to the end of its last. Attempts without a cell are left out.
     """
     cells: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
@@ -115,7 +115,7 @@ def attempts_of(rows: Iterable[Row]) -> list[Attempt]:
 def played_seconds(spans: Sequence[tuple[float, float]], longest_pause: float = LONGEST_PAUSE_SECONDS) -> list[float]:
     """Return when each span (start, end) ends, in seconds since the first start, long pauses shortened. Pure.
 
-    Time in which any span runs counts as it was; between spans it counts up to `longest_pause`.
+    Time within any span counts in full; time between spans counts up to `longest_pause`.
     """
     result = [0.0] * len(spans)
     order = sorted(range(len(spans)), key=spans.__getitem__)
@@ -148,7 +148,7 @@ def _experiment(entry: Mapping[str, Any], attempts: Sequence[Attempt]) -> dict[s
 
 
 def _groups(charts: Mapping[str, Mapping[str, Any]], timed: Sequence[tuple[float, Attempt]]) -> list[dict[str, Any]]:
-    """Return the charts by what arrives when; charts of several metrics of the same runs are one group."""
+    """Group the charts by when their parts arrive; charts of several metrics of the same runs are one group."""
     groups: dict[tuple[Any, ...], list[str]] = {}
     for name, chart in charts.items():
         arrives = _arrives(chart)
@@ -167,7 +167,7 @@ def _arrives(chart: Mapping[str, Any]) -> str:
 def _moments(
     chart: Mapping[str, Any], arrives: str, timed: Sequence[tuple[float, Attempt]]
 ) -> tuple[tuple[float, int | float | None, int | None], ...]:
-    """Return (seconds, x, block) of all that arrives, in order; x and block are None where they tell nothing apart."""
+    """Return (seconds, x, block) of every arrival, in order; x and block are None if they distinguish nothing."""
     workload = {factor: level_text(level) for factor, level in chart["workload"].items()}
     found: dict[tuple[int | float | None, int | None], float] = {}
     for at, one in timed:

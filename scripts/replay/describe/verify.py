@@ -1,4 +1,4 @@
-"""Compares the derived files of a data set with the digests that datapackage.json holds of them."""
+"""Compares the derived files of a data set with their digests in datapackage.json."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from replay.describe.datapackage import DATAPACKAGE, described_files
 
 
 def differences(data_set: Path) -> list[str]:
-    """Return a line for each derived file that is not as datapackage.json says: altered, missing or not described.
+    """Return a line for each derived file that does not match datapackage.json: altered, missing or not described.
 
-    Raises ReplayError where there is no datapackage.json that says it.
+    Raises ReplayError if there is no usable datapackage.json.
     """
     recorded = _recorded(data_set)
     there = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
@@ -33,7 +33,7 @@ def _recorded(data_set: Path) -> dict[str, str]:
         return {one["path"]: one["hash"] for one in json.loads(path.read_bytes())["resources"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReplayError(
-            f"it does not say what was derived: {error}",
+            f"it does not list the derived files: {error}",
             where=path,
             next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
         ) from None

@@ -1,4 +1,4 @@
-"""Writes the list of protocols into docs/adding-an-experiment.md, from what the procedures declare.
+"""Writes the list of protocols in docs/adding-an-experiment.md from the procedures' declarations.
 
 `python -m replay.design.describe` rewrites the part of the page between its two marks.
 """
@@ -24,7 +24,7 @@ def describe() -> str:
 
 
 def replaced(page: str) -> str:
-    """Return the page with its list as it is now. Raises ValueError where the page lacks a mark."""
+    """Return the page with an updated list. Raises ValueError if the page lacks a mark."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n\n{describe()}\n{END}{after}"
@@ -40,7 +40,7 @@ def _describe(name: str) -> str:
     protocol = protocol_class(name)
     needs = protocol.needs
     first = (protocol.__doc__ or "").strip().splitlines()[0]
-    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool that is told how many bytes to transfer"
+    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool that takes the number of bytes to transfer"
     said = [f"Tool: {tools}.", f"Programs: {', '.join(f'`{one}`' for one in needs.programs)}"]
     if needs.programs_elsewhere:
         elsewhere = ", ".join(f"`{one}`" for one in needs.programs_elsewhere)

@@ -1,8 +1,8 @@
-"""What a design is: cells, sets and blocks, in a reproducible random order. Pure. `expansion` makes designs.
+"""Designs: cells, sets and blocks, in a reproducible random order. Pure. `expansion` creates designs.
 
 A *cell* is one combination of levels; a *set* is every variant of one point; a *block* is every set once.
-Order is drawn by sorting on a hash of (seed, name): a uniformly random permutation that stays what it was for the
-sets that were there before when a level is added (Fisher-Yates over a longer list would reshuffle all).
+The order comes from sorting by a hash of (seed, name): a uniformly random permutation in which existing sets keep their
+order when a level is added (Fisher-Yates over a longer list would reshuffle everything).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SCALES = ("smoke", "quick", "talk")
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text of `value`: sorted keys, no spaces."""
+    """Return the canonical JSON text of `value`: sorted keys, no spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -38,7 +38,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Sizing:
-    """How long a cell lasts: a target for its pilot, and the bounds under which it is void."""
+    """How long a cell lasts: a target for its pilot, and the duration below which it is void."""
 
     target_seconds: float
     minimum_seconds: float
@@ -64,7 +64,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Cell:
-    """One variant of one point. `cell_id` digests all that changes its measurement."""
+    """One variant of one point. `cell_id` is a digest of everything that affects its measurement."""
 
     cell_id: str
     point: str
@@ -74,7 +74,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellSet:
-    """All variants of one point, in the design's order (the order as run is drawn per block and attempt)."""
+    """All variants of one point, in the design's order (each block and attempt draws its own running order)."""
 
     point: str
     levels: Mapping[str, Any]
@@ -83,7 +83,7 @@ class CellSet:
 
 @dataclass(frozen=True)
 class Skip:
-    """A variant, or (variant None) the whole experiment, that a site cannot measure, with the missing word."""
+    """A variant, or the whole experiment (variant None), that a site cannot measure, with the missing word."""
 
     variant: str | None
     requires: str
@@ -106,7 +106,7 @@ class Design:
     skipped: tuple[Skip, ...]
 
     def public(self) -> dict[str, Any]:
-        """Return what `raw/design-<digest>.json` holds: all that derive needs, and nothing of the site."""
+        """Return the content of `raw/design-<digest>.json`: all that derive needs, and nothing about the site."""
         raw = self.configuration
         return {
             "schema_version": 1,
@@ -129,7 +129,7 @@ class Design:
                 for v in self.variants
             ],
             "metrics": [dict(metric) for metric in raw["metrics"]],
-            # Only where there are any: the digests of other designs stay what they were.
+            # Only if there are any, so that the digests of other designs do not change.
             **({"ceilings": [dict(one) for one in raw["ceilings"]]} if "ceilings" in raw else {}),
             "ratio_direction": raw.get("ratio_direction", "reference/variant"),
             "cells": {
@@ -141,14 +141,14 @@ class Design:
         }
 
     def _image_geometry(self) -> dict[str, int]:
-        """Return the size of the images and of their objects, where the experiment has images."""
+        """Return the size of the images and of their objects, if the experiment has images."""
         if "image" not in self.configuration:
             return {}
         images = {(variant.image.size_bytes, variant.image.object_size_bytes) for variant in self.variants}
         return dict(zip(("image_size_bytes", "object_size_bytes"), images.pop(), strict=True)) if images else {}
 
     def title_of_block(self, block: int) -> str:
-        """Return how a person is told of a block; a run may have more of them than the scale asks for."""
+        """Return a block's title for people; a run may have more blocks than the scale asks for."""
         return f"{self.name} block {block}" + (f" of {self.blocks}" if block <= self.blocks else "")
 
     @property
@@ -158,17 +158,17 @@ class Design:
 
 
 def plan_digest(design: Design, block: int) -> str:
-    """Return the digest that names a block's receipt: the block's number and the cells of its sets, nothing else."""
+    """Return the digest that names a block's receipt: only of the block's number and the cells of its sets."""
     return digest_of({"block": block, "cells": sorted(c.cell_id for s in design.sets for c in s.cells)})
 
 
 def block_seed(data_set: str, experiment: str, block: int) -> int:
-    """Return the seed of a block: fixed by its name, so that a dry run shows the order that will be run."""
+    """Return the seed of a block: its name determines it, so that a dry run shows the real order."""
     return int(digest_of([data_set, experiment, block], 8), 16)
 
 
 def shuffled(names: Iterable[str], *key: Any) -> list[str]:
-    """Return `names` in the random order that `key` (the seed and what is being ordered) fixes."""
+    """Return `names` in the random order that `key` (the seed and what is being ordered) determines."""
     return sorted(names, key=lambda name: digest_of([*key, name], 64))
 
 

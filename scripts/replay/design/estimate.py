@@ -1,4 +1,4 @@
-"""What measuring will take: cells, hours, bytes. Pure."""
+"""Estimates what a measurement takes: cells, hours, bytes. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MIRRORED_WRITE_WAIT_SECONDS = 6.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is left to do: cells, seconds, bytes that clients write, bytes that reach media (copies and journals).
+    """The remaining work: cells, seconds, bytes that clients write, bytes that reach media (copies and journals).
 
-    `earlier_blocks` is how many blocks of the data set told the seconds; 0 where the design alone did.
+    `earlier_blocks` is how many blocks of the data set the seconds come from; 0 if they come from the design alone.
     """
 
     cells: int = 0
@@ -34,16 +34,16 @@ class Estimate:
     earlier_blocks: int = 0
 
     def __add__(self, other: Estimate) -> Estimate:
-        """Return what is left to do of both."""
+        """Return the sum of both."""
         return Estimate(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
 
 
 def reckon(
     design: Design, todo: Sequence[Sequence[CellSet]], receipts: Iterable[Mapping[str, Any]], *, replicas: int = 3
 ) -> Estimate:
-    """Estimate what measuring `todo` takes, the sets of each block that are missing. Pure.
+    """Estimate what measuring `todo` takes, the missing sets of each block. Pure.
 
-    `receipts` are those of blocks measured before: of this experiment, at any scale.
+    `receipts` are those of this experiment's earlier blocks, at any scale.
     """
     protocol = design.configuration["protocol"]
     per_set = seconds_per_set(receipts, design.scale, sized_once=protocol_class(protocol).pilot_share > 0)
@@ -66,9 +66,9 @@ def reckon(
 
 
 def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_once: bool) -> list[float]:
-    """Return what a set took on average, of each block that receipts at this scale tell of: with waits and cleaning up.
+    """Return the average time of a set in each block that has a receipt at this scale, with waits and cleaning up.
 
-    `sized_once` leaves out pilots, which are not run again. A block in which nothing was left to do tells nothing.
+    `sized_once` leaves out pilots, which are not run again. A block with nothing left to do says nothing.
     """
     told = [one for one in receipts if one["scale"] == scale and one["sets_measured_in_this_sitting"]]
     return [
@@ -79,7 +79,7 @@ def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_
 
 
 def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> float:
-    """Return what a block with these cells takes by its design alone; the `first` one also sizes them."""
+    """Return what a block with these cells takes according to its design; the `first` one also sizes them."""
     name = design.configuration["protocol"]
     protocol, target = protocol_class(name), design.sizing.target_seconds
     each = target * (1 + (protocol.pilot_share if first else 0.0)) + protocol.overhead_seconds
@@ -94,7 +94,7 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> 
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
     """Return a block's images: one per variant, or as many as `clients` or `images` say; or one per cell.
 
-    Experiments without images have variants with one of no size: it is left out.
+    Experiments without images have variants with an image of no size, which is left out.
     """
     if needs_of(protocol).image_per_cell:
         return [cell.variant.image for cell in todo]

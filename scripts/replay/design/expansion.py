@@ -1,4 +1,4 @@
-"""From an experiment's configuration to its design: factors to cells, with what contradicts itself refused. Pure."""
+"""Turns an experiment's configuration into its design: factors to cells. Refuses contradictions. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def expand(
 
     `missing` maps a word of `requires` that the site lacks to the reason; variants that need it are skipped with that
     word. `site_client_options` (such as a rate ceiling) are part of each cell's identity, since they change it.
-    Raises ConfigurationError where the configuration contradicts itself.
+    Raises ConfigurationError if the configuration contradicts itself.
     """
     where = f"config/experiments/{configuration['name']}.yaml"
     if scale not in SCALES:
@@ -92,7 +92,7 @@ def _variants(
 ) -> list[Variant]:
     raw = {variant["name"]: variant for variant in configuration["variants"]}
     if len(raw) != len(configuration["variants"]):
-        raise ConfigurationError("two variants share a name", where=where)
+        raise ConfigurationError("two variants have the same name", where=where)
     wanted = at_scale.get("variants", list(raw))
     for name in [*wanted, *at_scale.get("only", {})]:
         if name not in raw:

@@ -1,4 +1,4 @@
-"""What clients write, and what of it reaches media."""
+"""What clients write, and how much of it reaches media."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Write:
     """Bytes that clients write: to the site's images, or to another `pool`; `journaled` goes through a journal.
 
-    `copies` is known where it is not the pool's, such as 1 of a local file. `adds` tells what takes room that was free:
-    a fill, or new objects; overwriting does not.
+    `copies` is set if it differs from the pool's, such as 1 for a local file. `adds` says that the writes take free
+    space: a fill or new objects do, overwriting does not.
     """
 
     bytes: float
@@ -23,10 +23,10 @@ class Write:
 def media_bytes(
     client_bytes: float, *, replicas: int = 3, journaled: bool = False, erasure_code: tuple[int, int] | None = None
 ) -> float:
-    """Estimate what the cluster writes to its media for `client_bytes` of writes.
+    """Estimate how much the cluster writes to its media when clients write `client_bytes`.
 
-    Copies: `replicas`, or (k+m)/k for an erasure-coded data pool. A journal holds the data once more, in a replicated
-    pool. BlueStore's own log, deferred writes and metadata come on top and are not estimated.
+    Copies: `replicas`, or (k+m)/k for an erasure-coded data pool. A journal stores the data again, in a replicated
+    pool. BlueStore's own log, deferred writes and metadata are not included.
     """
     copies = float(replicas) if erasure_code is None else sum(erasure_code) / erasure_code[0]
     return client_bytes * (copies + (replicas if journaled else 0))

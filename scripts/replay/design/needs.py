@@ -1,7 +1,7 @@
-"""What a procedure declares: its tools, its factors and options with their units, and the programs that it starts.
+"""What a procedure declares: its tools, factors and options with their units, and the programs that it starts.
 
-The declarations are data, so that rooms below the procedures read them: an experiment's file is checked against them
-before anything is measured, preflight looks for the programs, and docs/adding-an-experiment.md is written from them.
+The declarations are data, so that modules below the procedures can read them: experiment files are checked against them
+before a measurement, preflight looks for the programs, and docs/adding-an-experiment.md is generated from them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
 
 REQUIRED: Any = object()
-"""The default of an option that every experiment has to give."""
+"""The default of an option that every experiment must set."""
 
 WHOLE, NUMBER, TEXT, FLAG = "a whole number", "a number", "text", "true or false"
 
 
 @dataclass(frozen=True)
 class Option:
-    """A key of an experiment's `options`. `varies`: it can be a factor too, and each cell then has its own level's."""
+    """A key of an experiment's `options`. `varies`: it can also be a factor, and each cell then uses its own level."""
 
     name: str
     kind: str
@@ -33,12 +33,12 @@ class Option:
 
     @property
     def expected(self) -> str:
-        """What a value has to be, in words."""
+        """What a value must be, in words."""
         least = "" if self.kind not in (WHOLE, NUMBER) else " of at least 0" if self.can_be_zero else " above 0"
         return f"{self.kind}{least}"
 
     def takes(self, value: Any) -> bool:
-        """Tell whether a value is of this option's kind."""
+        """Return whether a value is of this option's kind."""
         if self.kind == FLAG or isinstance(value, bool):
             return self.kind == FLAG and isinstance(value, bool)
         if self.kind == TEXT:
@@ -50,7 +50,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Factor:
-    """A level of cells, from a factor or from their variant. `words` are the only ones, where there are any."""
+    """A level of cells, from a factor or from their variant. `words`, if any, are the only allowed levels."""
 
     name: str
     meaning: str
@@ -60,9 +60,9 @@ class Factor:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a procedure needs of an experiment and of this machine.
+    """What a procedure needs from an experiment and from this machine.
 
-    `tools`: what the experiment's `tool` may be; any benchmark tool where it is empty. `mirroring`: whether variants
+    `tools`: what the experiment's `tool` may be; empty means any benchmark tool. `mirroring`: whether variants
     are mirrored: never, may be, always. `programs_elsewhere` are needed where clients run on other hosts.
     """
 
@@ -84,9 +84,9 @@ class Needs:
 
 
 def check_declared(configuration: Mapping[str, Any], needs: Needs, where: Callable[..., str]) -> None:
-    """Refuse what the experiment's protocol does not know, and what it lacks.
+    """Refuse keys that the experiment's protocol does not know, and missing ones.
 
-    `where(*keys)` says where a key of the file stands. Raises ConfigurationError.
+    `where(*keys)` returns a key's place in the file. Raises ConfigurationError.
     """
     protocol, tool = configuration["protocol"], str(configuration["tool"])
     if needs.tools and tool.replace("_", "-") not in needs.tools:
@@ -140,8 +140,8 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, where: Callab
         if name not in known:
             path = found[0][0]
             raise ConfigurationError(
-                f"{'.'.join(map(str, path))}: {configuration['protocol']} does nothing with this factor; "
-                f"it knows {', '.join(known)}",
+                f"{'.'.join(map(str, path))}: {configuration['protocol']} does not use this factor; "
+                f"it uses {', '.join(known)}",
                 where=where(*path),
                 next_step=did_you_mean(name, known),
             )
@@ -153,19 +153,19 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, where: Callab
                 raise ConfigurationError(
                     f"{configuration['protocol']} needs the factor `{one.name}`: {one.meaning}",
                     where=where("factors"),
-                    next_step=f"or give it as a level of each variant; these have none: {', '.join(lacks)}",
+                    next_step=f"add the factor, or set its level in each variant; it is missing in: {', '.join(lacks)}",
                 )
         for path, level in varied.get(one.name, ()):
             if one.words and level not in one.words:
                 raise ConfigurationError(
-                    f"{'.'.join(map(str, path))}: {level!r} is none of {', '.join(map(str, one.words))}",
+                    f"{'.'.join(map(str, path))}: {level!r} is not one of {', '.join(map(str, one.words))}",
                     where=where(*path),
                     next_step=did_you_mean(str(level), [str(word) for word in one.words]),
                 )
 
 
 def _levels_by_name(configuration: Mapping[str, Any]) -> dict[str, list[tuple[tuple[str | int, ...], Any]]]:
-    """Return every level that the file names, with its key path, by the factor's name."""
+    """Return every level in the file, with its key path, by the factor's name."""
     found: dict[str, list[tuple[tuple[str | int, ...], Any]]] = {}
 
     def add(name: str, path: tuple[str | int, ...], levels: Iterable[Any]) -> None:

@@ -1,6 +1,6 @@
-"""A plan: the blocks to measure and the designs that they are blocks of, expanded once, as a file for the jobs.
+"""A plan: the blocks to measure and their designs, expanded once, as a file for the jobs.
 
-Pure, but for reading and writing the file. It lies outside of `benchmarks/`, since it is no evidence.
+Pure, except for reading and writing the file. The file is outside `benchmarks/`, because it is not evidence.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PlannedBlock:
 
 @dataclass(frozen=True)
 class PlanFile:
-    """What is measured in one run: on a site, into a data set. `sources` digests what each design was expanded from."""
+    """What one run measures: on a site, into a data set. `sources` holds a digest of each design's source."""
 
     site: str
     data_set: str
@@ -40,7 +40,7 @@ class PlanFile:
     blocks: tuple[PlannedBlock, ...]
 
     def write(self, folder: Path) -> Path:
-        """Write the plan into a folder, under a name that digests it; return the path."""
+        """Write the plan into a folder, under a name that contains its digest; return the path."""
         document = {
             "schema_version": SCHEMA_VERSION,
             "site": self.site,
@@ -51,11 +51,11 @@ class PlanFile:
             "designs": {name: design_document(design) for name, design in self.designs.items()},
         }
         path = folder / f"{self.data_set}-{digest_of(document)}.json"
-        write_if_changed(path, json_text(document))  # the keys in their order: options are handed to tools in it
+        write_if_changed(path, json_text(document))  # keep the order of keys: tools get their options in that order
         return path
 
     def of(self, experiments: Sequence[str]) -> PlanFile:
-        """Return the part of the plan that is of some experiments."""
+        """Return the part of the plan for some experiments."""
         blocks = tuple(one for one in self.blocks if one.experiment in experiments)
         names = dict.fromkeys(one.experiment for one in blocks)
         return replace(
@@ -66,18 +66,18 @@ class PlanFile:
         )
 
     def design_of(self, experiment: str, block: int, plan: str) -> Design:
-        """Return the design of a planned block. Raises ConfigurationError where the plan has no such block."""
+        """Return the design of a planned block. Raises ConfigurationError if the plan has no such block."""
         if PlannedBlock(experiment, block, plan) not in self.blocks:
-            raise ConfigurationError(f"block {block} of {experiment} was never planned", next_step=_plan_again())
+            raise ConfigurationError(f"the plan has no block {block} of {experiment}", next_step=_plan_again())
         return self.designs[experiment]
 
 
 def read_plan_file(path: Path) -> PlanFile:
-    """Return the plan in a file. Raises ConfigurationError where there is none."""
+    """Return the plan in a file. Raises ConfigurationError if there is none."""
     try:
         document = json.loads(path.read_bytes())
         if document["schema_version"] != SCHEMA_VERSION:
-            raise ValueError(f"it has schema_version {document['schema_version']!r}, not {SCHEMA_VERSION}")
+            raise ValueError(f"its schema_version is {document['schema_version']!r}, not {SCHEMA_VERSION}")
         return PlanFile(
             document["site"],
             document["data_set"],
@@ -89,15 +89,15 @@ def read_plan_file(path: Path) -> PlanFile:
     except FileNotFoundError:
         raise ConfigurationError("there is no such plan", where=path, next_step=_plan_again()) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"not a plan: {error!r}", where=path, next_step=_plan_again()) from None
+        raise ConfigurationError(f"this is not a plan: {error!r}", where=path, next_step=_plan_again()) from None
 
 
 def _plan_again() -> str:
-    return f"plan it again: {replay_command('measure', '--help')}"
+    return f"plan again: {replay_command('measure', '--help')}"
 
 
 def design_document(design: Design) -> dict[str, Any]:
-    """Return a design as JSON holds it; `design_from` makes the same design of it."""
+    """Return a design as JSON data; `design_from` restores it."""
     sets = [
         {
             "point": one.point,
@@ -124,7 +124,7 @@ def design_document(design: Design) -> dict[str, Any]:
 
 
 def design_from(document: Mapping[str, Any]) -> Design:
-    """Return the design that `design_document` wrote. Raises KeyError or TypeError for anything else."""
+    """Return the design that `design_document` stored. Raises KeyError or TypeError for anything else."""
     variants = {one["name"]: _variant(one) for one in document["variants"]}
     sets = tuple(
         CellSet(

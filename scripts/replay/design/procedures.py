@@ -1,6 +1,6 @@
-"""Finds the procedure that an experiment's `protocol` names, for rooms below the procedures: nothing is imported here.
+"""Finds the procedure that an experiment's `protocol` names, for modules below the procedures; imports none up front.
 
-A module of replay.procedures that holds a `PROTOCOL`, a class, is the procedure of its name: no list is to be extended.
+A module in replay.procedures with a class `PROTOCOL` is the procedure of its name: there is no list to extend.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ PACKAGE = "replay.procedures"
 
 
 def protocol_names() -> list[str]:
-    """Return the names of all procedures, without reading their modules."""
+    """Return the names of all procedures, without importing their modules."""
     return plugins.module_names(PACKAGE)
 
 
 def protocol_class(name: str) -> Any:
-    """Return the class of the procedure of that name. Raises ConfigurationError when there is none."""
+    """Return the class of the procedure of that name. Raises ConfigurationError if there is none."""
     if name not in protocol_names():
         raise ConfigurationError(f"no protocol {name!r}", next_step=f"protocols: {', '.join(protocol_names())}")
-    # Imported here, so that a broken or heavy procedure does not keep the others from running.
+    # Imported here, so that a broken or slow procedure does not affect the others.
     return plugins.load(PACKAGE, name).PROTOCOL
 
 
@@ -34,19 +34,19 @@ def protocol_for(bench: Any, design: Any) -> Any:
 
 
 def needs_of(name: str) -> Needs:
-    """Return what the procedure of that name declares."""
+    """Return the declarations of the procedure of that name."""
     return protocol_class(name).needs
 
 
 def check_experiment(configuration: Mapping[str, Any], where: Callable[..., str] | None = None) -> None:
     """Refuse options and factors that the experiment's protocol does not know. Raises ConfigurationError.
 
-    `where(*keys)` says where a key of the file stands; without it errors name the file alone.
+    `where(*keys)` returns a key's place in the file; without it errors only name the file.
     """
     file = f"config/experiments/{configuration['name']}.yaml"
     check_declared(configuration, needs_of(configuration["protocol"]), where or (lambda *keys: file))
 
 
 def lacking(name: str, site: Any) -> dict[str, str]:
-    """Return what the procedure of that name needs and the site has not: word of `requires` to the reason."""
+    """Return what the procedure of that name needs and the site lacks: a word of `requires` to the reason."""
     return protocol_class(name).lacking(site)

@@ -1,4 +1,4 @@
-"""How much a cell transfers so that it lasts as long as it should: found by pilots, which are evidence. Mostly pure."""
+"""Finds how much a cell must transfer to last as long as intended, by pilots, which are evidence. Mostly pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ASSUMED_BYTES_PER_SECOND = 64 << 20
 
 
 def writes(levels: Mapping[str, Any]) -> bool:
-    """Tell whether a cell with these levels writes; one that does not say so does."""
+    """Return whether a cell with these levels writes; the default is yes."""
     kind = str(levels.get("io_type", levels.get("mode", "write")))
     return "write" in kind or "rw" in kind
 
 
 @dataclass(frozen=True)
 class PilotRound:
-    """One pilot: bytes it was told to transfer, and how long that took."""
+    """One pilot: the bytes that it had to transfer, and how long that took."""
 
     bytes: int
     seconds: float
@@ -37,19 +37,19 @@ def first_bytes(io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
 
 
 def is_enough(last: PilotRound, sizing: Sizing) -> bool:
-    """Tell whether a pilot lasted long enough to trust its rate."""
+    """Return whether a pilot lasted long enough to trust its rate."""
     return last.seconds >= ENOUGH_OF_TARGET * sizing.target_seconds
 
 
 def next_bytes(last: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
-    """Return what the next pilot transfers: half the target's time at the last one's rate, growing within bounds."""
+    """Return how much the next pilot transfers: half the target time at the last rate, with bounded growth."""
     seconds = max(last.seconds, 0.004)
     wanted = last.bytes * min(MOST_GROWTH, max(2.0, 0.5 * sizing.target_seconds / seconds))
     return whole_operations(wanted, io_size_bytes, io_threads, sizing)
 
 
 def cell_bytes(last: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
-    """Return what a cell transfers: the target's time at the pilot's rate, in whole operations of every thread."""
+    """Return how much a cell transfers: the target time at the pilot's rate, in whole operations of every thread."""
     wanted = last.bytes / max(last.seconds, 0.004) * sizing.target_seconds
     return whole_operations(wanted, io_size_bytes, io_threads, sizing)
 

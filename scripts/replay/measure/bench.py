@@ -1,4 +1,4 @@
-"""The bench: a site open for measuring, with what looks on. Opened once for each process, and closed again."""
+"""The bench: a site opened for measuring, with its samplers. Each process opens and closes one."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from replay.samplers.machine import MachineSampler
 
 @dataclass(kw_only=True)
 class Bench(OpenSite):
-    """One measuring process on one site. `hosts` asks the site's Prometheus about OSDs that are elsewhere."""
+    """One measuring process on one site. `hosts` asks the site's Prometheus about OSDs on other machines."""
 
     sampler: MachineSampler
     hosts: HostSampler | None = None
 
 
 def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
-    """Return the account of this site's and data set's run on the live cluster, held to the site's ceiling."""
+    """Return the account of this run on the live cluster, limited by the site's ceiling."""
     return Spending(
         Account.of(session.fsid(), site.name, data_set),
         Copies(site, session).media_bytes,
@@ -63,7 +63,7 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             costs=costs,
             sampler=MachineSampler([Path(site.primary.conf).parent]),
             say=say,
-            # Only of a sandbox do we know that every daemon is on this machine.
+            # Only for a sandbox do we know that every daemon is on this machine.
             daemons_are_here=sandbox_record.owns_fsid(fsid),
             allowed=frozenset(site.capabilities()),
             secondary=secondary,

@@ -1,4 +1,4 @@
-"""Dropping caches before a cell, where that harms nobody: on clusters that Replay started."""
+"""Drops caches before a cell where that harms nobody: on clusters that Replay started."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 class Caches:
-    """Empties the OSDs' caches before a cell, and this machine's page cache before a block.
+    """Drops the OSDs' caches before a cell, and this machine's page cache before a block.
 
-    On a foreign cluster it does neither: its tenants' reads live in these caches. What was done is in each sidecar.
+    It does neither on somebody else's cluster, whose tenants need these caches. Each sidecar records what it did.
     """
 
     def __init__(self, bench: Bench) -> None:
@@ -31,7 +31,7 @@ class Caches:
             ]
 
     def before_block(self) -> None:
-        """Write dirty pages out, then empty the page cache; needs root."""
+        """Write dirty pages, then drop the page cache; needs root."""
         if not self.bench.daemons_are_here:
             return
         if os.geteuid() != 0 or "host_root" not in self.bench.allowed:
@@ -46,7 +46,7 @@ class Caches:
                 self.page_cache = f"kept: {error.strerror}"
 
     def before_cell(self) -> tuple[dict[str, str], list[Wait]]:
-        """Empty the OSDs' caches; return what is cached and what is not, and the wait, for the sidecar."""
+        """Drop the OSDs' caches; return the state of each cache and the wait, for the sidecar."""
         started, waits = time.monotonic(), []
         with self.bench.costs.measure("wait"):
             for socket in self.sockets:

@@ -1,4 +1,4 @@
-"""What one data set shares: the site it was measured on, in public words. Written once, checked ever after."""
+"""What all blocks of a data set share: a public description of the site. Written once, checked from then on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from replay.raw.provenance import host, short_version
 
 
 def campaign_facts(site: Site, data_set: str, session: MonitorSession) -> dict[str, Any]:
-    """Return what `campaign.json` holds: label, limitation and set-up of the site; no address, name or key."""
+    """Return the content of `campaign.json`: label, limitation and set-up of the site; no address, name or key."""
     known = versions(session, "rbd")
     return {
         "schema_version": 1,
@@ -43,9 +43,9 @@ def campaign_facts(site: Site, data_set: str, session: MonitorSession) -> dict[s
 
 
 def ensure_campaign(folder: Path, site: Site, data_set: str, session: MonitorSession) -> dict[str, Any]:
-    """Return the data set's `campaign.json`, writing it first where there is none.
+    """Return the data set's `campaign.json`; create it if it does not exist.
 
-    Raises ConfigurationError when the data set was measured on another site: two clusters are two data sets.
+    Raises ConfigurationError if the data set was measured on another site: two clusters are two data sets.
     """
     path = folder / "campaign.json"
     if path.exists():
@@ -75,5 +75,5 @@ def _object_store(session: MonitorSession) -> str | None:
     try:
         stores = session.command({"prefix": "osd count-metadata", "property": "osd_objectstore"})
     except CephCommandError:
-        return None  # a restricted client may not ask; the deck then says "not known"
+        return None  # a restricted client may not ask; the deck then shows "not known"
     return ", ".join(sorted(stores)) or None

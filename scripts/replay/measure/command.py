@@ -1,7 +1,7 @@
-"""`replay measure`: plan a campaign, say what it will do, run it through Snakemake, say what came of it.
+"""`replay measure`: plans a campaign, prints what it will do, runs it through Snakemake, and reports the results.
 
-At the end it derives what was measured, as `replay derive` does, and prints the verdicts of the claims: both only read
-raw output, and whatever becomes of them the exit status is that of measuring.
+At the end it derives the tables, like `replay derive`, and prints the verdicts on the claims. Both only read raw
+output, and the exit status is that of measuring even if they fail.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def run(options: argparse.Namespace) -> int:
             if status == INTERRUPTED:
                 break
     if status == INTERRUPTED:
-        print(f"next: {replay_command('measure', *_words(options))} goes on from there")
+        print(f"next: to continue, run {replay_command('measure', *_words(options))}")
     _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
     _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
 
 
 def parts_of(designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock]) -> dict[str, Part]:
-    """Return what the whole run consists of: cells and expected seconds of each block that lacks some, by its title."""
+    """Return the parts of the whole run: cells and expected seconds of each incomplete block, by its title."""
     parts = {}
     by_name = {design.name: design for design in designs}
     for plan in todo:
@@ -79,7 +79,7 @@ def parts_of(designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlo
 
 
 def _words(options: argparse.Namespace) -> list[str]:
-    """Return the options as they can be typed again."""
+    """Return the options as words to type again."""
     words = ["--site", options.site]
     words += ["--data", options.data] if options.data else []
     words += ["--scale", options.scale]
@@ -88,7 +88,7 @@ def _words(options: argparse.Namespace) -> list[str]:
 
 
 def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
-    """Keep the design of each experiment that the site cannot run at all: derive reads from it what is missing."""
+    """Store the design of each experiment that the site cannot run at all: derive reads from it what is missing."""
     for design in designs:
         if design.skipped and not design.sets:
             refuse_copies(data_set)
@@ -96,7 +96,7 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
 
 
 def say_claims(data_set: str, names: list[str], status: int) -> int:
-    """Derive what was measured and print what it says of the claims. Returns `status`, whatever becomes of that."""
+    """Derive the tables and print the verdicts on the claims. Returns `status`, even if that fails."""
     folder = benchmarks_directory() / data_set
     measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
     if not measured:
@@ -109,23 +109,23 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
         except KeyboardInterrupt:
             failed = INTERRUPTED
         if failed:
-            print(f"{doing} ended with status {failed}; the raw output is as it was measured")
-            print(f"next: {replay_command(module, '--data', data_set)}, once that is mended")
+            print(f"{doing} ended with status {failed}; the raw output is unaffected")
+            print(f"next: correct the problem, then run {replay_command(module, '--data', data_set)}")
             return status
     print(f"\nnext: {_to_present(data_set, folder)}")
     if claims_path().exists():
         against = replay_command("claims", "--data", data_set, "--against", "NAME")
-        print(f"      {against} compares it with another data set")
+        print(f"      to compare it with another data set: {against}")
     return status
 
 
 def _to_present(data_set: str, folder: Path) -> str:
     command = deck_command("present", "--data", data_set)
-    return command or f"to present it, copy {folder} into benchmarks/ of a checkout of Replay, which has the deck"
+    return command or f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
 
 
 def _module(name: str, data_set: str, experiments: list[str]) -> int:
-    """Run a command of Replay that needs no cluster; it says itself what is wrong. Return its exit status."""
+    """Run a Replay command that needs no cluster and reports its own errors. Return its exit status."""
     sys.stdout.flush()
     chosen = [word for one in experiments for word in ("--experiment", one)]
     return subprocess.run([sys.executable, "-m", "replay", name, "--data", data_set, *chosen]).returncode
@@ -140,14 +140,14 @@ def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock]) ->
 
 
 def plan_lines(estimates: Sequence[tuple[Design, int, Estimate]]) -> list[str]:
-    """Return what a run will do: what it skips, a line for each experiment (design, blocks, estimate), and the sum."""
+    """Return what a run will do: skipped variants, a line for each experiment (design, blocks, estimate), the sum."""
     lines = []
     for design, blocks, figures in estimates:
         lines += [
             f"{design.name}: {skip.variant or 'all of it'} is skipped, needs {skip.requires}: {skip.detail}"
             for skip in design.skipped
         ]
-        told = f"; time as {figures.earlier_blocks} earlier block(s) took" if figures.earlier_blocks else ""
+        told = f"; time estimated from {figures.earlier_blocks} earlier block(s)" if figures.earlier_blocks else ""
         lines.append(f"{design.name} at scale {design.scale}: {blocks} block(s), {_amounts(figures)}{told}")
     if len(estimates) > 1:
         total = sum((figures for _, _, figures in estimates), Estimate())
@@ -169,7 +169,7 @@ def _measure(plan: PlanFile, progress: Progress) -> int:
         return 0
     log = log_path(plan.data_set, *(plan.designs if len(plan.designs) == 1 else ["all"]))
     path = plan.write(working_directory() / "plans")
-    stopping = "stopping: the cell that runs is ended, and what its block made is removed"
+    stopping = "stopping: ending the running cell and removing what its block created"
     progress.doing("starting Snakemake")
     status = run_snakemake(
         ("--cores", "1"), [f"plan_file={path}"], log, progress.tell, stopping=lambda: progress.doing(stopping)
@@ -181,7 +181,7 @@ def _measure(plan: PlanFile, progress: Progress) -> int:
 
 
 def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
-    """Print where the time went, by component, over the blocks of this run."""
+    """Print where the time of this run's blocks went, by component."""
     totals: dict[str, float] = {}
     for receipt in (
         receipt
@@ -210,7 +210,7 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
                 reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            print(f"{name}: void cells that are kept and not drawn: {listed}")
+            print(f"{name}: void cells, kept but not drawn: {listed}")
 
 
 if __name__ == "__main__":

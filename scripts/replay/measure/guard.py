@@ -1,4 +1,4 @@
-"""Asks, before each step, whether Replay may go on: health, ceilings, time window. Settles the cluster first."""
+"""Checks before each step whether Replay may continue: health, ceilings, time window. Awaits a settled cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUSY_STATES = ("snaptrim", "recover", "backfill", "peering", "remapped", "degrad
 
 
 class Guard:
-    """The conscience of a run: every answer is fresh, none is cached."""
+    """Guards a run. Every answer is fresh; nothing is cached."""
 
     def __init__(
         self,
@@ -36,11 +36,11 @@ class Guard:
         self.stuck_seconds = stuck_seconds
 
     def health(self) -> health.Verdict:
-        """Return the judgement of the cluster as it is now."""
+        """Return the verdict on the cluster's current health."""
         return health.classify(self.bench.session.status())
 
     def before_block(self) -> None:
-        """Refuse an unfit cluster, a reached ceiling; wait for the time window."""
+        """Refuse an unfit cluster or a reached ceiling; wait for the time window."""
         self._await_window()
         verdict = self.health()
         if not verdict.fit and not self._may_settle():
@@ -48,23 +48,24 @@ class Guard:
             raise RefusedError(
                 "; ".join(filter(None, (verdict.sentence(), stuck))),
                 where=f"site {self.bench.site.name}",
-                next_step="nothing was created; mend the cluster, then run measure again",
+                next_step="nothing was created; repair the cluster, then run measure again",
             )
         self._check_ceilings()
 
     def before_set(self, next_set: str = "", *, media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
-        """Wait for the time window and check the ceilings; raise RefusedError when one is reached.
+        """Wait for the time window and check the ceilings; raise RefusedError if one is reached.
 
-        A set that would pass one is not begun: it writes `media_bytes` to media, `added_bytes` of them to free room.
+        A set that would exceed one is not started: it writes `media_bytes` to media, `added_bytes` of them to free
+        space.
         """
         with self.bench.costs.measure("health"):
             self._check_ceilings(next_set, media_bytes, added_bytes)
         self._await_window()
 
     def settle(self) -> Iterator[Wait]:
-        """Wait until no placement group works on its own account; yield the wait when there was one.
+        """Wait until no placement group is busy with background work; yield the wait if there was one.
 
-        Raises RefusedError when the cluster does not settle.
+        Raises RefusedError if the cluster does not settle.
         """
         started = time.monotonic()
         busy = self._busy()
@@ -77,7 +78,7 @@ class Guard:
                     raise RefusedError(
                         f"the cluster did not settle within {SETTLE_TIMEOUT_SECONDS:.0f} s: {', '.join(busy)}",
                         where=f"site {self.bench.site.name}",
-                        next_step="finished sets are kept; run measure again when it has",
+                        next_step="finished sets are kept; run measure again once it has settled",
                     )
                 self.sleep(0.2)
                 busy = self._busy()
@@ -92,9 +93,9 @@ class Guard:
         ]
 
     def _may_settle(self) -> bool:
-        """Only recovery of our own sandbox, just started, is worth waiting for here; `settle` does the waiting.
+        """Only the recovery of our own freshly started sandbox is worth waiting for; `settle` does the waiting.
 
-        What is stuck does not settle.
+        A stuck placement group does not settle.
         """
         if not self.bench.daemons_are_here or not self._busy():
             return False
@@ -113,7 +114,7 @@ class Guard:
             next_set=next_set,
         )
         if stops:
-            room = "finished sets are kept; run measure again when there is room, or raise the ceiling"
+            room = "finished sets are kept; run measure again when there is space, or raise the ceiling"
             raise RefusedError(
                 "; ".join(stop.detail for stop in stops),
                 where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
@@ -128,7 +129,7 @@ class Guard:
         window = self.bench.site.time_window
         if window is None or window.is_open(self.now()):
             return
-        self.bench.say(f"outside the time window ({window}); waiting until it opens")
+        self.bench.say(f"outside the time window ({window}); waiting for it to open")
         with self.bench.costs.measure("wait"):
             while (remaining := window.seconds_until_open(self.now())) > 0:
                 self.sleep(min(60.0, remaining))

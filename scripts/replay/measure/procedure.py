@@ -1,8 +1,8 @@
-"""The lifecycle that all procedures share. A procedure is what an experiment's key `protocol` names.
+"""The lifecycle that all procedures share. An experiment's `protocol` key names its procedure.
 
-The base does all that is alike: check, open, watch, run, judge, account, settle, close. A procedure declares what is
-its own: `needs` (options, factors, tools, programs), the `target` that I/O goes to, the `driver` that makes the I/O,
-what it `watches` meanwhile, and the line that a person reads of a cell (`headline`).
+The base class does what all have in common: check, open, watch, run, judge, account, settle, close. A procedure
+declares the rest: its `needs` (options, factors, tools, programs), the `target` of the I/O, the `driver` that makes the
+I/O, what it `watches` meanwhile, and the line that people see for a cell (`headline`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from replay.raw.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
 Look = Callable[[float], None]
-"""Called over and over while a tool runs, with the seconds since it started."""
+"""Called repeatedly while a tool runs, with the seconds since its start."""
 
 
 class Part:
-    """A target, a driver or a watch. A procedure's class declares it; each block has a copy of its own."""
+    """A target, a driver or a watch. A procedure's class declares it; each block has its own copy."""
 
     procedure: Procedure
     bench: Bench
@@ -44,24 +44,24 @@ class Part:
         return made
 
     def begin(self) -> None:
-        """Set up what a block needs to remember. Creates nothing."""
+        """Prepare the block's state. Creates nothing on the cluster."""
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what it lacks on a site, see `Procedure.lacking`. Asked of the declaration, without a block."""
+        """Return what it lacks on a site, see `Procedure.lacking`. Called on the declaration, without a block."""
         return {}
 
     def check(self) -> None:
-        """Refuse what it cannot do on this site, or with this design. Raises ConfigurationError."""
+        """Raise ConfigurationError if it cannot work on this site or with this design."""
 
 
 class Target(Part):
-    """Where I/O goes: created when a block opens, or before each cell; removed when the block closes."""
+    """The target of the I/O: created when a block opens, or before each cell; removed when the block closes."""
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Create what the cells of these sets need. A variant that cannot be had goes to `procedure.unavailable`."""
+        """Create what the cells of these sets need. Variants that cannot be created go to `procedure.unavailable`."""
 
     def prepare(self, cell: Cell) -> list[Wait]:
-        """Bring the cluster into the state in which the cell is measured; return the waits for the record."""
+        """Bring the cluster into the state for measuring the cell; return the waits for the record."""
         return []
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
@@ -69,31 +69,31 @@ class Target(Part):
         return Write(size_bytes)
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove what the cell left; return the waits for the record."""
+        """Remove what the cell left behind; return the waits for the record."""
         return []
 
     def close(self) -> None:
-        """Remove all that was created. Called after an interruption as well."""
+        """Remove everything that was created. Also called after an interruption."""
 
 
 class Driver(Part):
-    """What makes the I/O of a cell."""
+    """Makes the I/O of a cell."""
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Find out what cells need to know, such as their size. `raw` takes evidence that belongs to no attempt."""
+        """Find out what cells need, such as their size. `raw` stores evidence that belongs to no attempt."""
 
     def start(self, cell: Cell) -> None:
-        """Set up a cell's logs, before anything begins to watch."""
+        """Prepare a cell's logs before the watches start."""
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Make the cell's I/O, and return what it left."""
+        """Make the cell's I/O, and return the result."""
         raise NotImplementedError
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Add logs to the results, when nothing watches any more."""
+        """Add logs to the results, after the watches have ended."""
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what clients will write in a cell, as far as that is known before. Of a time alone nobody knows."""
+        """Return what clients will write in a cell, if known in advance; it is not for tools that run for a time."""
         if not writes(cell):
             return []
         rate = float(sizing.ASSUMED_BYTES_PER_SECOND)
@@ -102,48 +102,48 @@ class Driver(Part):
         return [self.procedure.target.write_of(cell, rate * self.design.sizing.target_seconds)]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what is to be charged for a cell that wrote; 0 where `run` has charged it."""
+        """Return what to charge for a cell that wrote; 0 if `run` has already charged it."""
         return 0.0
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Learn from a void cell before its set is run again."""
 
     def close(self) -> None:
-        """Undo what a cell that was interrupted has changed."""
+        """Undo what an interrupted cell has changed."""
 
 
 class Watch(Part):
-    """What looks on, and awaits what a cell sets in motion. Watches are asked in the order of their declaration."""
+    """Observes cells, and waits for their after-effects. Watches are called in the order of their declaration."""
 
     def open(self) -> None:
-        """Wait until the block's targets are fit to be measured."""
+        """Wait until the block's targets are ready to be measured."""
 
     def prepare(self, cell: Cell) -> None:
-        """Wait until the cell's own target is fit to be measured."""
+        """Wait until the cell's own target is ready to be measured."""
 
     def started(self, cell: Cell) -> None:
-        """Take a first reading, right before the tool runs."""
+        """Take a first reading right before the tool runs."""
 
     def look_of(self, cell: Cell) -> Look | None:
-        """Return what is called over and over while the cell's tool runs."""
+        """Return a function to call repeatedly while the cell's tool runs."""
         return None
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Take the last reading, right after the tool ran, and add what was seen to the cell."""
+        """Take the last reading right after the tool ran, and add the observations to the cell."""
 
     def stop(self) -> None:
-        """End what still runs. Called after every cell, also after one that was interrupted."""
+        """End everything that still runs. Called after every cell, even an interrupted one."""
 
     def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
-        """Say what is known once the output was read; may set `measured.invalid`. No result: it says nothing."""
+        """Judge the cell once its output has been read; may set `measured.invalid`. `result` may be None."""
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Await what the cell leaves behind; may set `measured.invalid`. Return the waits for the record."""
+        """Wait for the cell's after-effects; may set `measured.invalid`. Return the waits for the record."""
         return []
 
 
 class Procedure:
-    """How the cells of an experiment are measured. One instance serves one block."""
+    """Measures the cells of an experiment. One instance serves one block."""
 
     needs: ClassVar[Needs] = Needs()
     target: Target = Target()
@@ -174,9 +174,9 @@ class Procedure:
 
     @classmethod
     def lacking(cls, site: Site) -> dict[str, str]:
-        """Return what the procedure lacks on a site beyond the experiment's `requires`: one of its words to the reason.
+        """Return what the procedure lacks on a site beyond the experiment's `requires`: a word to the reason.
 
-        Only words that the experiment or its variants require count: these are skipped with that reason.
+        Only words that the experiment or its variants require count: those are skipped with that reason.
         """
         found: dict[str, str] = {}
         for part in (cls.target, cls.driver, *cls.watches):
@@ -185,16 +185,16 @@ class Procedure:
 
     @property
     def program(self) -> str:
-        """The program whose version a cell's record names."""
+        """The program whose version goes into a cell's record."""
         return getattr(self.reader, "program", self.needs.programs[0] if self.needs.programs else "")
 
     # What a procedure may say of its own -----------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Refuse a design that it cannot run, before anything is created. Raises ConfigurationError."""
+        """Raise ConfigurationError for a design that it cannot run, before anything is created."""
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
-        """Return `pool` and `journal_pool` of a variant's image, where they are not the site's."""
+        """Return `pool` and `journal_pool` of a variant's image if they differ from the site's."""
         return {}
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
@@ -202,36 +202,36 @@ class Procedure:
         return dict(self.design.options)
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what clients will write in a cell, as far as that is known before: the site's ceiling is asked first.
+        """Return what clients will write in a cell, if known in advance, to check it against the site's ceiling.
 
-        Of a tool that runs for a time nobody knows; what a cell wrote before is then taken in place of this.
+        It is unknown for a tool that runs for a given time; what an earlier cell wrote is then used instead.
         """
         return self.driver.expected_writes(cell)
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Set `measured.invalid` where the output is good and yet cannot stand; add facts that it tells."""
+        """Set `measured.invalid` if the output is valid but the cell must not count; add facts from the output."""
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the line that a person reads when the cell is done."""
+        """Return the line to print when the cell is done."""
         return rate(metrics)
 
     # The lifecycle ---------------------------------------------------------------------------------------------------
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Create what the cells of these sets need, and size them. `raw` takes evidence that belongs to no attempt."""
+        """Create what the cells of these sets need, and size them. `raw` stores evidence that belongs to no attempt."""
         self.target.open(sets)
         for watch in self.watches:
             watch.open()
         self.driver.open(raw, self.available(sets))
 
     def close_block(self) -> None:
-        """Undo and remove all that `open_block` and the cells made. Called after an interruption as well."""
+        """Undo and remove everything that `open_block` and the cells made. Also called after an interruption."""
         with ExitStack() as last_first:
             last_first.callback(self.target.close)
             last_first.callback(self.driver.close)
 
     def prepare(self, cell: Cell) -> list[Wait]:
-        """Bring the cluster into the state in which the cell is measured; return the waits for the record."""
+        """Bring the cluster into the state for measuring the cell; return the waits for the record."""
         waits = self.target.prepare(cell)
         for watch in self.watches:
             watch.prepare(cell)
@@ -244,20 +244,20 @@ class Procedure:
         return measured
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Await or undo what the cell leaves behind; may set `measured.invalid`. Return the waits for the record."""
+        """Wait for or undo the cell's after-effects; may set `measured.invalid`. Return the waits for the record."""
         waits = self.target.settle(cell, measured)
         for watch in self.watches:
             waits += watch.settle(cell, measured)
         return waits
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Learn from a void cell before its set is run again (a cell that was too short is sized anew)."""
+        """Learn from a void cell before its set is run again (for example resize a cell that was too short)."""
         self.driver.after_invalid(raw, cell, measured)
 
-    # Its steps, which drivers use for pilots as well ------------------------------------------------------------------
+    # Its steps, which drivers also use for pilots ---------------------------------------------------------------------
 
     def watched(self, cell: Cell, seed: int, **how: Any) -> Measured:
-        """Run the driver once, with everything looking on; `how` is what the driver's `run` takes besides."""
+        """Run the driver once with all watches; `how` holds further arguments for the driver's `run`."""
         self.driver.start(cell)
         with ExitStack() as stack:
             for watch in self.watches:
@@ -271,7 +271,7 @@ class Procedure:
         return measured
 
     def judge(self, cell: Cell, measured: Measured) -> Result | None:
-        """Set `measured.invalid` where the cell cannot stand; charge what it wrote. Return what its output says."""
+        """Set `measured.invalid` if the cell must not count; charge what it wrote. Return the parsed output."""
         result = self.read(cell, measured)
         if result is not None:
             self.verdict(cell, measured, result)
@@ -284,7 +284,7 @@ class Procedure:
         return result
 
     def read(self, cell: Cell, measured: Measured) -> Result | None:
-        """Return what the cell's output says, None where it says nothing; set `measured.invalid` accordingly."""
+        """Return the cell's parsed output, None if it cannot be parsed; set `measured.invalid` accordingly."""
         if measured.invalid is not None and measured.invalid[0] not in self.read_after:
             return None
         try:
@@ -302,7 +302,7 @@ class Procedure:
         return self.reader.parse(outputs, measured.exit_status, cell.levels)
 
     def option(self, name: str, cell: Cell | None = None) -> Any:
-        """Return an option's value: the cell's level where it is a factor, else the experiment's, else the default."""
+        """Return an option's value: the cell's level if it is a factor, else the experiment's, else the default."""
         if cell is not None and name in cell.levels:
             return cell.levels[name]
         default = self.needs.option(name).default
@@ -315,7 +315,7 @@ class Procedure:
         return [one for one in rest if one.cells]
 
     def refuse(self, what: str, next_step: str = "") -> None:
-        """Raise the ConfigurationError that the experiment's file cannot be run as it is."""
+        """Raise a ConfigurationError about the experiment's file."""
         where = f"config/experiments/{self.design.name}.yaml"
         raise ConfigurationError(what, where=where, next_step=next_step)
 
@@ -332,28 +332,28 @@ def _all_of(looks: Sequence[Look]) -> Look | None:
 
 
 def rate(metrics: Mapping[str, float]) -> str:
-    """Return operations per second as a person reads them."""
+    """Return operations per second for people."""
     found = metrics.get("operations_per_second")
     return f"{found:,.0f} operations/s" if found else ""
 
 
 def throughput(metrics: Mapping[str, float]) -> str:
-    """Return bytes per second as a person reads them."""
+    """Return bytes per second for people."""
     return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
 
 
 def writes(cell: Cell) -> bool:
-    """Tell whether a cell's clients write."""
+    """Return whether a cell's clients write."""
     return sizing.writes(cell.levels)
 
 
 def is_journaled(cell: Cell) -> bool:
-    """Tell whether what a cell writes goes through its image's journal as well."""
+    """Return whether a cell's writes also go through its image's journal."""
     return "journaling" in cell.variant.image.features
 
 
 def expected_bytes(procedure: Procedure, one: CellSet) -> tuple[dict[str, float], float]:
-    """Return what each cell of a set will write to media, by its id, and what all of them add to what is stored."""
+    """Return what each cell of a set will write to media, by its id, and how much all of them add to stored data."""
     spending = procedure.bench.spending
     expected, added = {}, 0.0
     for cell in one.cells:

@@ -1,1 +1,1 @@
-"""What Replay made on a cluster, and how it is undone."""
+"""What Replay creates on a cluster, and how it removes it."""

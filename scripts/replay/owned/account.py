@@ -1,13 +1,13 @@
-"""What a run has written to a cluster's media: one account over all its blocks, processes and nights.
+"""What a run has written to a cluster's media: one account for all its blocks, processes and nights.
 
 A run is a campaign: one site and one data set. Its file is `<state>/accounts/<fsid>.<site>.<data set>.jsonl`, outside
-of the checkout and of the evidence. Each line is an event:
+the checkout and the evidence. Each line is an event:
 
     {"event": "charge", "id": …, "at": …, "what": …, "bytes_to_media": …}
     {"event": "settle", "ids": […], "at": …, "bytes_to_media": …, "cells": {cell id: bytes to media}}
 
-A charge is on disk before the first of its bytes is written. A settlement replaces charges by what was written in the
-end. So a process that is killed at any moment leaves its charge standing: the account errs towards too much.
+A charge is on disk before the first of its bytes is written. A settlement replaces charges by what was really written.
+So a process that is killed at any moment leaves its charge in place: the account errs towards too much.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
 @dataclass
 class Tally:
-    """What the lines of an account come to. `most` is the most that a cell wrote, by its id; bytes to media."""
+    """The sum of an account's lines. `most` is the most that a cell wrote, by its id; bytes to media."""
 
     total: float = 0.0
     charges: dict[str, float] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Tally:
     lines: int = 0
 
     def apply(self, line: bytes) -> None:
-        """Take up one more line. Raises ValueError, KeyError or TypeError where it is no event of an account."""
+        """Add one line. Raises ValueError, KeyError or TypeError if it is not an event of an account."""
         record = json.loads(line)
         amount = record["bytes_to_media"]
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount < float("inf"):
@@ -70,16 +70,16 @@ class Account:
 
     @classmethod
     def of(cls, fsid: str, site: str, data_set: str) -> Account:
-        """Return the account of a campaign on a live cluster. Raises ReplayError for a name that is no name."""
+        """Return the account of a campaign on a live cluster. Raises ReplayError for an invalid name."""
         for name in (fsid, site, data_set):
             if not _NAME.fullmatch(name):
                 raise ReplayError(f"{name!r} names no account", where="accounts")
         return cls(state_directory() / "accounts" / f"{fsid}.{site}.{data_set}.jsonl")
 
     def total(self) -> float:
-        """Return the bytes that were written to media, or that nobody can rule out; 0 where nothing was charged.
+        """Return the bytes that were, or may have been, written to media; 0 if nothing was charged.
 
-        Raises EvidenceError naming a line that is no event.
+        Raises EvidenceError naming an invalid line.
         """
         tally = Tally()
         for line in self._log.lines():
@@ -87,9 +87,9 @@ class Account:
         return tally.total
 
     def charge(self, what: str, bytes_to_media: float, *, allow: Callable[[float], None] = lambda total: None) -> str:
-        """Charge what is about to be written, and return the charge's id.
+        """Charge upcoming writes, and return the charge's id.
 
-        `allow` is given what was charged before, and raises where this is too much: then nothing is charged.
+        `allow` gets the sum of earlier charges, and raises if this is too much; then nothing is charged.
         """
         with self._log.writing() as log:
             allow(self._read(log).total)
@@ -106,7 +106,7 @@ class Account:
         return charge_id
 
     def settle(self, ids: Iterable[str], bytes_to_media: float, cells: Mapping[str, float]) -> None:
-        """Replace charges by what was written in the end, of it what each cell wrote."""
+        """Replace charges by what was really written, in total and by each cell."""
         with self._log.writing() as log:
             log.append(
                 {
@@ -119,12 +119,12 @@ class Account:
             )
 
     def most_written(self, cell_id: str) -> float | None:
-        """Return the most that a cell of this id has written to media so far, None where none was finished."""
+        """Return the most that a cell with this id has written to media so far, None if none was finished."""
         with self._log.writing() as log:
             return self._read(log).most.get(cell_id)
 
     def _read(self, log: Any) -> Tally:
-        """Take up what was written since the last time, by this process or another one."""
+        """Read the lines added since the last time, by this process or another one."""
         lines, place, held = log.lines_after(self._place)
         if not held:
             self._tally = Tally()
@@ -138,7 +138,7 @@ class Account:
             tally.apply(line)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EvidenceError(
-                f"this line is no event of the account: {error}",
+                f"this line is not an event of the account: {error}",
                 where=f"{self.path}:{tally.lines + 1}",
-                next_step="restore the file from a copy: without it nobody knows what this run has written",
+                next_step="restore the file from a backup: it is the only record of what this run has written",
             ) from error

@@ -12,9 +12,9 @@ def _add_arguments(parser: Parser) -> None:
 
 COMMAND = Command(
     "clean",
-    "remove from a cluster what Replay made there",
+    "remove what Replay created on a cluster",
     _add_arguments,
     "replay.owned.clean:run",
-    "Remove from a site what Replay made there, as its ledger names it. Nothing else is touched.",
-    kept="what is left stands in the ledger; the same command goes on from there",
+    "Remove what Replay created on a site, according to its ledger. Nothing else is touched.",
+    kept="the ledger still lists the rest; run the same command again to continue",
 )

@@ -1,4 +1,4 @@
-"""`replay clean`: lists what Replay made on a site, asks, removes only that, and says what is left and why."""
+"""`replay clean`: lists what Replay created on a site, asks, removes only that, and reports what is left and why."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from replay.owned.slot import SlotLock
 def clean(
     site: Site, *, confirm: Callable[[int], bool], say: Callable[[str], None] = print, patience_seconds: float = 60.0
 ) -> list[Outcome]:
-    """Remove everything that the ledgers of the site's clusters name for this site, and return each outcome.
+    """Remove everything in the ledgers of the site's clusters that belongs to this site; return each outcome.
 
-    `confirm` is asked once with the number of things, after they were listed; nothing is removed unless it says yes.
-    An entry that cannot be removed stays in the ledger; the others are removed all the same.
-    Raises CephCommandError when the primary cluster cannot be reached, RefusedError while a measurement runs on it.
+    `confirm` is called once with the number of things, after listing them; nothing is removed unless it returns True.
+    An entry that cannot be removed stays in the ledger; the others are removed anyway.
+    Raises CephCommandError if the primary cluster cannot be reached, RefusedError while a measurement runs on it.
     """
     with ExitStack() as stack:
-        with waiting("asking the cluster what is there", spinner=False):
+        with waiting("asking the cluster what exists", spinner=False):
             work = list(_work(site, stack, say, patience_seconds))
         total = sum(len(entries) for _, entries in work)
         if total == 0:
-            say(f"nothing to remove: the ledger names nothing for site {site.name}")
+            say(f"nothing to remove: the ledger has no entries for site {site.name}")
             return []
         for remover, entries in work:
             for entry in entries:
@@ -45,12 +45,12 @@ def clean(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 0 all gone, 1 something is left, 2 to 4 see the message."""
+    """Run the command line; return its exit status: 0 all removed, 1 something is left, 2 to 4 see the message."""
     return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Remove what the options name; return 0 where all is gone, 1 where something is left. Raises ReplayError."""
+    """Remove what the options select; return 0 if everything is gone, 1 if something is left. Raises ReplayError."""
     outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
     left = [outcome for outcome in outcomes if outcome.status == "left"]
     for outcome in left:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 def _work(
     site: Site, stack: ExitStack, say: Callable[[str], None], patience_seconds: float
 ) -> Iterator[tuple[Remover, list[Entry]]]:
-    """Yield for each cluster of the site its remover and what is to go; `stack` closes what was opened."""
+    """Yield each cluster's remover and the entries to remove; `stack` closes what was opened."""
     for cluster, mirror in _clusters(site):
         session = stack.enter_context(MonitorSession(cluster))
         try:
@@ -73,7 +73,7 @@ def _work(
         except CephCommandError:
             if cluster is site.primary:
                 raise
-            say("the second cluster does not answer: what Replay owns there cannot be seen now")
+            say("the second cluster does not answer: Replay cannot see now what it owns there")
             continue
         if cluster is site.primary:
             _hold(ledger.fsid, stack)
@@ -88,7 +88,7 @@ def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
 
 
 def _hold(fsid: str, stack: ExitStack) -> None:
-    """Take the cluster's slot: what a running measurement has just made must not go away under it."""
+    """Take the cluster's slot: nothing that a running measurement uses may be removed."""
     slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
     slot.acquire(wait_seconds=2.0)
     stack.callback(slot.release)
@@ -99,7 +99,7 @@ def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Ent
     owned = ledger.owned()
     others = sorted({entry.site for entry in owned} - {site.name})
     if others:
-        say(f"this cluster also holds things made through other sites: {', '.join(others)} (clean each by its name)")
+        say(f"this cluster also holds things created through other sites: {', '.join(others)} (clean each by its name)")
     return [entry for entry in reversed(owned) if entry.site == site.name]
 
 
@@ -127,7 +127,7 @@ def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], No
             if (outcome := remover.remove(entry)) is not None:
                 outcomes.append(outcome)
                 say(f"{outcome.status}: {entry.kind} {entry.spec}")
-    # Copies are waited for last: an image that was failed over goes from the second cluster by its own entry.
+    # Wait for copies last: an image that was failed over has its own entry for the second cluster.
     for remover, _ in work:
         for outcome in remover.finish():
             outcomes.append(outcome)
@@ -137,7 +137,9 @@ def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], No
 
 def _ask(count: int) -> bool:
     if not sys.stdin.isatty():
-        raise RefusedError("there is no terminal to ask at", next_step="look at the list above, then add --yes")
+        raise RefusedError(
+            "there is no terminal to ask for confirmation", next_step="check the list above, then add --yes"
+        )
     return input(f"remove these {count}? [y/N] ").strip().lower() in ("y", "yes")
 
 

@@ -1,6 +1,6 @@
-"""Pools that an experiment needs for itself, such as one per number of replicas: made for a block, removed after it.
+"""Pools for a single experiment, such as one for each number of replicas: created for a block, removed after it.
 
-They keep the unique name under which they are made, so that they cannot be taken for anybody else's.
+They keep the unique name they are created with, so that they cannot be mistaken for anybody else's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PoolSizeRefusedError(RefusedError):
 
 @dataclass(frozen=True)
 class PoolSpec:
-    """What a pool is: copies, placement groups, and the device class it lies on (None: any)."""
+    """A pool's properties: copies, placement groups, and device class (None: any)."""
 
     replicas: int
     pg_num: int = DEFAULT_PG_NUM
@@ -38,7 +38,7 @@ class PoolSpec:
 
 @dataclass(frozen=True)
 class ExperimentPool:
-    """A pool that Replay made for an experiment."""
+    """A pool that Replay created for an experiment."""
 
     name: str
     pool_id: int
@@ -120,7 +120,7 @@ def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int
         raise ReplayError(
             f"{len(left)} pool(s) could not be removed: {left[0].why}",
             where=left[0].entry.pool,
-            next_step=f"they stand in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
+            next_step=f"they are still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
         )
     return len(outcomes)
 

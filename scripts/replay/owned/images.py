@@ -1,4 +1,4 @@
-"""Block device images for one block: fresh, filled, recorded in the ledger before they exist, removed after."""
+"""Block device images for one block: new, filled, in the ledger before they exist, removed afterwards."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def create_image(
 
 
 def fill_image(bench: OpenSite, made: BlockImage) -> None:
-    """Write every byte of an image once, at the site's rate, so that reads find data and writes overwrite.
+    """Write every byte of an image once, at the site's rate, so that reads find data and writes overwrite data.
 
     The bytes come from `rbd bench`, which writes one repeated byte: do not measure on a pool that compresses.
     """
@@ -119,7 +119,7 @@ def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_sec
         raise ReplayError(
             f"{len(left)} image(s) could not be removed: {left[0].why}",
             where=left[0].entry.spec,
-            next_step=f"they stand in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
+            next_step=f"they are still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
         )
 
 
@@ -131,7 +131,7 @@ def remove_owned_leftovers(bench: OpenSite) -> int:
     outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name, 120.0)
     for one in outcomes:
         if one.status == "left":
-            bench.say(f"{one.entry.spec} is left: {one.why}")
+            bench.say(f"{one.entry.spec} was not removed: {one.why}")
     return sum(one.status == "removed" for one in outcomes)
 
 

@@ -44,12 +44,12 @@ _MAP_ERRORS = (
     ),
     (
         re.compile(r"feature set mismatch|unsupported features|image uses unsupported"),
-        "the image has features that this kernel's client does not know",
-        "name more of them in options.disable_features",
+        "the image has features that this kernel's client does not support",
+        "list more features in options.disable_features",
     ),
     (
         re.compile(r"ms_mode|[Uu]nknown .*option|invalid .*option"),
-        "this kernel's client does not know one of the options of the mapping",
+        "this kernel's client does not support one of the mapping options",
         "change options.map_options: kernels before 5.11 know no ms_mode",
     ),
     (
@@ -73,7 +73,7 @@ def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subpro
         done = subprocess.run(list(argv), capture_output=True, text=True, timeout=timeout_seconds, check=False)
     except FileNotFoundError as error:
         raise ReplayError(
-            f"the program {argv[0]} is not installed", next_step="install it, or measure without"
+            f"the program {argv[0]} is not installed", next_step="install it, or skip the experiments that need it"
         ) from error
     except subprocess.TimeoutExpired as error:
         raise ReplayError(f"{argv[0]} did not end within {timeout_seconds:g} s", where=" ".join(argv)) from error

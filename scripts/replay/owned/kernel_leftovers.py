@@ -23,6 +23,6 @@ def remove_leftover_mounts(bench: OpenSite) -> int:
         raise ReplayError(
             f"{len(left)} mount(s) or mapping(s) could not be undone: {left[0].why}",
             where=f"{left[0].entry.kind} {left[0].entry.spec}",
-            next_step=f"end who uses it, then run: {replay_command('clean', '--site', bench.site.name)}",
+            next_step=f"end the program that uses it, then run: {replay_command('clean', '--site', bench.site.name)}",
         )
     return len(outcomes)

@@ -1,6 +1,6 @@
-"""What Replay created on a cluster, on disk before it is created: only what stands here is ever removed.
+"""The record of what Replay creates on a cluster, written before creating it. Replay removes only what is listed here.
 
-One file per cluster, `<state>/ledger/<fsid>.jsonl`, outside of the checkout so that it outlives it.
+One file for each cluster, `<state>/ledger/<fsid>.jsonl`, outside the checkout so that it outlives it.
 Each line is an event:
 
     {"event": "intend", "id": …, "at": …, "kind": …, "pool": …, "namespace": …, "name": …,
@@ -8,7 +8,7 @@ Each line is an event:
     {"event": "confirm", "id": …, "at": …, "facts": {…}}
     {"event": "removed", "id": …, "at": …}
 
-A line is synced to disk before the call returns: nothing was created (or removed) on the strength of one that is torn.
+Each line is synced to disk before the call returns, so nothing was created (or removed) because of a torn line.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ KINDS = (
 
 
 def unique_name(suffix: str) -> str:
-    """Return `replay-<8 random hexadecimal digits>-<suffix>`: a name that no neighbour has."""
+    """Return `replay-<8 random hexadecimal digits>-<suffix>`: a name that nobody else uses."""
     return f"replay-{secrets.token_hex(4)}-{suffix}"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that Replay owns. `confirmed` is False when a crash may have come before its creation."""
+    """One thing that Replay owns. `confirmed` is False if a crash may have prevented its creation."""
 
     id: str
     kind: str
@@ -111,11 +111,11 @@ class Ledger:
         self._append({"event": "confirm", "id": entry_id, "facts": facts or {}})
 
     def removed(self, entry_id: str) -> None:
-        """Record that the thing is gone, or was never made."""
+        """Record that the thing is gone, or was never created."""
         self._append({"event": "removed", "id": entry_id})
 
     def owned(self) -> list[Entry]:
-        """Return what is not recorded as removed, oldest first. Raises EvidenceError on a line that is no event."""
+        """Return what is not recorded as removed, oldest first. Raises EvidenceError for an invalid line."""
         entries: dict[str, Entry] = {}
         for number, line in enumerate(self._log.lines(), start=1):
             self._apply(entries, line, number)
@@ -126,7 +126,7 @@ class Ledger:
         self.path.unlink(missing_ok=True)
 
     def find(self, kind: str, pool: str, namespace: str, name: str) -> Entry | None:
-        """Return the entry that owns `pool/namespace/name`, None when Replay does not own it."""
+        """Return the entry for `pool/namespace/name`, None if Replay does not own it."""
         wanted = (kind, pool, namespace or "", name)
         return next((e for e in self.owned() if (e.kind, e.pool, e.namespace, e.name) == wanted), None)
 
@@ -145,9 +145,9 @@ class Ledger:
                 raise ValueError(f"unknown event {event!r}")
         except (ValueError, KeyError, TypeError) as error:
             raise EvidenceError(
-                f"this line is no event of the ledger: {error}",
+                f"this line is not an event of the ledger: {error}",
                 where=f"{self.path}:{number}",
-                next_step="restore the file from a copy, or take the line out after looking at what it names",
+                next_step="restore the file from a backup, or check what the line names and then delete the line",
             ) from error
 
     def _append(self, record: dict[str, Any]) -> None:

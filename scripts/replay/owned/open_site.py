@@ -1,4 +1,4 @@
-"""A site that is open for work: sessions, ledgers, the slot. What makes and removes anything on a cluster takes it."""
+"""An opened site: sessions, ledgers, the slot. Everything that creates or removes something on a cluster needs it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from replay.owned.spending import Spending
 
 @dataclass(kw_only=True)
 class OpenSite:
-    """One process at work on one site.
+    """One process working on one site.
 
-    `say` prints a line for the person who waits. `daemons_are_here` is true where the OSDs run on this machine, so
-    that its CPU and disks are theirs too.
+    `say` prints a line for the person who waits. `daemons_are_here` is true if the OSDs run on this machine and share
+    its CPU and disks.
     """
 
     site: Site
@@ -38,14 +38,14 @@ class OpenSite:
     secondary_ledger: Ledger | None = None
 
     def charge(self, what: str, write: Write) -> None:
-        """Charge what clients are about to write. Raises RefusedError where the site's ceiling has no room for it."""
+        """Charge upcoming client writes. Raises RefusedError if they would exceed the site's ceiling."""
         self.spending.charge(what, write)
 
     def account(self, write: Write) -> None:
-        """Charge what clients wrote in a cell, of which nobody could tell beforehand how much it would be."""
+        """Charge what clients wrote in a cell if the amount was unknown in advance."""
         self.spending.record(write)
 
     @property
     def primary_cluster(self) -> Cluster:
-        """The cluster that is measured."""
+        """The cluster to be measured."""
         return self.session.cluster

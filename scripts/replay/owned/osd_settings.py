@@ -1,7 +1,7 @@
-"""Weights, affinity, classes, caps and configuration of a cluster's own OSDs: in the ledger before, set back after.
+"""Weights, affinity, classes, caps and configuration of a sandbox's OSDs: in the ledger before, restored after.
 
-All of it is refused on a cluster that Replay did not start. The ledger holds, once per setting, what stood before the
-first change; so a setting that was changed several times goes back to that.
+Replay refuses all of it on a cluster that it did not start. The ledger holds each setting's value before the first
+change, so a setting that was changed several times is restored to that value.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ class OsdSettings:
         left = [one for one in outcomes if one is not None and one.status == "left"]
         if left:
             raise ReplayError(
-                f"{len(left)} setting(s) could not be set back: {left[0].why}",
+                f"{len(left)} setting(s) could not be restored: {left[0].why}",
                 where=f"{left[0].entry.kind} {left[0].entry.name}",
-                next_step=f"they stand in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
+                next_step=f"they are still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
             )
         return len(outcomes)
 

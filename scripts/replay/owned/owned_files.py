@@ -63,7 +63,7 @@ def remove_leftover_files(bench: OpenSite) -> int:
             raise ReplayError(
                 f"a file could not be removed: {why}",
                 where=entry.name,
-                next_step=f"it stands in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
+                next_step=f"it is still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
             )
         bench.ledger.removed(entry.id)
     return len(mine)

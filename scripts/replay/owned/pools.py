@@ -1,7 +1,7 @@
-"""Makes the pools that a site's file lets Replay make. Each is in the ledger before it exists.
+"""Creates the pools that a site's file allows. Each is in the ledger before it exists.
 
-A pool is made under a name that nobody else has and renamed when its id is on disk. So a crash never leaves a ledger
-entry that could mean a neighbour's pool of the wanted name.
+A pool is created under a unique name and renamed once its id is on disk. So a crash never leaves a ledger entry that
+could mean somebody else's pool of the same name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_se
         if not pool.create:
             commands = admin_commands.pool(pool, is_data_pool=is_data_pool)
             raise RefusedError(
-                f"there is no pool {pool.name}",
+                f"pool {pool.name} does not exist",
                 where=f"site {site.name}",
                 next_step="an administrator runs: " + "; ".join(commands),
             )
@@ -61,7 +61,7 @@ def await_clean(session: MonitorSession, names: list[str]) -> None:
             raise RefusedError(
                 f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {verdict.sentence()}",
                 where=", ".join(names),
-                next_step="check that the cluster has as many hosts as the pools have copies",
+                next_step="check that the cluster has at least as many hosts as the pools have copies",
             )
         time.sleep(0.5)
 

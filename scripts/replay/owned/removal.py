@@ -95,7 +95,7 @@ class Remover:
                 if why is None:
                     outcomes.append(self._closed(Outcome(entry, status)))
                 elif time.monotonic() > deadline or self.mirror is None:
-                    hint = f"look at it with: rbd mirror image status {entry.spec} (on the second cluster)"
+                    hint = f"check it on the second cluster: rbd mirror image status {entry.spec}"
                     outcomes.append(Outcome(entry, "left", why, hint))
                 else:
                     still.append((entry, status))
@@ -129,7 +129,7 @@ class Remover:
         known = entry.facts.get("id")
         if known is not None and info["id"] != known:
             return Outcome(
-                entry, "left", f"it is another image (id {info['id']}) than the one Replay made (id {known})"
+                entry, "left", f"this is not the image that Replay created: its id is {info['id']}, not {known}"
             )
         self._disable_mirroring(entry, info)
         deadline = time.monotonic() + self.patience_seconds
@@ -144,7 +144,7 @@ class Remover:
             if done.returncode != BUSY or time.monotonic() > deadline:
                 lines = [line for line in done.stderr.splitlines() if line.strip()]
                 why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
-                return Outcome(entry, "left", why, f"see who uses it: rbd status {entry.spec}")
+                return Outcome(entry, "left", why, f"find out who uses it: rbd status {entry.spec}")
             if not told:
                 self.say(f"{entry.spec} still has watchers; waiting up to {self.patience_seconds:.0f} s")
                 told = True
@@ -189,7 +189,7 @@ class Remover:
 
     def _copy_remains(self, entry: Entry) -> str | None:
         if self.mirror is None:
-            return "its mirrored copy cannot be looked for: the site's file names no second cluster"
+            return "cannot look for its mirrored copy: the site's file names no second cluster"
         try:
             if self.mirror.run("rbd", "info", entry.spec, check=False).returncode != NOT_FOUND:
                 return "its mirrored copy is still on the second cluster"
@@ -197,7 +197,7 @@ class Remover:
             place = "/".join(part for part in (entry.pool, entry.namespace) if part)
             trash = {one["name"] for one in self.mirror.json("rbd", "trash", "ls", "--all", place)}
         except CephCommandError as error:
-            return f"its mirrored copy cannot be looked for: {error.what}"
+            return f"cannot look for its mirrored copy: {error.what}"
         return "its mirrored copy is in the second cluster's trash" if entry.name in trash else None
 
     def _snapshot(self, entry: Entry) -> Outcome:

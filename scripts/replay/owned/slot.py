@@ -33,14 +33,14 @@ class SlotLock:
                 file.seek(0)
                 holder = file.read().strip() or "unknown"
                 if say and not told:
-                    say(f"another measurement holds this cluster (process {holder}); waiting up to {wait_seconds:g} s")
+                    say(f"another measurement uses this cluster (process {holder}); waiting up to {wait_seconds:g} s")
                     told = True
                 if time.monotonic() > deadline:
                     file.close()
                     raise RefusedError(
                         f"another measurement is running on this cluster (process {holder})",
                         where=self.path,
-                        next_step="wait until it ends, or end it, then start again: nothing is lost",
+                        next_step="wait for it to end, or end it, then start again: nothing is lost",
                     ) from None
                 time.sleep(0.2)
         file.truncate(0)

@@ -1,1 +1,1 @@
-"""What a cluster allows, only by reading."""
+"""Finds out what a cluster allows, without changing anything."""

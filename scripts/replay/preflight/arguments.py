@@ -8,15 +8,17 @@ from replay.design.design import SCALES
 
 def _add_arguments(parser: Parser) -> None:
     add_site(parser)
-    parser.add_argument("--scale", choices=SCALES, default="talk", help="what to estimate hours and bytes for")
-    add_data(parser, help="the data set that would be measured (default: the site's name)")
+    parser.add_argument(
+        "--scale", choices=SCALES, default="talk", help="the scale for the estimates of hours and bytes"
+    )
+    add_data(parser, help="the data set to be measured (default: the site's name)")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 COMMAND = Command(
     "preflight",
-    "say what can and cannot be measured on a cluster; only reads",
+    "show what can be measured on a cluster; read-only",
     _add_arguments,
     "replay.preflight.command:run",
-    "Say what can and cannot be measured on a site, and what an administrator must do. Only reads.",
+    "Show what can and cannot be measured on a site, and what an administrator must do. Read-only.",
 )

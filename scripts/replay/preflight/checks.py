@@ -1,4 +1,4 @@
-"""Looks at a site's clusters without changing anything, and says what it finds. Every question is bounded in time."""
+"""Inspects a site's clusters without changing anything, and reports findings. Every query has a timeout."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LARGEST_SKEW_SECONDS = 0.05
 #: Of a user that exists. Giving it what it lacks would replace what it has, and somebody else may live by that.
 OTHER_CAPABILITIES = (
     "this user has other caps; make one of its own: name a new client and a new keyring in the site's file, "
-    "then preflight prints the command that makes them"
+    "and preflight prints the command that creates them"
 )
 
 
 def check_files(site: Site, findings: Findings) -> bool:
-    """Check that the files named in the site can be read; False where the primary cluster cannot be tried at all."""
+    """Check that the site's files can be read; False if the primary cluster cannot be tried at all."""
     usable = True
     for cluster in (site.primary, site.secondary):
         if cluster is None:
@@ -50,7 +50,7 @@ def check_files(site: Site, findings: Findings) -> bool:
 
 
 def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any] | None:
-    """Check that the cluster answers, its versions and its health; return its status, None when it does not answer."""
+    """Check that the cluster answers, its versions and its health; return its status, None if it does not answer."""
     name, primary = session.cluster.name, session.cluster.name == "primary"
     bad, word = ("refused", None) if primary else ("skip", "second_site")
     try:
@@ -73,7 +73,7 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     if not verdict.fit and (stuck := stuck_sentence(session)):
         findings.add("health", bad, f"measuring is refused: stuck: {stuck}", word=word)
     for code, message in verdict.unknown:
-        findings.add("health", "warning", f"not known to Replay, goes on and is recorded: {code}: {message}")
+        findings.add("health", "warning", f"unknown to Replay, recorded but does not stop measuring: {code}: {message}")
     for code, message in verdict.harmless:
         findings.add("health", "note", f"harmless, recorded: {code}: {message}")
     if verdict.fit:
@@ -82,12 +82,12 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
 
 
 def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
-    """Say why a cluster cannot be looked at: it refused the key, nobody answered, or the user may not even ask."""
+    """Return why a cluster cannot be inspected: it refused the key, did not answer, or the user may not ask."""
     found = re.search(r"\[errno (\d+)\]", error.what)
     number = int(found[1]) if found else None
     if number in (errno.EPERM, errno.EACCES):
         key = f"the key in {cluster.keyring}" if cluster.keyring else "the key that ceph finds here"
-        return f"key rejected: the {cluster.name} cluster does not take {key} for {cluster.client}"
+        return f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
     if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
         return f"no monitor answered at {monitors_in(cluster.conf)} ({cluster.name} cluster)"
     text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
@@ -95,14 +95,14 @@ def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
 
 
 def monitors_in(conf: Path) -> str:
-    """Return the monitors' addresses as a ceph.conf names them, else where they are named."""
+    """Return the monitors' addresses in a ceph.conf, or a reference to it."""
     text = conf.read_text(encoding="utf-8", errors="replace")
     found = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
     return found[1] if found else f"the monitors of {conf}"
 
 
 def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None:
-    """Check each pool that the site names: there, of the right kind, readable as this user."""
+    """Check each of the site's pools: it exists, is of the right kind, and this user can read it."""
     answer = session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=TIMEOUT_SECONDS)
     rules = session.command({"prefix": "osd crush rule dump"}, timeout_seconds=TIMEOUT_SECONDS)
     df = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
@@ -113,10 +113,10 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
         found = there.get(wanted.name)
         if found is None:
             if wanted.create:
-                findings.add("pools", "note", f"pool {wanted.name} is not there: Replay will make it")
+                findings.add("pools", "note", f"pool {wanted.name} does not exist: Replay will create it")
                 continue
             commands = admin_commands.pool(session.cluster, wanted, is_data_pool=is_data_pool)
-            findings.add("pools", "refused", f"pool {wanted.name} is not there", commands=commands)
+            findings.add("pools", "refused", f"pool {wanted.name} does not exist", commands=commands)
             continue
         _check_pool(wanted, found, rules, is_data_pool, findings)
         _check_application(session.cluster, wanted, found, objects.get(wanted.name, 0), is_data_pool, findings)
@@ -128,11 +128,11 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
         check_user(session, findings)
     sharing = [name for name in there if name not in {pool.name for pool in site.pools.all()}]
     if sharing:
-        findings.add("risk", "note", f"{len(sharing)} other pools live on this cluster; their users feel a measurement")
+        findings.add("risk", "note", f"{len(sharing)} other pools are on this cluster; measuring affects their users")
 
 
 def check_user(session: MonitorSession, findings: Findings) -> None:
-    """Check that the user may do no more than it needs: a mistake of Replay's must not reach the neighbours."""
+    """Check that the user has no unnecessary permissions: a bug in Replay must not harm other tenants."""
     name = f"{session.cluster.client} of the {session.cluster.name} cluster"
     try:
         session.command({"prefix": "auth ls"}, timeout_seconds=TIMEOUT_SECONDS)
@@ -143,7 +143,7 @@ def check_user(session: MonitorSession, findings: Findings) -> None:
 
 
 def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], findings: Findings) -> None:
-    """Check how full the cluster is, and every ceiling of the site that can be checked before a run."""
+    """Check how full the cluster is, and every site ceiling that can be checked before a run."""
     osd_df = session.command({"prefix": "osd df"}, timeout_seconds=TIMEOUT_SECONDS)
     osd_perf = session.command({"prefix": "osd perf"}, timeout_seconds=TIMEOUT_SECONDS)
     pools = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
@@ -158,13 +158,13 @@ def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], 
                 "space", "ok", f"pool {pool['name']} can take {pool['stats']['max_avail'] / 2**30:.1f} GiB more"
             )
     for stop in ceilings.check(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
-        findings.add("ceilings", "refused", f"the ceiling {stop.reason} is reached: {stop.detail}")
+        findings.add("ceilings", "refused", f"the ceiling {stop.reason} has been reached: {stop.detail}")
 
 
 def check_account(site: Site, data_set: str, bytes_left: float, findings: Findings) -> None:
     """Compare what a run has written, and what it has left to write, with the site's ceiling for it.
 
-    Raises EvidenceError where the run's account cannot be read.
+    Raises EvidenceError if the run's account cannot be read.
     """
     limit = site.ceilings.bytes_written_to_media_per_run
     if limit is None:
@@ -172,19 +172,21 @@ def check_account(site: Site, data_set: str, bytes_left: float, findings: Findin
     written = Account.of(findings.fsid, site.name, data_set).total() if findings.fsid else 0.0
     text = f"the run {data_set} has written {written / 2**30:.3g} of {limit / 2**30:.3g} GiB to media"
     if written >= limit:
-        findings.add("ceilings", "refused", f"{text}: raise the ceiling, or begin another run with another --data")
+        findings.add("ceilings", "refused", f"{text}: raise the ceiling, or start a new run with another --data")
     elif written + bytes_left > limit:
-        findings.add("ceilings", "note", f"{text} and has about {bytes_left / 2**30:.3g} GiB left: it will stop there")
+        findings.add(
+            "ceilings", "note", f"{text} and needs about {bytes_left / 2**30:.3g} GiB more: it will stop at the ceiling"
+        )
     elif findings.fsid:
         findings.add("ceilings", "ok", text)
 
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:
-    """Check how far the monitors' clocks are apart."""
+    """Check the clock skew between the monitors."""
     answer = session.command({"prefix": "time-sync-status"}, timeout_seconds=TIMEOUT_SECONDS)
     skews = {name: abs(float(each["skew"])) for name, each in answer.get("time_skew_status", {}).items()}
     if not skews:
-        findings.add("clocks", "note", "one monitor: there is no second clock to compare with")
+        findings.add("clocks", "note", "one monitor: there is no other clock to compare with")
         return
     name = max(skews, key=lambda key: skews[key])
     level = "warning" if skews[name] > _LARGEST_SKEW_SECONDS else "ok"
@@ -194,7 +196,7 @@ def check_clocks(session: MonitorSession, findings: Findings) -> None:
 def check_bindings(session: MonitorSession, findings: Findings) -> None:
     """Check that Ceph's Python module is there."""
     if session.transport != "rados":
-        text = "python3-rados is missing: each look at the cluster costs a third of a second of this machine's CPU"
+        text = "python3-rados is missing: each query of the cluster costs a third of a second of this machine's CPU"
         findings.add("tools", "warning", text, commands=["apt-get install python3-rados"])
 
 
@@ -206,12 +208,10 @@ def _check_pool(
     text = f"pool {wanted.name}: {kind}, size {found['size']}, {found['pg_num']} placement groups"
     findings.add("pools", "ok", text + (f", device class {device_class}" if device_class else ""))
     if kind == "erasure-coded" and not is_data_pool:
-        findings.add(
-            "pools", "refused", f"pool {wanted.name} is erasure-coded: images' metadata need a replicated pool"
-        )
+        findings.add("pools", "refused", f"pool {wanted.name} is erasure-coded: image metadata needs a replicated pool")
     if kind == "erasure-coded" and "ec_overwrites" not in found["flags_names"].split(","):
-        # Nobody can switch overwrites off again: not for a pool that somebody else made.
-        text = f"pool {wanted.name} does not allow overwrites: name one of its own in the site's file"
+        # Overwrites cannot be switched off again, so never enable them on somebody else's pool.
+        text = f"pool {wanted.name} does not allow overwrites: name a separate pool in the site's file"
         findings.add("pools", "refused", text)
     if wanted.replicas and kind == "replicated" and found["size"] != wanted.replicas:
         findings.add(
@@ -228,7 +228,9 @@ def _check_pool(
         )
     if found.get("options", {}).get("compression_mode", "none") not in ("none", "passive"):
         findings.add(
-            "pools", "warning", f"pool {wanted.name} compresses: images are filled with bytes that compress well"
+            "pools",
+            "warning",
+            f"pool {wanted.name} compresses data, and images are filled with bytes that compress well",
         )
     if found.get("quota_max_bytes") or found.get("quota_max_objects"):
         findings.add(
@@ -241,13 +243,13 @@ def _check_pool(
 def _check_application(
     cluster: Cluster, wanted: Pool, found: Mapping[str, Any], objects: int, is_data_pool: bool, findings: Findings
 ) -> None:
-    """Check that the pool is one for block devices; only an empty one that belongs to nothing may become one."""
+    """Check that the pool is for block devices; only an empty pool without an application may become one."""
     applications = sorted(found.get("application_metadata", {}))
     if "rbd" in applications:
         return
     if applications or objects or is_data_pool:
         holder = f"belongs to {', '.join(applications)}" if applications else f"holds {objects} objects"
-        text = f"pool {wanted.name} is not initialised for block devices and {holder}: name one of its own"
+        text = f"pool {wanted.name} is not initialised for block devices and {holder}: name a separate pool"
         findings.add("pools", "refused", text)
         return
     text = f"pool {wanted.name} is not initialised for block devices"
@@ -255,15 +257,17 @@ def _check_application(
 
 
 def _check_reading(wanted: Pool, cluster: Cluster, findings: Findings) -> None:
-    """List the images: the read that every capability of `profile rbd` includes."""
+    """List the images: every capability with `profile rbd` allows this read."""
     done = cluster.run("rbd", "ls", wanted.spec, check=False, timeout_seconds=TIMEOUT_SECONDS)
     if done.returncode == 0:
         findings.add(
-            "user", "ok", f"{cluster.client} reads {wanted.spec}; whether it may write shows at the first image"
+            "user",
+            "ok",
+            f"{cluster.client} can read {wanted.spec}; creating the first image will show whether it can write",
         )
     elif done.returncode == errno.ENOENT and wanted.namespace:
         commands = admin_commands.namespace(cluster, wanted)
-        findings.add("pools", "refused", f"namespace {wanted.spec} is not there", commands=commands)
+        findings.add("pools", "refused", f"namespace {wanted.spec} does not exist", commands=commands)
     else:
         said = done.stderr.strip().splitlines()[-1:] or ["no message"]
         text = f"{cluster.client} cannot list {wanted.spec}: {said[0]}"

@@ -1,4 +1,4 @@
-"""Looks at the hosts that a site names for clients: they answer, and have this machine's versions. Changes nothing."""
+"""Checks a site's client hosts: they answer, and have the same versions as this machine. Changes nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from replay.tools.running.fio_ssh import ask_versions, check_versions, versions_
 
 
 def check_client_hosts(site: Site, findings: Findings) -> None:
-    """Add what each host that needs SSH says; one that cannot run clients takes `client_hosts` away."""
+    """Add a finding for each host that needs SSH; a host that cannot run clients takes `client_hosts` away."""
     others = [host for host in site.client_hosts if host not in LOCAL_HOSTS]
     if not others or missing(["client_hosts"], site):
         return
@@ -20,7 +20,7 @@ def check_client_hosts(site: Site, findings: Findings) -> None:
             check_versions(here, {host: ask_versions(host)})
         except ReplayError as error:
             commands = [error.next_step.removeprefix("try: ")] if error.next_step.startswith("try: ") else []
-            text = f"{error.where} runs no clients: {error.what}"
+            text = f"{error.where} cannot run clients: {error.what}"
             findings.add("clients", "skip", text, word="client_hosts", commands=commands)
         else:
             findings.add("clients", "ok", f"client host {host} answers, with {here.fio} and librbd {here.librbd}")

@@ -1,4 +1,4 @@
-"""`replay preflight`: what a site allows to measure, and what an administrator must do first. Only reads."""
+"""`replay preflight`: what can be measured on a site, and what an administrator must do first. Read-only."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from replay.preflight.programs import check_programs
 from replay.preflight.prometheus import check_prometheus
 
 _HEADING = (
-    "An administrator pastes these into a shell on this machine. They make what is missing, and change nothing that is",
-    "there. Where ceph does not find the administrator's key by itself, add --keyring FILE. Then run preflight again.",
+    "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
+    "nothing that exists. If ceph does not find the administrator's key, add --keyring FILE. Then run preflight again.",
 )
 _MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
 _STYLES = {"ok": "green", "WARN": "yellow", "SKIP": "yellow", "REFUSED": "bold red"}
@@ -43,7 +43,7 @@ _HEADING_WIDTH, _MARK_WIDTH = 11, 8
 
 @dataclass(frozen=True)
 class Report:
-    """What a preflight found: facts, what each experiment can do here, and what it would cost."""
+    """The result of a preflight: facts, what each experiment can do here, and what it would cost."""
 
     site: Site
     findings: Findings
@@ -51,7 +51,7 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """0 where measuring may start, 4 where it would be refused."""
+        """0 if measuring may start, 4 if it would be refused."""
         return 4 if self.findings.refused else 0
 
     def public(self) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def preflight(
     data_set: str | None = None,
     now: datetime | None = None,
 ) -> Report:
-    """Look at a site and return what was found; nothing on it is changed.
+    """Inspect a site and return the findings; change nothing on it.
 
-    `experiments` are parsed files of config/experiments. `estimates` gives, by experiment, what a plan says: `cells`,
+    `experiments` are parsed files from config/experiments. `estimates` holds each experiment's plan: `cells`,
     `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. `data_set`, by
-    default of the site's name, says which run is looked at. Trouble with a cluster is a finding, never an exception.
+    default the site's name, selects the run. Trouble with a cluster is a finding, never an exception.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -98,7 +98,7 @@ def preflight(
 
 
 def load_experiments() -> list[dict[str, Any]]:
-    """Return every experiment of the configuration folder, parsed but not judged."""
+    """Return every experiment in the configuration folder, parsed but not checked."""
     return [load_document(path).data for path in sorted((config_directory() / "experiments").glob("*.yaml"))]
 
 
@@ -109,7 +109,7 @@ def render(report: Report) -> str:
 
 
 def show(report: Report, stream: TextIO) -> None:
-    """Print the report: on a terminal in columns that fit it, elsewhere as `render` says. Commands stay whole."""
+    """Print the report: in columns on a terminal, else like `render`. Commands are never wrapped."""
     if not is_terminal(stream):
         print(render(report), file=stream)
         return
@@ -125,7 +125,7 @@ def _title(report: Report) -> list[str]:
 
 
 def _rows(report: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield heading, mark and text of each finding; findings of one topic share a heading."""
+    """Yield the heading, mark and text of each finding; findings of one topic share a heading."""
     topic = ""
     for item in report.findings.items:
         heading, topic = ("" if item.topic == topic else item.topic), item.topic
@@ -149,7 +149,7 @@ def _after_findings(report: Report) -> list[str]:
         lines += ["", f"All of it: {_estimate_text(total)}"]
     if commands := report.findings.commands():
         lines += ["", *_HEADING, *(indent(each, "  ") for each in commands)]
-    lines += ["", "Measuring would be REFUSED as things stand." if report.findings.refused else "Measuring may start."]
+    lines += ["", "Measuring would be REFUSED at the moment." if report.findings.refused else "Measuring may start."]
     return lines
 
 
@@ -159,9 +159,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was found; return the report's exit status. Raises ReplayError."""
+    """Print the findings; return the report's exit status. Raises ReplayError."""
     site = load_site(options.site, check_files=False)
-    with waiting(f"looking at {site.label}"):
+    with waiting(f"inspecting {site.label}"):
         report = preflight(
             site,
             load_experiments(),
@@ -176,7 +176,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dict[str, float]]:
-    """Return what is left to measure at a scale, by experiment."""
+    """Return what remains to be measured at a scale, by experiment."""
     figures = {}
     for name in experiment_names():
         design = design_for(site, name, scale)
@@ -193,7 +193,7 @@ def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dic
 def _check_primary(
     site: Site, session: MonitorSession, experiments: list[Mapping[str, Any]], findings: Findings
 ) -> bool:
-    """Look at the cluster to be measured; tell whether it answers. Where it does not, nobody knows what it needs."""
+    """Inspect the cluster to be measured; return whether it answers. If not, its needs are unknown."""
     status = preflight_checks.check_cluster(session, findings)
     if status is not None:
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
@@ -205,7 +205,7 @@ def _check_primary(
 
 
 def _check_secondary(site: Site, secondary: Cluster, findings: Findings) -> None:
-    """Look at the second cluster; what a new one needs is said where the first one answers, or is new as well."""
+    """Inspect the second cluster; list what a new one needs if the first one answers or is new as well."""
     if "second_site" not in findings.lacking():
         with closing(MonitorSession(secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
             _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
@@ -215,7 +215,7 @@ def _check_secondary(site: Site, secondary: Cluster, findings: Findings) -> None
 
 
 def _guarded(topic: str, check: Any, findings: Findings) -> None:
-    """Run a check; a cluster that stops answering, or denies a read, in the middle of it is a finding like others."""
+    """Run a check; if a cluster stops answering or denies a read meanwhile, that is a finding too."""
     try:
         check()
     except CephCommandError as error:
@@ -233,11 +233,11 @@ def _risks(site: Site, findings: Findings, now: datetime) -> None:
     if site.sandbox is not None:
         return
     if window is None:
-        findings.add("risk", "note", "no time window: a run may last into the working day")
+        findings.add("risk", "note", "no time window: a run may continue into the working day")
     if limits.rate_bytes_per_second is None:
-        findings.add("risk", "note", "no ceiling on the rate: clients ask for as much as the cluster gives")
+        findings.add("risk", "note", "no ceiling on the rate: clients take as much as the cluster can give")
     if limits.bytes_written_to_media_per_run is None:
-        findings.add("risk", "note", "no ceiling on bytes written to media: flash wears")
+        findings.add("risk", "note", "no ceiling on bytes written to media: flash wears out")
     if limits.tenant_latency_seconds is None:
         findings.add("risk", "note", "no ceiling on the latency of other users of the cluster")
     for word in sorted({"host_root", "kernel_rbd", "pool_delete"} & site.allows):

@@ -1,4 +1,4 @@
-"""What a preflight finds: one fact a line, how bad it is, and the commands that mend it."""
+"""The findings of a preflight: one fact a line, its severity, and the commands that fix it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEVELS = ("ok", "note", "warning", "skip", "refused")
 
 @dataclass(frozen=True)
 class Finding:
-    """A fact about a site. `word` is the word of `requires` that a `skip` takes away."""
+    """A fact about a site. `word` is the word of `requires` that a `skip` removes."""
 
     topic: str
     level: str
@@ -49,7 +49,7 @@ class Findings:
         return any(item.level == "refused" for item in self.items)
 
     def lacking(self) -> dict[str, str]:
-        """Return word → reason for each capability that the live cluster takes away."""
+        """Return word → reason for each capability that the live cluster lacks."""
         return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
 
     def commands(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Looks at the second cluster of a site: whether images of the data pool can be mirrored, and by whom. Only reads."""
+"""Inspects a site's second cluster: whether the data pool's images can be mirrored, and by whom. Read-only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD = "second_site"
 
 
 def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> None:
-    """Check the second cluster, its pool, the peer and the mirror daemon. What is missing takes `second_site` away."""
+    """Check the second cluster, its pool, the peer and the mirror daemon. Anything missing removes `second_site`."""
     second = site.second_site
     if second is None:
         findings.add("mirroring", "note", "the site's file names no second cluster")
@@ -47,7 +47,7 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
 
 
 def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, Any] | None:
-    """Return `rbd mirror pool info` where images can be mirrored one by one, else add the finding and return None."""
+    """Return `rbd mirror pool info` if images can be mirrored individually, else add a finding and return None."""
     spec = site.pools.data.spec
     try:
         info = cluster.json("rbd", "mirror", "pool", "info", spec, timeout_seconds=TIMEOUT_SECONDS)
@@ -65,7 +65,7 @@ def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, 
         return info
     why = {
         "disabled": f"mirroring is not enabled on {spec} of the {cluster.name} cluster",
-        "pool": f"{spec} of the {cluster.name} cluster mirrors every journaled image: variants could not be told apart",
+        "pool": f"{spec} of the {cluster.name} cluster mirrors every journaled image: variants would be alike",
     }.get(info["mode"], f"mirroring of {spec} is in mode {info['mode']}")
     commands = admin_commands.mirroring(site) if info["mode"] == "disabled" else []
     findings.add("mirroring", "skip", why, commands=commands, word=_WORD)
@@ -76,9 +76,7 @@ def _check_daemon(second: SecondSite, status: Mapping[str, Any], findings: Findi
     service = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {})
     daemons = [name for name in service.get("daemons", {}) if name != "summary"]
     if not daemons:
-        text = (
-            "no rbd-mirror daemon is registered with the second cluster; start one as root, on a host of that cluster"
-        )
+        text = "no rbd-mirror daemon is registered with the second cluster; start one as root on a host of that cluster"
         commands = admin_commands.mirror_daemon(second.cluster, status["fsid"])
         findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return
@@ -87,7 +85,7 @@ def _check_daemon(second: SecondSite, status: Mapping[str, Any], findings: Findi
         findings.add(
             "mirroring",
             "warning",
-            "no admin socket of the mirror daemon is named: the end of journal replay cannot be seen exactly",
+            "the site's file names no admin socket of the mirror daemon: the end of replay cannot be seen exactly",
         )
         return
     try:

@@ -1,4 +1,4 @@
-"""What a measuring run would do: designs, blocks, cells, hours, bytes."""
+"""What a measurement would do: designs, blocks, cells, hours, bytes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio
 
 
 def design_for(site: Site, name: str, scale: str) -> Design:
-    """Return an experiment's design on a site: what the site lacks is skipped with the missing word."""
+    """Return an experiment's design on a site; whatever needs a missing capability is skipped with its word."""
     return expand(scale=scale, **_sources(site, name))
 
 
 def sources_digest(site: Site, name: str) -> str:
-    """Return the digest of what decides how an experiment is measured: its configuration, and what a site allows.
+    """Return a digest of what determines how an experiment is measured: its configuration, and what a site allows.
 
-    What only words or draws it, such as its title, may change at any time.
+    Keys that only affect its presentation, such as its title, may change at any time.
     """
     sources = _sources(site, name)
     measuring = {key: value for key, value in sources["configuration"].items() if key not in _WORDS}
@@ -57,9 +57,9 @@ def raw_directory(data_set: str, experiment: str) -> Path:
 
 
 def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -> list[PlannedBlock]:
-    """Return every block of the designs, block by block: experiments take turns within a repetition.
+    """Return every block of the designs, repetition by repetition: within one, experiments take turns.
 
-    Raises ConfigurationError where the data set cannot take them: a copy, or one that holds another scale.
+    Raises ConfigurationError if the data set cannot take them: a copy, or a data set at another scale.
     """
     refuse_copies(data_set)
     designs = [design for design in designs if design.sets]
@@ -74,37 +74,37 @@ def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -
 
 
 def refuse_copies(data_set: str) -> None:
-    """Raise ConfigurationError where a data set was altered, or was measured under another name.
+    """Raise ConfigurationError if a data set was altered, or was measured under another name.
 
-    What is measured now would stand beside figures that nobody measured, or that another campaign did.
+    New measurements would mix with figures that nobody measured, or with another campaign's.
     """
     folder = benchmarks_directory() / data_set
     if stamp := read_stamp(folder):
         raise ConfigurationError(
-            f"nothing is measured into altered data: this is {stamp.sentence()}",
+            f"Replay does not measure into altered data: this is {stamp.sentence()}",
             where=folder / ALTERED,
-            next_step="measure into a data set of its own: choose another name with --data",
+            next_step="measure into another data set: choose a new name with --data",
         )
     if (origin := measured_as(folder)) not in (None, folder.name):
         raise ConfigurationError(
-            f"nothing is measured into a copy: this was measured as {origin!r}",
+            f"Replay does not measure into a copy: this was measured as {origin!r}",
             where=folder / CAMPAIGN,
-            next_step=f"go on with --data {origin}, or choose a new name (a renamed folder: give it back its name)",
+            next_step=f"continue with --data {origin}, or choose a new name (or rename the folder back)",
         )
 
 
 def refuse_mixed_scales(data_set: str, design: Design) -> None:
-    """Raise ConfigurationError where the data set holds this experiment at another scale.
+    """Raise ConfigurationError if the data set holds this experiment at another scale.
 
-    A quick cell and a talk cell of one point last differently: a median over both would mean nothing.
+    A quick cell and a talk cell of the same point have different durations, so a median over both means nothing.
     """
     for path in sorted(raw_directory(data_set, design.name).glob("design-*.json")):
         recorded = parse_json(str(path), path.read_bytes())
         scale = recorded["scale"]
-        # A design without cells says only that all of it was skipped.
+        # A design without cells only says that everything was skipped.
         if scale != design.scale and recorded["cells"]:
             raise ConfigurationError(
-                f"this data set holds {design.name} at scale {scale}, not {design.scale}",
+                f"this data set contains {design.name} at scale {scale}, not {design.scale}",
                 where=path.parent.parent,
                 next_step=f"measure into another data set, for example --data {data_set}-{design.scale}",
             )
@@ -113,8 +113,8 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
 def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: int = 3) -> Estimate:
     """Estimate what measuring the missing sets of these blocks takes.
 
-    Time is what sets took in earlier blocks of this data set, where there are any. Client bytes cannot be known before
-    a pilot; a cell is taken to write 64 MiB/s for its target time.
+    The time comes from earlier blocks of this data set, if there are any. Client bytes are unknown before a pilot; the
+    estimate assumes that a cell writes 64 MiB/s for its target time.
     """
     history = History(raw_directory(data_set, design.name))
     todo = [[one for one in design.sets if not _is_measured(history, block, one)] for block in blocks]

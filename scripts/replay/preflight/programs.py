@@ -27,7 +27,7 @@ _ALWAYS = ("ceph", "rbd")
 
 
 def programs_of(experiments: Iterable[Mapping[str, Any]], site: Site) -> dict[str, list[str]]:
-    """Return the experiments that need each program. An experiment that the site cannot run at all needs none."""
+    """Return the experiments that need each program. An experiment that cannot run on the site needs none."""
     found: dict[str, list[str]] = {program: [] for program in _ALWAYS}
     elsewhere = not set(site.client_hosts) <= LOCAL_HOSTS and not missing(["client_hosts"], site)
     for each in experiments:
@@ -45,11 +45,11 @@ def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, finding
     for program, names in sorted(wanted.items()):
         if shutil.which(program) is None:
             level = "refused" if program in _ALWAYS else "warning"
-            text = f"{program} is not installed" + (f"; it is needed by {', '.join(names)}" if names else "")
+            text = f"{program} is not installed" + (f"; needed by {', '.join(names)}" if names else "")
             findings.add("tools", level, text, commands=[f"apt-get install {_PACKAGES.get(program, 'ceph-common')}"])
     if "fio" in wanted and shutil.which("fio") and not _fio_has_rbd():
-        findings.add("tools", "warning", "this fio has no engine for rbd: its experiments will fail")
-    findings.add("tools", "ok", f"looked for: {', '.join(sorted(wanted))}")
+        findings.add("tools", "warning", "this fio has no rbd engine: experiments that use it will fail")
+    findings.add("tools", "ok", f"checked: {', '.join(sorted(wanted))}")
 
 
 def _fio_has_rbd() -> bool:

@@ -1,4 +1,4 @@
-"""Looks at the Prometheus server that a site names: it answers, knows the OSDs, scrapes often enough. Only reads."""
+"""Checks a site's Prometheus server: it answers, knows the OSDs, and scrapes often enough. Read-only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGEST_OFFSET_SECONDS = 1.0
 
 
 def check_prometheus(site: Site, findings: Findings) -> None:
-    """Add what the server says, where the site names one. Never stops a run."""
+    """Add findings about the server, if the site names one. Never stops a run."""
     if site.prometheus is None:
         return
     client = PrometheusClient(site.prometheus)
@@ -33,11 +33,13 @@ def check_prometheus(site: Site, findings: Findings) -> None:
             f'{CPU}{{mode="idle",cpu="0"}}', end=sampler.clock() + ahead, seconds=LOOK_BACK_SECONDS
         )
     except PrometheusError as error:
-        text = f"{error.what}: cells will not say what limited them"
+        text = f"{error.what}: cells will not show what limited them"
         findings.add(TOPIC, "warning", text)
         return
     if abs(ahead) > _LARGEST_OFFSET_SECONDS:
-        findings.add(TOPIC, "note", f"its clock is {ahead:+.1f} s from this machine's; samples are moved by that")
+        findings.add(
+            TOPIC, "note", f"its clock differs from this machine's by {ahead:+.1f} s; Replay corrects the samples"
+        )
     disks = sum(place.device is not None for place in places.values())
     hosts = len({place.host for place in places.values()})
     complete = disks == len(places) and findings.osds in (None, len(places))
@@ -46,10 +48,14 @@ def check_prometheus(site: Site, findings: Findings) -> None:
     findings.add(TOPIC, "ok" if complete else "warning", text)
     interval = scrape_interval(scrapes)
     if interval is None:
-        findings.add(TOPIC, "warning", f"no CPU was scraped twice within {LOOK_BACK_SECONDS} s: nothing can be said")
+        findings.add(
+            TOPIC, "warning", f"no CPU was scraped twice within {LOOK_BACK_SECONDS} s: the scrape interval is unknown"
+        )
     elif 2 * interval > CELL_SECONDS:
-        text = f"scrapes every {interval:.0f} s: a cell says what was busy only when it holds two scrapes, and those of"
-        findings.add(TOPIC, "warning", f"{text} {CELL_SECONDS:.0f} s do not; scrape every 2 s while measuring")
+        text = (
+            f"scrapes every {interval:.0f} s: a cell shows what was busy only if it contains two scrapes, and a cell of"
+        )
+        findings.add(TOPIC, "warning", f"{text} {CELL_SECONDS:.0f} s does not; scrape every 2 s while measuring")
     else:
         findings.add(TOPIC, "ok", f"scrapes every {interval:.1f} s")
 

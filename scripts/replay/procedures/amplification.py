@@ -160,8 +160,8 @@ class Amplification(SingleTool):
         ),
         options=(
             SingleTool.needs.option("io_threads"),
-            Option("operations", WHOLE, "operations", "writes of a cell"),
-            Option("bytes_at_most", WHOLE, "bytes", "what a cell writes at the most"),
+            Option("operations", WHOLE, "operations", "how many writes a cell does"),
+            Option("bytes_at_most", WHOLE, "bytes", "the most that a cell writes"),
         ),
     )
     driver = Counted()

@@ -59,14 +59,14 @@ class Baseline(Procedure):
         tools=("baseline",),
         factors=(
             Factor("resource", "what is measured", words=(MEDIA, NETWORK), required=True),
-            Factor("io_type", "what operations do, as fio names it; media alone have one"),
+            Factor("io_type", "what operations do, as fio names it; only media have one"),
             IO_SIZE,
         ),
         options=(
             ENGINE,
             IO_DEPTH,
             FIO_FILE_OPTION,
-            Option("most_bytes", WHOLE, "bytes", "what a cell may move at the most"),
+            Option("most_bytes", WHOLE, "bytes", "the most that a cell may move"),
         ),
         programs=("fio", "iperf3", "timeout"),
         programs_elsewhere=("ssh",),

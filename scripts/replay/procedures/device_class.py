@@ -19,7 +19,9 @@ class DeviceClass(SingleTool):
         factors=(
             *SingleTool.needs.factors,
             DEVICE_CLASS,
-            replace(DEVICE_CLASS, name="journal_class", meaning="the class of the journal", required=False),
+            replace(
+                DEVICE_CLASS, name="journal_class", meaning="the device class that holds the journal", required=False
+            ),
         ),
         options=(*SingleTool.needs.options, *CAP_OPTIONS),
         mirroring="never",

@@ -132,8 +132,10 @@ class Failover(Procedure):
         factors=(Factor("kind", "how the site is given up", words=("planned", "forced"), required=True),),
         options=(
             Option("write_seconds", NUMBER, "seconds", "how long the client writes before the site is given up"),
-            Option("write_spread_seconds", NUMBER, "seconds", "it writes for a random part of this on top"),
-            Option("writes_per_second", NUMBER, "operations/s", "the most that it writes", varies=True),
+            Option(
+                "write_spread_seconds", NUMBER, "seconds", "the client writes for a random part of this in addition"
+            ),
+            Option("writes_per_second", NUMBER, "operations/s", "the most that the client writes", varies=True),
         ),
         programs=("rbd",),
         mirroring="always",

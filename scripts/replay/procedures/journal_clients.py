@@ -71,13 +71,17 @@ class JournaledImages(Images):
 
 
 class JournalClients(MultiClient):
-    """Runs `multi_client`'s cells; a variant's level `journal_pool` says where its journals lie."""
+    """Runs `multi_client`'s cells. A variant's level `journal_pool` says which pool holds its journals."""
 
     needs = replace(
         MultiClient.needs,
         factors=(
             *MultiClient.needs.factors,
-            Factor("journal_pool", "where journals lie; in the data pool without it", words=(IN_DATA_POOL, OF_ITS_OWN)),
+            Factor(
+                "journal_pool",
+                "which pool holds the journals; the data pool by default",
+                words=(IN_DATA_POOL, OF_ITS_OWN),
+            ),
         ),
     )
     target = JournaledImages(count="clients")

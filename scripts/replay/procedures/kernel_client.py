@@ -28,13 +28,19 @@ class KernelClient(Procedure):
         tools=("fio",),
         factors=(
             *FIO_FACTORS,
-            Factor("client", "what the image is reached by", words=(LIBRBD, KERNEL), required=True),
-            Factor("file_system", "what the kernel's client mounts", words=tuple(MKFS_OPTIONS)),
+            Factor("client", "how the image is accessed", words=(LIBRBD, KERNEL), required=True),
+            Factor("file_system", "the file system that the kernel's client mounts", words=tuple(MKFS_OPTIONS)),
         ),
         options=(
             *FIO_OPTIONS,
             FIO_FILE_OPTION,
-            Option("disable_features", TEXT, "", "image features that kernels may not know, with spaces", default=""),
+            Option(
+                "disable_features",
+                TEXT,
+                "",
+                "image features that kernels may not know, separated by spaces",
+                default="",
+            ),
             Option("map_options", TEXT, "", "options of `rbd map`", default=""),
         ),
         programs=("fio", "rbd", "mount", *(f"mkfs.{name}" for name in MKFS_OPTIONS)),

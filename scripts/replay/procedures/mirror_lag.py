@@ -26,7 +26,7 @@ class MirrorLag(Procedure):
     needs = Needs(
         tools=("mirror-lag",),
         factors=(
-            Factor("writes_per_second", "writes that the client asks for each second", required=True),
+            Factor("writes_per_second", "how many writes the client requests each second", required=True),
             MODE,
             *FIO_FACTORS,
         ),

@@ -240,11 +240,11 @@ class Replay(Mirror):
 
 
 class MirrorReplay(Procedure):
-    """Each cell overwrites `levels["images"]` images, each wholly and once, while the daemon does not replay them."""
+    """Overwrites `levels["images"]` images once while the daemon does not replay them, and times how it catches up."""
 
     needs = Needs(
         tools=("mirror-replay",),
-        factors=(Factor("images", "images that are caught up with at once", required=True), MODE, *FIO_FACTORS),
+        factors=(Factor("images", "how many images catch up at once", required=True), MODE, *FIO_FACTORS),
         options=(IO_DEPTH,),
         programs=("fio", "rbd"),
         mirroring="always",

@@ -10,7 +10,7 @@ from replay.procedures.targets.images import Images
 
 
 class MultiClient(Procedure):
-    """Runs `levels["clients"]` fio clients at once, each against an image of its own."""
+    """Runs `levels["clients"]` fio clients at once, each on an image of its own."""
 
     needs = Needs(
         tools=("fio",),

@@ -171,19 +171,19 @@ class Instances(RadosRounds):
 
 
 class ObjectBench(Procedure):
-    """Runs `levels["instances"]` of `rados bench` at once in the pool with `levels["replicas"]` copies."""
+    """Runs `levels["instances"]` processes of `rados bench` at once in the pool with `levels["replicas"]` copies."""
 
     needs = Needs(
         tools=("rados-bench",),
         factors=(
             *RADOS_FACTORS,
-            Factor("replicas", "copies of each object: the pool that is used", required=True),
-            Factor("instances", "instances of the tool that start together; one without it"),
+            Factor("replicas", "copies of each object; they decide which pool is used", required=True),
+            Factor("instances", "how many instances of the tool start together; one by default"),
         ),
         options=(
             *RADOS_OPTIONS,
-            Option("fill_most_objects", WHOLE, "objects", "what is written for reads to find, at the most"),
-            Option("fill_most_bytes", WHOLE, "bytes", "what is written for reads to find, at the most"),
+            Option("fill_most_objects", WHOLE, "objects", "the most that is written beforehand for reads"),
+            Option("fill_most_bytes", WHOLE, "bytes", "the most that is written beforehand for reads"),
         ),
         programs=("rados",),
     )

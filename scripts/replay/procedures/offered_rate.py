@@ -88,11 +88,17 @@ class OfferedRate(FioProfile):
 
     needs = replace(
         FioProfile.needs,
-        factors=(Factor("offered_share", "shares of the peak above 0", required=True), CLIENTS, *FIO_FACTORS),
+        factors=(
+            Factor("offered_share", "the offered rate as a share of the peak, above 0", required=True),
+            CLIENTS,
+            *FIO_FACTORS,
+        ),
         options=(
             # No factor: at an offered rate the depth is what it comes to.
-            replace(IO_DEPTH, varies=False, meaning="operations in flight of the closed loop, for each client"),
-            Option("rate_io_depth", WHOLE, "operations", "the most in flight at an offered rate", default=128),
+            replace(IO_DEPTH, varies=False, meaning="operations in flight of the closed loop, per client"),
+            Option(
+                "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
+            ),
             RAMP,
         ),
     )

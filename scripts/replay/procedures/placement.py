@@ -188,7 +188,7 @@ class PlacedRounds(RadosRounds):
 
 
 class Placement(Procedure):
-    """Runs `rados bench` in one pool at the OSD settings of the cell's levels."""
+    """Runs `rados bench` in one pool, with the OSD settings of the cell's levels."""
 
     needs = Needs(
         tools=("placement",),
@@ -196,15 +196,17 @@ class Placement(Procedure):
             replace(_MODE, words=("write", "rand")),
             *_OTHERS,
             Factor("weights", "unequal: the last OSD has twice the weight of the others", words=tuple(WEIGHTS)),
-            Factor("primary_affinity", "of the last OSD, 0 to 1"),
-            Factor("message_size_cap_bytes", "bytes of clients' messages that each OSD holds at a time"),
-            Factor("last_osd_message_cap", "messages of clients that the last OSD holds at a time"),
+            Factor("primary_affinity", "the primary affinity of the last OSD, 0 to 1"),
+            Factor("message_size_cap_bytes", "bytes of clients' messages that each OSD takes in at a time"),
+            Factor("last_osd_message_cap", "clients' messages that the last OSD takes in at a time"),
         ),
         options=(
             *RADOS_OPTIONS,
             Option("replicas", WHOLE, "copies", "copies of each object in the pool"),
             Option("pg_num", WHOLE, "", "placement groups of the pool"),
-            Option("fill_objects", WHOLE, "objects", "what is written for reads to find", can_be_zero=True),
+            Option(
+                "fill_objects", WHOLE, "objects", "how many objects are written beforehand for reads", can_be_zero=True
+            ),
         ),
         programs=("rados",),
     )

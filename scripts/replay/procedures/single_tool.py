@@ -11,7 +11,7 @@ from replay.procedures.watches.mirror import Mirror
 
 
 class SingleTool(Procedure):
-    """Runs a tool that is told how many bytes to transfer (`{io_total_bytes}`) against the image of the variant."""
+    """Runs a tool that takes the number of bytes to transfer (`{io_total_bytes}`) on the variant's image."""
 
     needs = Needs(factors=RBD_BENCH_FACTORS, options=RBD_BENCH_OPTIONS, programs=("rbd",), mirroring="may be")
     target = Images()

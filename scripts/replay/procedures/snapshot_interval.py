@@ -21,10 +21,10 @@ class SnapshotInterval(Procedure):
 
     needs = Needs(
         tools=("snapshot-interval",),
-        factors=(Factor(LEVEL, "seconds between two mirror snapshots; none are taken without it"), *FIO_FACTORS),
+        factors=(Factor(LEVEL, "seconds between two mirror snapshots; without it, none are taken"), *FIO_FACTORS),
         options=(
             *FIO_OPTIONS,
-            Option("log_every_seconds", NUMBER, "seconds", "the windows that latencies are logged by"),
+            Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged"),
         ),
         programs=("fio", "rbd"),
         mirroring="may be",

@@ -1,8 +1,8 @@
-"""`python -m replay.raw`: look into evidence."""
+"""`python -m replay.raw`."""
 
 import sys
 
-from replay.raw.command import main
+from replay.raw.arguments import COMMAND
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(COMMAND.main())

@@ -1,81 +1,33 @@
-"""Look into evidence: list, print, unpack and verify packs, and pack what an earlier version left unpacked."""
+"""`replay raw`: what each of its commands does."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
+from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory
+from replay.raw.arguments import COMMAND
 from replay.raw.convert import convert, unpacked
 from replay.raw.documents import parse_json
 from replay.raw.pack import PACK, verified_members
 from replay.raw.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
 from replay.raw.sums import SUMS, read_sums
 
-EPILOG = """\
-PACK is a file benchmarks/<data set>/<experiment>/raw/block-<number>-<plan>.tar.gz. Any tar opens it as well:
-tar -tzf PACK lists it, and tar -xzOf PACK MEMBER prints one of its files."""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (3: evidence that is missing, altered or not listed)."""
-    options = parser().parse_args(arguments)
-    try:
-        options.run(options)
-        sys.stdout.flush()
-    except ReplayError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
-    except BrokenPipeError:
-        # Whoever read has seen enough; what Python would still flush at its end goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        return 130
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one command. Raises EvidenceError for evidence that is missing, altered or not listed."""
+    programs = {"ls": _ls, "cat": _cat, "unpack": _unpack, "verify": _verify, "convert": _convert}
+    programs[options.what](options)
     return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
-    made = argparse.ArgumentParser(
-        prog="python -m replay.raw",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    commands = made.add_subparsers(required=True, metavar="COMMAND")
-
-    def command(name: str, run: Any, help_text: str) -> argparse.ArgumentParser:
-        one = commands.add_parser(name, help=help_text, description=help_text)
-        one.set_defaults(run=run)
-        return one
-
-    def several(one: argparse.ArgumentParser) -> None:
-        one.add_argument("packs", nargs="*", type=Path, metavar="PACK", help="packs")
-        _add_data(one)
-
-    several(command("ls", _ls, "List attempts, with whether each is valid."))
-    one = command("cat", _cat, "Print a file of a pack as it is stored.")
-    one.add_argument("pack", type=Path, metavar="PACK")
-    one.add_argument("member", metavar="MEMBER", help="its path in the pack, as `ls` and `tar -t` show it")
-    one = command("unpack", _unpack, "Unpack verified files into a folder outside of the data sets.")
-    several(one)
-    one.add_argument("--into", required=True, type=Path, metavar="FOLDER", help="a folder that is new or empty")
-    several(command("verify", _verify, "Compare every pack and every file in it with what was recorded."))
-    one = command(
-        "convert", _convert, "Pack the blocks that an earlier version left unpacked; nothing goes before it is proved."
-    )
-    _add_data(one)
-    return made
-
-
-def _add_data(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--data", metavar="NAME", help="all packs and open blocks of a data set")
-    one.add_argument("--experiment", metavar="NAME", help="with --data: of this experiment only")
 
 
 def _ls(options: argparse.Namespace) -> None:
@@ -103,9 +55,9 @@ def _cat(options: argparse.Namespace) -> None:
             sys.stdout.buffer.write(content)
             return
     raise ConfigurationError(
-        f"no file {options.member!r} in it",
+        f"it contains no file {options.member!r}",
         where=options.pack,
-        next_step=f"list what is in it: tar -tzf {options.pack}",
+        next_step=f"list its files: tar -tzf {options.pack}",
     )
 
 
@@ -118,7 +70,7 @@ def _unpack(options: argparse.Namespace) -> None:
             next_step="name a folder elsewhere",
         )
     if into.exists() and (not into.is_dir() or any(into.iterdir())):
-        raise ConfigurationError("it is not an empty folder", where=options.into, next_step="name a new one")
+        raise ConfigurationError("this folder is not empty", where=options.into, next_step="name a new folder")
     blocks = list(_chosen(options))
     count = 0
     for block in blocks:
@@ -146,7 +98,7 @@ def _verify(options: argparse.Namespace) -> None:
     for pack in options.packs:
         blocks += 1
         files += sum(len(folder.digests) for folder in _pack(pack).folders())
-    print(f"{files} files of {blocks} blocks are as they were recorded")
+    print(f"{files} files of {blocks} blocks match their records")
 
 
 def _convert(options: argparse.Namespace) -> None:
@@ -154,7 +106,7 @@ def _convert(options: argparse.Namespace) -> None:
     for one in converted:
         print(one.sentence())
     if not converted:
-        print("nothing lies unpacked: there is nothing to convert")
+        print("all evidence is packed: there is nothing to convert")
     else:
         print(
             f"in all: {sum(one.files for one in converted)} files, each found again with the same SHA-256, "
@@ -176,7 +128,7 @@ def _pack(path: Path) -> Pack:
     """Return a pack by its path. Raises EvidenceError where none is there, or SHA256SUMS beside it does not list it."""
     if not PACK.fullmatch(path.name):
         raise ConfigurationError(
-            "not the name of a pack", where=path, next_step="name a file block-<number>-<plan>.tar.gz"
+            "this is not a pack's name", where=path, next_step="name a file block-<number>-<plan>.tar.gz"
         )
     if not path.is_file():
         raise EvidenceError("there is no such pack", where=path, next_step=f"list what there is: ls {path.parent}")
@@ -188,7 +140,7 @@ def _pack(path: Path) -> Pack:
 
 def _raw_directories(options: argparse.Namespace) -> list[Path]:
     if options.data is None:
-        raise ConfigurationError("nothing is named", next_step="name packs, or a data set with --data NAME")
+        raise ConfigurationError("neither packs nor a data set are given", next_step="name packs, or use --data NAME")
     folder = benchmarks_directory() / options.data
     found = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
     if not found:

@@ -1,7 +1,7 @@
 """A sandbox: two real Ceph clusters, `left` and `right`, as plain processes of this user on 127.0.0.1.
 
-Needs Ceph's programs and Python's standard library only. `up`, `down`, `load` and `owns_fsid` are the interface for
-other code; `replay sandbox` is the one for people.
+Needs only Ceph's programs and Python's standard library. Other code uses `up`, `down`, `load` and `owns_fsid`; people
+use `replay sandbox`.
 """
 
 from replay.cluster.sandbox_record import Sandbox, load, owns_fsid

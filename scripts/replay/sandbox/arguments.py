@@ -20,17 +20,19 @@ def _add_arguments(parser: Parser) -> None:
     )
     default = SandboxOptions()
 
-    up = commands.add_parser("up", parents=[place], help="create or start it; at once when it runs")
+    up = commands.add_parser("up", parents=[place], help="create or start it; does nothing if it is running")
     up.add_argument("--left-osds", type=int, metavar="N", help=f"OSDs of left (default {default.left_osds})")
-    up.add_argument("--right", type=_right, metavar="N|none", help="OSDs of right, or no second cluster (default 1)")
+    up.add_argument(
+        "--right", type=_right, metavar="N|none", help="OSDs of right, or none for no second cluster (default 1)"
+    )
     for side, size in (("left", default.left_osd_bytes), ("right", default.right_osd_bytes)):
         up.add_argument(
             f"--{side}-osd-size", type=_size, metavar="SIZE", help=f"sparse, each (default {show_size(size)})"
         )
     up.add_argument("--quiet", action="store_true", help="print errors only")
 
-    down = commands.add_parser("down", parents=[place], help="stop it and remove every file of it")
-    down.add_argument("--keep", action="store_true", help="stop only; the next up finds the data again")
+    down = commands.add_parser("down", parents=[place], help="stop it and remove all its files")
+    down.add_argument("--keep", action="store_true", help="stop it but keep its data for the next up")
 
     status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
     status.add_argument("--json", action="store_true", help="for programs")
@@ -58,5 +60,5 @@ COMMAND = Command(
     "start and stop two small Ceph clusters of your own",
     _add_arguments,
     "replay.sandbox.cli:run",
-    "Two real Ceph clusters, left and right, mirrored from left to right, as processes of this user.",
+    "Run two real Ceph clusters, left and right, mirrored from left to right, as processes of this user.",
 )

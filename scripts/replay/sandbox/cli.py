@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run one command and return the exit status, as `main` does."""
-    # SIGTERM ends like Ctrl-C: what was started is stopped.
+    # SIGTERM works like Ctrl-C: everything that was started is stopped.
     signal.signal(signal.SIGTERM, _interrupt)
     programs = {"up": _up, "down": _down, "status": _status, "conf": _conf}
     try:
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"sandbox: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("sandbox: interrupted; what this command had started is stopped", file=sys.stderr)
+        print("sandbox: interrupted; everything that this command had started is stopped", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -1,4 +1,4 @@
-"""`ceph.conf` and keyrings of a sandbox, as text. Every departure from Ceph's defaults is here, with its reason."""
+"""`ceph.conf` and keyrings of a sandbox, as text. Every deviation from Ceph's defaults is here, with its reason."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ POOL_PGS = 32
 MIRROR_CLIENT = "client.rbd-mirror.right"
 YEAR_SECONDS = 365 * 24 * 3600
 
-# An OSD chooses many settings by what the kernel says of the disk ("rotational"), which virtual disks report at will.
-# These are Ceph 16.2's own values for solid-state disks, given explicitly so that detection decides nothing.
+# An OSD derives many settings from the kernel's "rotational" flag of the disk, which is arbitrary for virtual disks.
+# These are Ceph 16.2's own values for solid-state disks, set explicitly so that detection does not matter.
 SOLID_STATE = {
     "bluestore_debug_enforce_settings": "ssd",
     "bluestore_min_alloc_size": 4096,

@@ -1,4 +1,4 @@
-"""Making one cluster from nothing, with as few programs as possible one after the other."""
+"""Creates one cluster from scratch, with as few consecutive programs as possible."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def create(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, int
 
 
 def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions) -> None:
-    """Write configuration and keyrings, and make the daemons' folders. Private to this user: there are keys inside."""
+    """Write configuration and keyrings, and create the daemons' folders. Private to this user, as they hold keys."""
     name = cluster.name
     folder = layout.cluster(name)
     for each in (
@@ -140,12 +140,12 @@ def _await_made(
             raise SandboxError(
                 f"ceph-osd --mkfs ended with status {process.returncode}: {said}",
                 where=log,
-                next_step="read this file; a full disk or a file system without sparse files is the usual reason",
+                next_step="read this file; the usual reason is a full disk or a file system without sparse files",
             )
 
 
 def _enter_osds(ceph: CephSession, cluster: SandboxCluster, options: SandboxOptions) -> None:
-    """Make the OSDs known, each with its weight (TiB, as Ceph counts) and the class that its settings are meant for."""
+    """Register the OSDs, each with its weight (TiB, as in Ceph) and the device class that its settings are for."""
     size = options.left_osd_bytes if cluster.name == "left" else options.right_osd_bytes
     for osd, identity in enumerate(cluster.osd_uuids):
         if (given := ceph.json("osd", "new", identity, str(osd)).get("osdid")) != osd:

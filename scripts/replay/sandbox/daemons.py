@@ -1,4 +1,4 @@
-"""The daemons of a sandbox: their command lines, their order, and when each is ready."""
+"""The daemons of a sandbox: their command lines, their order, and when each one is ready."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from replay.sandbox.tools import Interrupt
 
 @dataclass(frozen=True)
 class Role:
-    """A daemon that a cluster ought to run."""
+    """A daemon that a cluster should run."""
 
     cluster: str
     type: str
@@ -52,13 +52,13 @@ def all_roles(sandbox: Sandbox) -> list[Role]:
 
 
 def running(layout: Layout, role: Role) -> processes.Process | None:
-    """Return the process that runs as this daemon, if it lives."""
+    """Return the process of this daemon, if it is alive."""
     process = processes.read_pid_file(layout.pid_file(role.cluster, role.name))
     return process if processes.is_alive(process) else None
 
 
 def start(layout: Layout, role: Role) -> processes.Process:
-    """Start a daemon unless it runs already, write its pid file and return its process."""
+    """Start a daemon unless it is already running, write its pid file and return its process."""
     if process := running(layout, role):
         return process
     _remove_stale_sockets(layout, role)
@@ -71,8 +71,8 @@ def start(layout: Layout, role: Role) -> processes.Process:
         [*argv, "--conf", str(layout.conf(role.cluster))],
         output=layout.output(role.cluster, role.name),
         cwd=layout.cluster(role.cluster),
-        # For the connections of a pool rbd-mirror looks up `left.conf` and `right.conf` by itself. Naming the folder
-        # keeps it from finding files of these names in /etc/ceph or in the user's home.
+        # rbd-mirror looks up `left.conf` and `right.conf` for a pool's connections. Naming the folder keeps it from
+        # using files of these names in /etc/ceph or in the user's home.
         environment={"CEPH_CONF": f"{layout.mirror_work}/$cluster.conf"} if role == MIRROR else None,
     )
     process.save(layout.pid_file(role.cluster, role.name))
@@ -87,7 +87,7 @@ def _remove_stale_sockets(layout: Layout, role: Role) -> None:
 
 
 def answer(layout: Layout, role: Role, command: str) -> Any:
-    """Ask a daemon on its admin socket; None when it does not answer (yet)."""
+    """Query a daemon on its admin socket; None if it does not answer (yet)."""
     try:
         return ask(layout.socket(role.cluster, role.name), command, timeout_seconds=3.0)
     except AdminSocketError:
@@ -95,7 +95,7 @@ def answer(layout: Layout, role: Role, command: str) -> Any:
 
 
 def is_ready(layout: Layout, role: Role) -> bool:
-    """Say whether a daemon does its work: monitor leads, OSD is active, manager and rbd-mirror answer."""
+    """Return whether a daemon works: the monitor leads, the OSD is active, manager and rbd-mirror answer."""
     if role == MIRROR:
         return mirror_is_connected(layout)
     if role.type == "mon":
@@ -106,7 +106,7 @@ def is_ready(layout: Layout, role: Role) -> bool:
 
 
 def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_seconds: float = 120.0) -> None:
-    """Wait until a daemon does its work; SandboxError with the end of its log when it dies or takes too long."""
+    """Wait until a daemon works; SandboxError with the end of its log if it dies or takes too long."""
 
     def ready() -> bool:
         if is_ready(layout, role):
@@ -129,10 +129,10 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
 
 @contextlib.contextmanager
 def hurried(layout: Layout, monitor: Role) -> Iterator[None]:
-    """Let the monitor publish each change of its maps at once instead of once a second, while starting.
+    """While starting, let the monitor publish each change of its maps at once instead of once a second.
 
-    A start makes a dozen changes one after the other. Set on the running daemon only, and back to Ceph's default
-    afterwards: nothing of it remains when something is measured.
+    A start makes a dozen consecutive changes. This is set only on the running daemon, and reset to Ceph's default
+    afterwards, so that it never affects a measurement.
     """
     ask(layout.socket(monitor.cluster, monitor.name), {"prefix": "config set", **_propose_every("0.05")})
     try:
@@ -153,7 +153,7 @@ def last_words(layout: Layout, role: Role) -> str:
             lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             if lines:
                 return lines[-1]
-    return "it left no message"
+    return "it printed no message"
 
 
 def mirror_sockets(layout: Layout, pid: int) -> list[Path]:
@@ -182,9 +182,9 @@ def _mirror_status(path: Path) -> dict[str, Any] | None:
 
 
 def mirror_is_connected(layout: Layout) -> bool:
-    """Say whether rbd-mirror replays every mirrored pool from its peer, by its own account.
+    """Return whether rbd-mirror reports that it replays every mirrored pool from its peer.
 
-    It replays nothing before it leads: after a crash it first waits for its predecessor's lock to expire.
+    It replays nothing until it leads: after a crash it first waits for its predecessor's lock to expire.
     """
     daemon = mirror_daemon(layout)
     status = _mirror_status(Path(daemon.asok)) if daemon else None
@@ -195,7 +195,7 @@ def mirror_is_connected(layout: Layout) -> bool:
 
 
 def record(sandbox: Sandbox) -> None:
-    """Bring the pids and sockets in `sandbox` up to date with what runs."""
+    """Update the pids and sockets in `sandbox` to the running daemons."""
     layout = sandbox.layout
     for cluster in sandbox.clusters.values():
         cluster.run_dir = str(layout.run)

@@ -1,4 +1,4 @@
-"""What can go wrong with a sandbox, as errors that a person reads."""
+"""Errors of a sandbox, for people."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ __all__ = ["BusyPortError", "InterruptedStart", "MissingProgramsError", "NoSpace
 
 
 class MissingProgramsError(SandboxError):
-    """Programs of Ceph are not installed; names the Debian packages."""
+    """Ceph programs are not installed; names the Debian packages."""
 
     exit_status = 2
 
 
 class NoSpaceError(SandboxError):
-    """The disk has too little free space; names the figure that is needed."""
+    """The disk has too little free space; says how much is needed."""
 
     exit_status = 4
 
 
 class BusyPortError(SandboxError):
-    """Another process listens on the port of a monitor that exists already; names the process."""
+    """Another process listens on the port of an existing monitor; names the process."""
 
 
 class InterruptedStart(BaseException):
-    """Raised in worker threads when the person interrupts; never shown."""
+    """Raised in worker threads on an interruption; never shown."""

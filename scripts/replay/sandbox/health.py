@@ -1,4 +1,4 @@
-"""When a cluster is fit for use: placement groups and health, as the daemons that run now report them."""
+"""When a cluster is ready for use: placement groups and health, as the current daemons report them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def await_clean(
 ) -> str:
     """Wait until all OSDs are up and all placement groups active+clean; return health and counts in one line.
 
-    `healthy` also awaits HEALTH_OK: a new cluster has nothing to warn of, an old one may have been left with a flag.
-    Raises SandboxError with what is the matter.
+    `healthy` also waits for HEALTH_OK: a new cluster has no warnings, an old one may have been left with a flag.
+    Raises SandboxError with the reason.
     """
     latest: dict[str, Any] = {}
 
@@ -65,16 +65,16 @@ def await_clean(
         raise SandboxError(
             f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
             where=where,
-            next_step=f"read the logs in this folder, or start afresh: {replay_command('sandbox', 'down')}, then up",
+            next_step=f"read the logs in this folder, or start over: {replay_command('sandbox', 'down')}, then up",
         ) from error
     return describe(latest)
 
 
 def await_manager(ceph: CephSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
-    """Wait until the manager that runs now reports the placement groups.
+    """Wait until the current manager reports the placement groups.
 
-    After a restart the monitors repeat what the previous manager said last, which may be "all active+clean". A
-    manager's address carries its pid, and its own placement groups are unknown until the OSDs have reported.
+    After a restart the monitors repeat the previous manager's last report, which may be "all active+clean". A manager's
+    address contains its pid, and its own placement groups are unknown until the OSDs have reported.
     """
     role = daemons.Role(cluster.name, "mgr", cluster.name)
 

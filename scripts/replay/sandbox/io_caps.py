@@ -1,7 +1,7 @@
-"""Capping how many reads and writes a second a process may send to a disk, by the kernel's own throttle: cgroups.
+"""Caps a process's reads and writes per second on a disk, with the kernel's own throttle: cgroups.
 
-Both versions are known: `blkio.throttle.*_iops_device` of version 1, `io.max` of version 2. The kernel holds reads and
-writes to the cap separately, and counts what it lets through. Needs root.
+Supports both versions: `blkio.throttle.*_iops_device` of version 1, `io.max` of version 2. The kernel caps reads and
+writes separately, and counts what it lets through. Needs root.
 """
 
 from __future__ import annotations

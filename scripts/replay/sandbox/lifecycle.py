@@ -1,4 +1,4 @@
-"""Starting and stopping a sandbox, whatever state it is found in."""
+"""Starts and stops a sandbox, whatever its current state."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def _silent(_: str) -> None:
 def up(directory: Path | str | None = None, *, say: Say = _silent, **options: Any) -> Sandbox:
     """Bring the sandbox up and return it: both clusters active+clean, mirroring connected.
 
-    Creates what is not there, starts what does not run, and returns at once when everything runs. `options` are
-    fields of SandboxOptions; None means the default for a new sandbox and what it has for an existing one. `say` is
-    called with lines for a person. Raises SandboxError and its kinds; whatever is raised, nothing that this call
-    started keeps running.
+    Creates what does not exist, starts what is not running, and returns at once if everything is running. `options` are
+    fields of SandboxOptions; None means the default for a new sandbox and the current value for an existing one. `say`
+    is called with lines for a person. Raises SandboxError and its subclasses; after any exception, nothing that this
+    call started keeps running.
     """
     folder = _folder(directory)
-    with locked(folder, on_wait=lambda: say("another program is changing this sandbox: waiting for it")):
+    with locked(folder, on_wait=lambda: say("another program is changing this sandbox; waiting for it")):
         found = _find(folder, say)
         if found is None:
             return _create(folder, SandboxOptions().replaced(options), say)
@@ -56,7 +56,7 @@ def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = 
     folder = _folder(directory)
     if not folder.exists():
         return False
-    with locked(folder, on_wait=lambda: say("another program is changing this sandbox: waiting for it")):
+    with locked(folder, on_wait=lambda: say("another program is changing this sandbox; waiting for it")):
         if not _is_ours(folder):
             return False
         stop_all(folder)
@@ -81,7 +81,7 @@ def _is_ours(folder: Path) -> bool:
         return False
     if not (folder / STATE_FILE).exists():
         raise SandboxError(
-            "there are files here, and none of them is a sandbox's",
+            "this folder contains files that do not belong to a sandbox",
             where=folder,
             next_step="choose another --directory; nothing was touched",
         )
@@ -90,7 +90,7 @@ def _is_ours(folder: Path) -> bool:
             raise SandboxError(
                 f"this sandbox was made in {made_in}, and its configuration names that folder",
                 where=folder,
-                next_step="move it back; or, when nothing of it runs, remove this folder",
+                next_step="move it back, or remove this folder if none of its daemons is running",
             )
     return True
 
@@ -111,7 +111,7 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
             reason = f"it was made with Ceph {found.ceph_version}, this is {version}"
     if not reason:
         return found
-    say(f"removing what is left of an older sandbox: {reason}")
+    say(f"removing the remains of an older sandbox: {reason}")
     stop_all(folder)
     remove(folder)
     return None
@@ -123,7 +123,7 @@ def _check_same_options(found: Sandbox, options: dict[str, Any]) -> None:
         has, asked = asdict(found.options), asdict(wanted)
         differing = ", ".join(f"{key} is {has[key]}, not {asked[key]}" for key in has if has[key] != asked[key])
         raise SandboxError(
-            f"this sandbox exists with other options: {differing}",
+            f"this sandbox already exists with other options: {differing}",
             where=found.directory,
             next_step=f"run {replay_command('sandbox', 'down')} first, or use another --name",
         )
@@ -183,15 +183,15 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
     layout.run.mkdir(mode=0o700, exist_ok=True)
     already = {role for role in daemons.all_roles(sandbox) if daemons.running(layout, role)}
     _stop_strangers(sandbox, already)
-    say(f"{len(already)} of {len(daemons.all_roles(sandbox))} daemons run: starting the rest and waiting for all")
+    say(f"{len(already)} of {len(daemons.all_roles(sandbox))} daemons are running: starting the rest")
     for cluster in sandbox.clusters.values():
         monitor = daemons.roles(cluster)[0]
         if monitor not in already and not ports.is_free(cluster.monitor_port):
             raise BusyPortError(
-                f"the port {cluster.monitor_port} of {cluster.name}'s monitor is taken by "
+                f"port {cluster.monitor_port} of {cluster.name}'s monitor is taken by "
                 f"{ports.holder(cluster.monitor_port)}",
                 where=sandbox.directory,
-                next_step="end that process and run this again, or start afresh: "
+                next_step="end that process and run this again, or start over: "
                 f"{replay_command('sandbox', 'down')}, then up",
             )
 

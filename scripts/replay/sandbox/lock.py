@@ -1,4 +1,4 @@
-"""One program at a time changes a sandbox. The lock leaves no file behind."""
+"""Lets only one program at a time change a sandbox. The lock leaves no file behind."""
 
 from __future__ import annotations
 

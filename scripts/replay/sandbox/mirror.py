@@ -18,7 +18,9 @@ def connect(layout: Layout, interrupt: Interrupt) -> None:
         rbd(path, "mirror", "pool", "enable", conf.POOL, "image", "--site-name", name)
     token = rbd(left, "mirror", "pool", "peer", "bootstrap", "create", conf.POOL).strip()
     if not token:
-        raise SandboxError("printed no bootstrap token", where="rbd mirror pool peer bootstrap create (left)")
+        raise SandboxError(
+            "the command printed no bootstrap token", where="rbd mirror pool peer bootstrap create (left)"
+        )
     token_file = layout.cluster("right") / "bootstrap-token"
     token_file.touch(mode=0o600)
     try:

@@ -1,4 +1,4 @@
-"""Ports of the monitors: choosing a free one, and saying who holds a busy one."""
+"""Ports of the monitors: chooses a free one, and says who holds a busy one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def choose(count: int, *, avoid: frozenset[int] = frozenset()) -> list[int]:
             chosen.append(port)
         if len(chosen) == count:
             return chosen
-    raise SandboxError(f"no {count} free ports between {_FIRST} and {_LAST}", where=ADDRESS)
+    raise SandboxError(f"fewer than {count} free ports between {_FIRST} and {_LAST}", where=ADDRESS)
 
 
 def holder(port: int) -> str:

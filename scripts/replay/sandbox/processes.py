@@ -1,4 +1,4 @@
-"""Daemons as processes: starting them detached, knowing them again, and stopping exactly them."""
+"""Daemons as processes: starts them detached, recognises them, and stops exactly them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def start(argv: list[str], *, output: Path, cwd: Path, environment: dict[str, st
     process = identify(child.pid)
     child.returncode = 0  # the daemon is meant to outlive this program: Popen need not wait for it
     if process is None:
-        raise SandboxError(f"{Path(argv[0]).name} ended at once", where=output, next_step="read this file")
+        raise SandboxError(f"{Path(argv[0]).name} ended immediately", where=output, next_step="read this file")
     return process
 
 
@@ -119,7 +119,9 @@ def stop(processes: list[Process], *, timeout_seconds: float) -> None:
         _signal(left, signal.SIGKILL)
         if left := _wait_gone(left, 10.0):
             pids = ", ".join(str(process.pid) for process in left)
-            raise SandboxError(f"processes {pids} do not end", where="sandbox", next_step="see why with ps and dmesg")
+            raise SandboxError(
+                f"processes {pids} do not end", where="sandbox", next_step="find out why with ps and dmesg"
+            )
 
 
 def _signal(processes: list[Process], number: signal.Signals) -> None:

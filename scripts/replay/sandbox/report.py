@@ -1,4 +1,4 @@
-"""What `status` says: asked from the daemons now, for people and as JSON."""
+"""The output of `status`: the daemons' current answers, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replay.sandbox.tools import rbd, run
 
 @dataclass
 class DaemonStatus:
-    """A daemon that ought to run: `pid` is None when it does not, `state` is ready, not ready or stopped."""
+    """A daemon that should run: `pid` is None if it does not, `state` is ready, not ready or stopped."""
 
     cluster: str
     name: str
@@ -26,7 +26,7 @@ class DaemonStatus:
 
 @dataclass
 class Report:
-    """All that `status` shows. `ok` when every daemon is ready, all PGs are clean and mirroring is connected."""
+    """Everything that `status` shows. `ok` if every daemon is ready, all PGs are clean and mirroring is connected."""
 
     directory: str
     ceph_version: str
@@ -41,7 +41,7 @@ class Report:
 
 
 def report(sandbox: Sandbox) -> Report:
-    """Ask every daemon and both clusters; never raises for a daemon that is down, never waits long."""
+    """Query every daemon and both clusters; never raises for a daemon that is down, and never waits long."""
     layout = sandbox.layout
     found = []
     for role in daemons.all_roles(sandbox):
@@ -81,7 +81,7 @@ def _mirroring(sandbox: Sandbox) -> str:
         status = json.loads(text)
         summary = status["summary"]
     except (SandboxError, ValueError, KeyError) as error:
-        return f"connected; its status could not be read ({error})"
+        return f"connected, but its status could not be read ({error})"
     images = ", ".join(f"{count} {state}" for state, count in summary.get("states", {}).items()) or "no images"
     # A daemon that was killed stays listed for a minute: the one that leads is the one that works.
     leads = [daemon["health"] for daemon in status.get("daemons", []) if daemon.get("leader")]

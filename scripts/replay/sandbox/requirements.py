@@ -1,4 +1,4 @@
-"""What the host must offer before a sandbox is created: programs and free space."""
+"""What a sandbox requires from the host: programs and free space."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def check_space(folder: Path, options: SandboxOptions) -> str | None:
     free = free_bytes(folder)
     if free < options.needed_bytes:
         raise NoSpaceError(
-            f"a sandbox of this size needs {show_size(options.needed_bytes)} free, there are {show_size(free)}",
+            f"a sandbox of this size needs {show_size(options.needed_bytes)} free, but only {show_size(free)} are",
             where=folder,
-            next_step="free some space, choose another --directory, or smaller OSDs "
+            next_step="free some space, choose another --directory, or use smaller OSDs "
             "(--left-osd-size 4GiB --right-osd-size 4GiB)",
         )
     if free < options.total_osd_bytes:
         return (
-            f"the OSDs can grow to {show_size(options.total_osd_bytes)} and {show_size(free)} are free: "
+            f"the OSDs can grow to {show_size(options.total_osd_bytes)}, but only {show_size(free)} are free: "
             "watch the disk in long campaigns"
         )
     return None

@@ -1,4 +1,4 @@
-"""Stopping a sandbox's daemons, and removing its files: all of them, and nothing else."""
+"""Stops a sandbox's daemons and removes its files: all of them, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replay.cluster.sandbox_layout import STATE_FILE, is_scratch
 from replay.sandbox import processes
 from replay.sandbox.errors import SandboxError
 
-# rbd-mirror first, so that it does not report a lost cluster; monitors last, so that all others can say goodbye.
+# rbd-mirror first, so that it does not report a lost cluster; monitors last, so that all others can sign off.
 _STOP_ORDER = (("rbd-mirror", 10.0), ("ceph-osd", 20.0), ("ceph-mgr", 5.0), ("ceph-mon", 10.0))
 
 

@@ -1,4 +1,4 @@
-"""Running Ceph's tools: bounded, interruptible, with an environment in which only the sandbox's settings count."""
+"""Runs Ceph's tools: with a timeout, interruptible, and with only the sandbox's settings in the environment."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Interrupt:
         while not ready():
             if time.monotonic() > deadline:
                 raise SandboxError(
-                    f"{what}: not within {timeout_seconds:g} s", where=where, next_step="read the logs named here"
+                    f"{what}: timed out after {timeout_seconds:g} s", where=where, next_step="read the logs named here"
                 )
             self.pause(0.05)
 
 
 def run(argv: list[str], *, cwd: Path | None = None, timeout_seconds: float = 60.0) -> str:
-    """Run a program and return its stdout. Raises SandboxError with the last line that it said."""
+    """Run a program and return its stdout. Raises SandboxError with its last line of output."""
     shown = " ".join([Path(argv[0]).name, *argv[1:]])
     try:
         done = subprocess.run(
@@ -59,7 +59,7 @@ def run(argv: list[str], *, cwd: Path | None = None, timeout_seconds: float = 60
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise SandboxError(f"no end within {timeout_seconds:g} s", where=shown) from error
+        raise SandboxError(f"it did not end within {timeout_seconds:g} s", where=shown) from error
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines()
         raise SandboxError(f"exit status {done.returncode}: {lines[-1] if lines else 'nothing printed'}", where=shown)

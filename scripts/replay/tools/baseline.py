@@ -24,7 +24,7 @@ class Baseline(Tool):
         """Return the tool that measures a cell's resource. Raises ConfigurationError for one that nothing measures."""
         found = _TOOLS.get(str(levels.get("resource")))
         if found is None:
-            raise ConfigurationError(f"resource {levels.get('resource')!r} is none of {', '.join(_TOOLS)}")
+            raise ConfigurationError(f"resource {levels.get('resource')!r} is not one of {', '.join(_TOOLS)}")
         return found
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:

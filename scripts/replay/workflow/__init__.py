@@ -1,1 +1,1 @@
-"""Workflow: what the rules of the Snakefile run, which of them is due, and how Snakemake is started."""
+"""Workflow: what the Snakefile's rules run, which rules are due, and how to start Snakemake."""

@@ -1,4 +1,4 @@
-"""What `replay derive` does: finds out what is due, has Snakemake derive it, and says what came of it."""
+"""`replay derive`: finds out what is due, lets Snakemake derive it, and reports the result."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from replay.workflow.snakemake import log_path, rule_path, run_snakemake
 from replay.workflow.warm import warm_jobs
 
 SHOWN_FILES = 10
+#: Starting Snakemake and its jobs takes as much processor time as deriving this much evidence: with less of it, the
+#: same steps run one after the other in this process.
+WORTH_SCHEDULING_BYTES = 16 << 20
 _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, \d+ files changed)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Derive as the options say; return the exit status. Raises ReplayError, as of raw output that was altered."""
+    """Derive according to the options; return the exit status. Raises ReplayError, e.g. for altered raw output."""
     if options.reseal is not None and (options.watch or options.experiment or options.verify):
-        COMMAND.parser().refuse("--reseal takes the whole copy: not with --watch, --experiment or --verify")
+        COMMAND.parser().refuse("--reseal works on a whole copy: do not use it with --watch, --experiment or --verify")
     data_set = benchmarks_directory() / (options.data if options.reseal is None else options.reseal)
     if options.reseal is not None:
         _say_resealed(data_set, reseal(data_set))
@@ -51,17 +54,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _derive(data_set: Path, experiments: Sequence[str], *, entities: bool) -> int:
-    """Derive what is due: through Snakemake where it has something to schedule, else in this process alone."""
+    """Derive what is due: through Snakemake if there is enough of it to schedule, else in this process."""
     with waiting(f"looking for what has changed in {data_set.name}"):
         names = wanted(data_set, experiments)
         due = [name for name in names if entities or _is_due(data_set / name)]
     with Progress(unit="experiments", verb="derive") as progress:
         progress.start(f"derive {data_set.name}", len(due), len(names))
-        if len(due) > 1 and not entities:
+        if len(due) > 1 and not entities and _evidence_bytes(data_set, due) >= WORTH_SCHEDULING_BYTES:
             status = _through_snakemake(data_set, experiments, due, progress)
             if status in (0, INTERRUPTED):
                 return status
-        # Also what Snakemake could not derive: here an error has the words and the exit status that it deserves.
+        # This includes what Snakemake could not derive: here an error gets its proper message and exit status.
         for one in derive_data_set(data_set, experiments, entities=entities, begins=progress.doing):
             for note in notes_of(one):
                 print(note, file=sys.stderr)
@@ -73,12 +76,17 @@ def _is_due(directory: Path) -> bool:
     try:
         return current_part(directory) is None
     except EvidenceError:
-        return True  # deriving says which file it is
+        return True  # deriving then names the file
+
+
+def _evidence_bytes(data_set: Path, experiments: Sequence[str]) -> int:
+    files = (path for name in experiments for path in (data_set / name / "raw").rglob("*"))
+    return sum(path.stat().st_size for path in files if path.is_file())
 
 
 def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence[str], progress: Progress) -> int:
     settings = [f"data={data_set.name}", *([f"experiment=[{','.join(experiments)}]"] if experiments else [])]
-    # What is due is known by content; Snakemake goes by times, and a file may have come with an old one.
+    # We know by content what is due. Snakemake compares times, and a copied file may have an old one.
     project = project_directory()
     forced = ("--forcerun", *(rule_path(data_set / name / PART, project) for name in due))
     log = log_path("derive", data_set.name)
@@ -97,7 +105,7 @@ def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence
     with warm_jobs():
         status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)
     if status not in (0, INTERRUPTED):
-        progress.line(f"Snakemake ended with status {status}, see {shown(log)}; what it left is derived without it")
+        progress.line(f"Snakemake ended with status {status}, see {shown(log)}; deriving the rest without it")
     return status
 
 
@@ -107,13 +115,13 @@ def _verify(data_set: Path) -> int:
     found = differences(data_set)
     for line in found:
         print(line)
-    print(f"{data_set.name}: {f'{len(found)} derived files differ' if found else 'every derived file is as described'}")
+    print(f"{data_set.name}: {f'{len(found)} derived files differ' if found else 'all derived files match'}")
     return 1 if found else 0
 
 
 def _say_resealed(data_set: Path, altered: Sequence[AlteredFile]) -> None:
     if not altered:
-        print(f"every raw file of {data_set.name} is as SHA256SUMS says: there is nothing to reseal")
+        print(f"every raw file of {data_set.name} matches SHA256SUMS: there is nothing to reseal")
         return
     for one in altered[:SHOWN_FILES]:
         print(f"{'removed' if one.found_sha256 is None else 'altered'}: {one.path}")

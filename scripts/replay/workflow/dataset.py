@@ -1,4 +1,4 @@
-"""A data set in this process alone, without Snakemake: the same steps in the same order."""
+"""Derives a data set in this process, without Snakemake: the same steps in the same order."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def derive_data_set(
 ) -> list[Derived]:
     """Derive the named experiments, or all that have raw output, then judge the claims and describe the data set.
 
-    With `entities`, their entities.csv as well. `begins` is told what is done next.
-    Raises EvidenceError naming the file that is missing or altered; the experiments that are whole are derived anyway.
+    With `entities`, also writes entities.csv. `begins` is called with the name of the next step.
+    Raises EvidenceError naming the missing or altered file; intact experiments are derived anyway.
     """
     derived, failed = [], []
     for name in wanted(data_set, experiments):
@@ -42,24 +42,24 @@ def derive_data_set(
 
 
 def wanted(data_set: Path, experiments: Sequence[str] = ()) -> list[str]:
-    """Return the named experiments, or all that have raw output, and those that were never derived here.
+    """Return the named experiments, or all that have raw output, and the experiments never derived here.
 
-    Raises EvidenceError for a data set or an experiment without raw output.
+    Raises EvidenceError if the data set or an experiment has no raw output.
     """
     present = experiments_in(data_set)
     if not present:
-        raise EvidenceError("no raw output here", where=data_set, next_step=after_missing(data_set))
+        raise EvidenceError("there is no raw output here", where=data_set, next_step=after_missing(data_set))
     for name in experiments:
         if name not in present:
             raise EvidenceError(
-                f"no experiment {name!r} with raw output", where=data_set, next_step=suggestion(name, present)
+                f"there is no raw output of experiment {name!r}", where=data_set, next_step=suggestion(name, present)
             )
     named = list(experiments) or present
     return [*named, *(name for name in present if name not in named and not (data_set / name / PART).exists())]
 
 
 def finish(data_set: Path) -> None:
-    """Judge the claims and describe the data set; it is described also where the claims make no sense."""
+    """Judge the claims and describe the data set, even if the claims are invalid."""
     try:
         steps.judge_claims(data_set)
     finally:

@@ -1,4 +1,4 @@
-"""`python -m replay.workflow.job STEP …`: what a rule of the Snakefile runs, one step of the way."""
+"""`python -m replay.workflow.job STEP …`: runs one step for a rule of the Snakefile."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from replay.workflow.warm import run_warm
 
 
 def main(arguments: Sequence[str] | None = None, *, warm: bool = True) -> int:
-    """Run the step, in a warm process where there is one; return its exit status.
+    """Run the step, in a warm process if there is one; return its exit status.
 
-    What the step says stands in the rule's log, too.
+    The step's output also goes to the rule's log.
     """
     parser = argparse.ArgumentParser(prog="python -m replay.workflow.job", description=__doc__)
     parser.add_argument("step", choices=["derive", "judge", "describe"])
     parser.add_argument("--data", required=True, help="the data set")
     parser.add_argument("--experiment", help="the experiment to derive")
-    parser.add_argument("--log", required=True, type=Path, help="the file for what the step says")
+    parser.add_argument("--log", required=True, type=Path, help="the file for the step's output")
     options = parser.parse_args(arguments)
     if warm and (status := run_warm(sys.argv[1:] if arguments is None else arguments)) is not None:
         return status
@@ -50,12 +50,12 @@ def _run(options: argparse.Namespace) -> list[str]:
 
 
 def notes_of(derived: Derived) -> list[str]:
-    """Return what a person should know of a derived experiment."""
+    """Return what a person should know about a derived experiment."""
     return [f"{derived.name}: void, its output cannot stand: {note}" for note in derived.notes]
 
 
 def result_of(derived: Derived) -> str:
-    """Return what came of deriving an experiment, in a line."""
+    """Return the result of deriving an experiment, in one line."""
     return f"{derived.name}: {derived.cells} cells, {len(derived.written)} files changed"
 
 

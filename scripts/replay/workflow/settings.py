@@ -1,4 +1,4 @@
-"""The Snakefile's `config`: checked, and what the rules need to know from it. Reads only; asks no cluster."""
+"""Checks the Snakefile's `config` and provides what the rules need from it. Only reads; asks no cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from replay.workflow.snakemake import rule_path
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run of the workflow is about: data sets, these experiments of theirs (empty: all), a plan to measure."""
+    """The scope of a workflow run: data sets, their selected experiments (empty: all), a plan to measure."""
 
     data_sets: tuple[str, ...]
     experiments: tuple[str, ...]
@@ -32,7 +32,7 @@ class Settings:
     named: bool
 
     def planned_blocks(self) -> list[str]:
-        """Return what measuring makes: the sealed blocks of the plan."""
+        """Return what measuring creates: the sealed blocks of the plan."""
         plan = self.plan
         return [_path(sealed_block(_raw(plan.data_set, one.experiment), one.block, one.plan)) for one in plan.blocks]
 
@@ -41,16 +41,16 @@ class Settings:
         return [_path(benchmarks_directory() / name / file) for name in self.data_sets]
 
     def of_experiments(self, data_set: str, file: str) -> list[str]:
-        """Return a file of each experiment of a data set that has raw output, or that is to be measured."""
+        """Return a file of each experiment of a data set that has raw output or will be measured."""
         names = set(experiments_in(benchmarks_directory() / data_set))
         if self.plan and self.plan.data_set == data_set:
             names |= {one.experiment for one in self.plan.blocks}
         return [_path(benchmarks_directory() / data_set / name / file) for name in sorted(names)]
 
     def sources(self, data_set: str, experiment: str) -> list[str]:
-        """Return what an experiment is derived from: its evidence, and the configuration that names its metrics.
+        """Return the inputs of an experiment: its evidence, and the configuration that names its metrics.
 
-        Of an experiment that was not asked for they are `ancient`: it is taken as it was derived last.
+        They are `ancient` for experiments that were not selected, whose last derivation is kept.
         """
         paths = [*self._evidence(data_set, experiment), *experiment_files(experiment)]
         return [ancient(path) for path in paths] if self.experiments and experiment not in self.experiments else paths
@@ -110,7 +110,7 @@ def data_set_pattern(file: str) -> str:
 
 
 def origin_files(data_set: str) -> list[str]:
-    """Return what says where a data set comes from, as far as it is there."""
+    """Return the existing files that record a data set's origin."""
     files = [benchmarks_directory() / data_set / name for name in ("campaign.json", "altered.json")]
     return [_path(path) for path in files if path.exists()]
 
@@ -121,14 +121,12 @@ def experiment_files(experiment: str = "*") -> list[str]:
 
 
 def claims_files() -> list[str]:
-    """Return the file of the claims; nothing where the talk makes none."""
+    """Return the file of the claims; nothing if the talk makes none."""
     return [_path(claims_path())] if claims_path().exists() else []
 
 
 def _unknown(key: str, name: str, known: list[str]) -> ConfigurationError:
-    return ConfigurationError(
-        f"{key}: nothing called {name!r} has raw output", where="--config", next_step=suggestion(name, known)
-    )
+    return ConfigurationError(f"{key}: {name!r} has no raw output", where="--config", next_step=suggestion(name, known))
 
 
 def _raw(data_set: str, experiment: str) -> Path:
@@ -140,6 +138,6 @@ def _path(path: Path) -> str:
 
 
 def deck_files(root: Path) -> list[str]:
-    """Return the sources of the deck, from which the site is built."""
+    """Return the deck's sources, from which the site is built."""
     patterns = ("index.html", "slides/*.md", "css/*.css", "deck/**/*.js", "plugins/*/src/**/*.js")
     return sorted(_path(path) for pattern in patterns for path in root.glob(pattern))

@@ -1,4 +1,4 @@
-"""Starts Snakemake on Replay's Snakefile in a process group of its own, and passes an interruption on to all of it."""
+"""Starts Snakemake on Replay's Snakefile in its own process group, and passes interruptions on to the whole group."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def run_snakemake(
 ) -> int:
     """Run Snakemake with these arguments and `key=value` settings; return its exit status, 130 when interrupted.
 
-    `told` gets each line that the jobs print, which share their standard output; what Snakemake says of itself goes to
-    `log`. `stopping` is called when an interruption is passed on.
+    `told` gets each line that the jobs print to their shared standard output; Snakemake's own messages go to `log`.
+    `stopping` is called when an interruption is passed on.
     """
     project = project_directory()
     argv = [
@@ -50,7 +50,7 @@ def run_snakemake(
             stopping()
 
     with log.open("w") as file:
-        # Should this process be killed, Snakemake is interrupted, and then (see the Snakefile) the block that runs.
+        # If this process is killed, Snakemake is interrupted, and then (see the Snakefile) the running block.
         process = subprocess.Popen(
             argv,
             **{"start_new_session": True, "stdout": subprocess.PIPE, "stderr": file},
@@ -68,16 +68,16 @@ def run_snakemake(
 
 
 def rule_path(path: Path, here: Path) -> str:
-    """Return a path as the rules name it: relative to `here`, where Snakemake works, if it lies below that."""
+    """Return a path as the rules write it: relative to `here`, Snakemake's working directory, if it is inside."""
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def log_path(*words: str) -> Path:
-    """Return the file that keeps what Snakemake says of itself in one run."""
+    """Return the file for Snakemake's own messages in one run."""
     return working_directory() / "logs" / f"snakemake-{'-'.join(words)}.log"
 
 
 def cause_in(log: Path) -> str:
-    """Return the last line of a log that names an error; empty where none does."""
+    """Return the last line of a log that names an error; empty if there is none."""
     causes = [line.strip() for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
     return causes[-1] if causes else ""

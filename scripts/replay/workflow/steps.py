@@ -1,7 +1,7 @@
-"""The steps from raw output to what the deck reads. The Snakefile's rules run these functions, and so does whoever
-derives without Snakemake: derive each experiment, judge the claims, describe the data set.
+"""The steps from raw output to the deck's files: derive each experiment, judge the claims, describe the data set.
 
-What a step needs is imported when it runs: an experiment that is not due costs no import of pandas.
+The Snakefile's rules run these functions, and so does deriving without Snakemake. A step imports what it needs when it
+runs, so an experiment that is not due does not import pandas.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
-    """Derive an experiment, unless nothing that it reads or writes has changed.
+    """Derive an experiment, unless none of its inputs and outputs has changed.
 
-    With `entities`, or with a `cache` of what was read and verified before, it is always derived.
-    Raises EvidenceError naming a raw file that is missing or altered; in an altered copy it also names what was altered
-    where nothing can be derived from that.
+    With `entities`, or with a `cache` of files read and verified before, always derive it.
+    Raises EvidenceError naming a missing or altered raw file. For an altered copy from which nothing can be derived, it
+    names the altered files.
     """
     with explained(directory.parent, directory.name):
         if cache is None and not entities and (known := current_part(directory)):
@@ -48,7 +48,7 @@ def judge_claims(data_set: Path) -> None:
 
 
 def describe(data_set: Path) -> None:
-    """Write manifest.json, recording.json and datapackage.json from what was derived and judged."""
+    """Write manifest.json, recording.json and datapackage.json from the derived tables and verdicts."""
     from replay.describe.data_set import describe_data_set  # noqa: PLC0415
 
     with explained(data_set):
@@ -57,9 +57,9 @@ def describe(data_set: Path) -> None:
 
 @contextmanager
 def explained(data_set: Path, experiment: str | None = None) -> Iterator[None]:
-    """Turn an exception over altered raw files into an EvidenceError that names them.
+    """Turn an exception caused by altered raw files into an EvidenceError that names them.
 
-    Where nothing was altered an exception is a mistake of Replay's, and stays what it is.
+    If no file was altered, the exception is a bug in Replay and is passed on unchanged.
     """
     try:
         yield
@@ -72,7 +72,7 @@ def explained(data_set: Path, experiment: str | None = None) -> Iterator[None]:
             raise
         more = f" and {len(paths) - 5} more in {ALTERED}" if len(paths) > 5 else ""
         raise EvidenceError(
-            f"what was altered makes no sense: {type(error).__name__}: {error}",
+            f"the altered files make no sense: {type(error).__name__}: {error}",
             where=data_set / (paths[0] if len(paths) == 1 else ALTERED),
-            next_step=f"mend or restore what is wrong among {', '.join(paths[:5])}{more}; then reseal again",
+            next_step=f"correct or restore these files: {', '.join(paths[:5])}{more}; then reseal again",
         ) from error

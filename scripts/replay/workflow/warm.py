@@ -1,7 +1,7 @@
-"""Spares the jobs of one run their start: one process imports pandas once, and each job is a fork of it.
+"""Speeds up the jobs of a run: one process imports pandas once, and each job is a fork of it.
 
 Importing pandas and scipy costs two seconds of processor time, ten times what most experiments take to derive.
-Snakemake decides what runs and when, as always: a job that finds no such process here does its step itself.
+Snakemake still decides what runs and when. A job that finds no warm process does its step itself.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _FAILED = 1
 
 @contextlib.contextmanager
 def warm_jobs() -> Iterator[None]:
-    """Keep a warm process for the jobs that are started meanwhile. It ends with this one, however this one ends."""
+    """Keep a warm process for jobs started meanwhile. It ends with this process, however this one ends."""
     with tempfile.TemporaryDirectory(prefix="replay-jobs-") as folder:
         path = str(Path(folder) / "socket")
         argv = [sys.executable, "-m", "replay.workflow.warm", path]
-        # Its standard input closes when this process is gone. A session of its own: an interruption is Snakemake's.
+        # Its standard input closes when this process is gone. It has its own session: Snakemake handles interruptions.
         with subprocess.Popen(argv, stdin=subprocess.PIPE, start_new_session=True):
             os.environ[_VARIABLE] = path
             try:
@@ -42,9 +42,9 @@ def warm_jobs() -> Iterator[None]:
 
 
 def run_warm(arguments: Sequence[str]) -> int | None:
-    """Have the warm process run a job, and print what it says; return its exit status.
+    """Let the warm process run a job, and print its output; return its exit status.
 
-    None where there is no such process, or none that answers.
+    None if there is no such process, or if it does not answer.
     """
     if not (path := os.environ.get(_VARIABLE)):
         return None
@@ -61,7 +61,7 @@ def run_warm(arguments: Sequence[str]) -> int | None:
 
 
 class WarmProcess:
-    """Listens for jobs, and runs each in a fork of itself."""
+    """Listens for jobs, and runs each one in a fork of itself."""
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -70,7 +70,7 @@ class WarmProcess:
         self._running: dict[int, socket.socket] = {}
 
     def serve(self) -> None:
-        """Run jobs until standard input closes; then wait for those that run."""
+        """Run jobs until standard input closes; then wait for running jobs."""
         waited_for = [self._socket, sys.stdin]
         while waited_for[1:] or self._running:
             readable, _, _ = select.select(waited_for, [], [], _LOOK_SECONDS)

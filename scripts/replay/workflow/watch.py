@@ -1,7 +1,7 @@
-"""A long-lived process that derives again whenever raw output arrives. It yields to everything that is measured.
+"""A long-lived process that derives again whenever raw output arrives, without disturbing measurements.
 
-It holds what it has read (raw output never changes), so that a new attempt costs its own files only. The lowest
-priority keeps it from the CPU that a benchmark wants.
+It remembers what it has read (raw output never changes), so a new attempt only costs reading its own files. It runs at
+the lowest priority, so that it never takes CPU time from a benchmark.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ POLL_SECONDS = 0.1
 
 
 def lower_priority() -> None:
-    """Run at nice 19 and, where the system has it, only on CPU time that nobody else wants."""
+    """Run at nice 19 and, if the system supports it, only on idle CPU time."""
     with contextlib.suppress(OSError):
         os.nice(19)
     with contextlib.suppress(OSError, AttributeError):
@@ -33,7 +33,7 @@ def lower_priority() -> None:
 
 
 class Watcher:
-    """Derives the experiments of a data set whose SHA256SUMS changed since the last look."""
+    """Derives the experiments of a data set whose SHA256SUMS changed since the last check."""
 
     def __init__(self, data_set: Path, experiments: tuple[str, ...], complain: Callable[[str], None]) -> None:
         self.data_set = data_set
@@ -43,7 +43,7 @@ class Watcher:
         self._seen: dict[str, tuple[tuple[int, int, int], ...]] = {}
 
     def look(self) -> list[Derived]:
-        """Derive what changed. An error is told once, and the experiment tried again at its next change."""
+        """Derive what changed. Reports an error once, and tries the experiment again at its next change."""
         derived = []
         for name in experiments_in(self.data_set):
             if self.experiments and name not in self.experiments:
@@ -77,7 +77,7 @@ def _status(path: Path) -> tuple[int, int, int]:
 
 
 def watch(data_set: Path, experiments: tuple[str, ...]) -> None:
-    """Look every tenth of a second until standard input closes (then once more) or SIGTERM arrives."""
+    """Check every tenth of a second until standard input closes (then once more) or SIGTERM arrives."""
     lower_priority()
     stopped = False
 

@@ -56,7 +56,7 @@ test("a wrong option is answered with what is wrong", async () => {
   const refused = (args, pattern) =>
     assert.rejects(contactSheet(...args), ({ code, stderr }) => code === 2 && pattern.test(stderr));
   await refused([], /--out DIR is missing/);
-  await refused(["--out", "x", "--theme", "blue"], /--theme wants light or dark or both/);
+  await refused(["--out", "x", "--theme", "blue"], /--theme blue: expected one of light, dark, both/);
   await refused(["--out", "x", "--columns", "0"], /--columns wants a whole number/);
-  await refused(["--out", "x", "--cut", "30"], /--cut wants 20 or 40/);
+  await refused(["--out", "x", "--cut", "30"], /--cut 30: expected one of 20, 40/);
 });

@@ -208,7 +208,7 @@ test("a hostile chapter runs nothing, loads nothing, and is told of; what is har
   assert.deepEqual(found.attributes, []);
   assert.equal(found.kept, "Kept");
   assert.equal(found.after, "Still here");
-  assert.match(found.notice, /Something was taken out of the slides.*<iframe>.*onclick of <section>/s);
+  assert.match(found.notice, /Parts of the slides were removed.*<iframe>.*onclick of <section>/s);
   assert.deepEqual(
     asked.filter((address) => !address.startsWith(deck.url)).filter((one) => !one.startsWith("data:")),
     [],

@@ -50,7 +50,7 @@ test("the attempts behind a chart are counted, and found", () => {
   };
   const entry = { attempts: { all: 12, used: 11, invalid: 1 } };
   assert.deepEqual(attemptsBehind({ ...place, experiment, entry }), {
-    text: "12 attempts, 11 of them used, 1 void and kept.",
+    text: "12 attempts: 11 used, 1 void but kept.",
     tidy: "benchmarks/mine/rbd-bench/tidy.csv",
     raw: "benchmarks/mine/rbd-bench/raw/block-01-*.tar.gz … block-03-*.tar.gz",
   });
@@ -59,9 +59,9 @@ test("the attempts behind a chart are counted, and found", () => {
     experiment,
     entry: { attempts: { all: 12, used: 12, invalid: 0 } },
   });
-  assert.equal(clean.text, "12 attempts, 12 of them used, none void and kept.");
+  assert.equal(clean.text, "12 attempts: 12 used, none void.");
   const older = attemptsBehind({ ...place, experiment: { ...experiment, raw: undefined }, entry: {} });
-  assert.equal(older.text, "44 attempts in the experiment, some void and kept (too short: 3).");
+  assert.equal(older.text, "44 attempts in the experiment: some void but kept (too short: 3).");
   assert.equal(older.raw, "benchmarks/mine/rbd-bench/raw/");
   assert.equal(attemptsBehind({ ...place, experiment: null, entry: null }), null);
 });
@@ -211,11 +211,11 @@ test("a data set is not compared with itself, nor with one that is not there", a
   const files = { reference: ["rbd-journaling/aggregate/iops-read-seq.csv"], mine: [] };
   const itself = await compared("reference", { files, manifest: MANIFEST, shows: "reference" });
   assert.equal(itself.addressOf(CHART), null);
-  assert.equal(itself.words([CHART]), "compared with reference: the very data shown");
+  assert.equal(itself.words([CHART]), "compared with reference: the same data");
   const absent = await compared("nowhere", { files });
   assert.equal(absent.problem, "There is no data set “nowhere” to compare with. Available: mine, reference.");
   assert.equal(absent.addressOf(CHART), null);
   assert.equal(absent.words([CHART]), "");
   const wrong = await compared("../x", { files });
-  assert.match(wrong.problem, /cannot be a data set/);
+  assert.match(wrong.problem, /is not a valid data set name/);
 });

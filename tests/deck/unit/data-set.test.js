@@ -88,7 +88,7 @@ test("an unknown or impossible data set is refused with a sentence, and the usua
   assert.equal(unknown.dataSet, "reference");
   assert.equal(unknown.override, null);
   assert.match(unknown.problem, /no data set “lokal”/);
-  assert.match(chooseDataSet({ ...facts, requested: "../etc" }).problem, /cannot be the name/);
+  assert.match(chooseDataSet({ ...facts, requested: "../etc" }).problem, /is not a valid data set name/);
   const spoofed = chooseDataSet({ ...facts, requested: "a\u202Eb\n" }).problem;
   assert.ok(!/[\u202E\n]/.test(spoofed));
 });

@@ -75,15 +75,15 @@ test("whom a measurement applies to follows what limited it, how it was loaded a
   assert.deepEqual(conditionsOf(manifest({ cpu: 3, none: 1 }), "e"), [
     "your cluster runs out of processors before disks and network, as this one did in 75 % of its runs",
     "your client has many operations in flight at once: here 16",
-    "your pools hold as many replicas: here 3",
+    "your pools keep the same number of replicas: here 3",
     "your second site shares the machine with the first, as here; with machines of its own, mirroring may cost the client less",
   ]);
   assert.match(conditionsOf(manifest({ disk: 2, cpu: 1 }), "e")[0], /waits for its disks, .* in 67 %/);
   assert.match(
     conditionsOf(manifest({ none: 5 }), "e")[0],
-    /^nothing on your cluster is at its limit, .* 100 %/,
+    /^nothing on your cluster reaches its limit, .* 100 %/,
   );
-  assert.match(conditionsOf(manifest({ "io-cap": 5 }), "e")[0], /^the limit is io-cap/);
+  assert.match(conditionsOf(manifest({ "io-cap": 5 }), "e")[0], /^your cluster is limited by io-cap/);
   // Two machines: nothing is said of sharing one. And nothing is made up of what was not recorded.
   assert.equal(conditionsOf(manifest({ cpu: 1 }, { machines: ["a", "b"] }), "e").length, 3);
   assert.deepEqual(conditionsOf({ experiments: { e: {} } }, "e"), []);

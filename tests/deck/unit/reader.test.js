@@ -93,9 +93,9 @@ test("an excerpt shows what was found, and nothing of the text is lost between i
 });
 
 test("counts and places are said in words", () => {
-  assert.equal(countWords(0, "x"), "No slide speaks of “x”.");
-  assert.equal(countWords(1, "x"), "One slide speaks of “x”.");
-  assert.equal(countWords(3, "x"), "3 slides speak of “x”.");
+  assert.equal(countWords(0, "x"), "No slide mentions “x”.");
+  assert.equal(countWords(1, "x"), "One slide mentions “x”.");
+  assert.equal(countWords(3, "x"), "3 slides mention “x”.");
   assert.equal(wordsOf({ chapter: "Journal", number: 3, of: 40, appendix: false }), "Journal · 3 of 40");
   assert.equal(
     wordsOf({ chapter: "Appendix: disks", number: 41, of: 40, appendix: true }),

@@ -17,7 +17,7 @@ RBD_BENCH_FACTORS = (
 )
 RBD_BENCH_OPTIONS = (
     Option("io_threads", WHOLE, "operations", "operations in flight", default=16, varies=True),
-    Option("one_pass", FLAG, "", "a sequential cell goes through its image once at the most", default=False),
+    Option("one_pass", FLAG, "", "whether a sequential cell goes through its image only once", default=False),
 )
 
 FIO_FACTORS = (
@@ -26,27 +26,33 @@ FIO_FACTORS = (
     IO_SIZE,
     RW_MIX,
 )
-IO_DEPTH = Option("io_depth", WHOLE, "operations", "operations in flight, for each client", default=16, varies=True)
-RAMP = Option("ramp_seconds", NUMBER, "seconds", "load before what fio reports begins", default=1, can_be_zero=True)
+IO_DEPTH = Option("io_depth", WHOLE, "operations", "operations in flight per client", default=16, varies=True)
+RAMP = Option(
+    "ramp_seconds", NUMBER, "seconds", "how long the load runs before fio's report begins", default=1, can_be_zero=True
+)
 FIO_OPTIONS = (IO_DEPTH, RAMP)
-CLIENTS = Factor("clients", "clients that start together, each with an image of its own", required=True)
+CLIENTS = Factor("clients", "how many clients start together, each with an image of its own", required=True)
 
 RADOS_FACTORS = (
     Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
     Factor("object_size_bytes", "bytes of each object", required=True),
 )
 RADOS_OPTIONS = (
-    Option("threads", WHOLE, "operations", "operations in flight, for each instance", default=16, varies=True),
-    Option("write_most_objects", WHOLE, "objects", "what a cell may write at the most"),
-    Option("write_most_bytes", WHOLE, "bytes", "what a cell may write at the most"),
+    Option("threads", WHOLE, "operations", "operations in flight per instance", default=16, varies=True),
+    Option("write_most_objects", WHOLE, "objects", "the most that a cell may write"),
+    Option("write_most_bytes", WHOLE, "bytes", "the most that a cell may write"),
 )
 
-DEVICE_CLASS = Factor("device_class", "the class that data lie on", words=("fast", "capped"), required=True)
+DEVICE_CLASS = Factor("device_class", "the device class that holds the data", words=("fast", "capped"), required=True)
 CAP_OPTIONS = (
-    Option("cap_iops", WHOLE, "operations/s", "what each capped OSD may do on its disk"),
-    Option("most_replicas", WHOLE, "copies", "copies of each object, if a class has as many OSDs"),
-    Option("pg_num", WHOLE, "", "placement groups of each pool that is made"),
+    Option(
+        "cap_iops", WHOLE, "operations/s", "the most reads, and the most writes, that a capped OSD may do on its disk"
+    ),
+    Option("most_replicas", WHOLE, "copies", "the most copies of each object; fewer if a class has fewer OSDs"),
+    Option("pg_num", WHOLE, "", "placement groups of each pool that Replay makes"),
 )
 
-FIO_FILE_OPTION = Option("file_size_bytes", WHOLE, "bytes", "the file, or the part of an image, that is used")
+FIO_FILE_OPTION = Option(
+    "file_size_bytes", WHOLE, "bytes", "the size of the file, or of the part of an image, that is used"
+)
 ENGINE = Option("engine", TEXT, "", "fio's engine for files, such as libaio or psync")

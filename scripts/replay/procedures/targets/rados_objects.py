@@ -128,7 +128,7 @@ class BenchObjects:
             raise ReplayError(
                 f"{left} objects are left in a pool that was emptied",
                 where=pool,
-                next_step=f"it stands in the ledger; run: {replay_command('clean', '--site', self.bench.site.name)}",
+                next_step=f"it is still in the ledger; run: {replay_command('clean', '--site', self.bench.site.name)}",
             )
         done.purged = True
         return done
