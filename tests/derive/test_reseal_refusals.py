@@ -133,7 +133,7 @@ def test_nothing_is_measured_into_an_altered_copy(copy, site, capsys):
     said = capsys.readouterr().err
     assert str(copy / ALTERED) in said
     assert "Replay does not measure into altered data" in said
-    assert "choose another name with --data" in said
+    assert "choose a new name with --data" in said
     assert measure.main(["--site", site, "--data", "fresh", "--dry-run"]) == 0
 
 
