@@ -327,7 +327,7 @@ def test_an_error_that_quotes_hosts_stays_out_of_the_record() -> None:
 def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
     with serving(answers) as (url, _):
         pass
-    with pytest.raises(PrometheusError, match=r"does not answer[\s\S]*leave prometheus out") as caught:
+    with pytest.raises(PrometheusError, match=r"does not answer[\s\S]*remove prometheus from the site") as caught:
         PrometheusClient(PrometheusSource(url), timeout_seconds=2).now()
     assert caught.value.where == url
 
@@ -365,7 +365,7 @@ def test_an_answer_of_another_form_is_an_error(result) -> None:
 
 
 def test_a_vector_is_no_matrix_and_a_number_has_to_be_one() -> None:
-    with pytest.raises(PrometheusError, match="a vector, where a matrix"):
+    with pytest.raises(PrometheusError, match="a vector, but a matrix"):
         series_in(vector({}), "matrix")
     with pytest.raises(PrometheusError, match="not finite"):
         scalar_in(success("scalar", [1, "NaN"]))

@@ -63,7 +63,7 @@ test("the search finds words of slides and of notes, by keyboard alone", async (
     links.map((link) => link.getAttribute("href")),
   );
   assert.ok(found.includes("#/setup"), `${word}: ${found}`);
-  assert.match(await page.innerText(".contents-count"), /speak/);
+  assert.match(await page.innerText(".contents-count"), /mention/);
   assert.ok((await page.locator(".contents-results mark").count()) > 0);
   await page.keyboard.press("ArrowDown");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), found[0]);

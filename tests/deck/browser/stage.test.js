@@ -143,7 +143,7 @@ test("a cut shows its own slides and seconds, and an address of another slide le
 
 test("an address that asks for what there is not says so", async () => {
   const page = await deck.openDeck("?data=fixture&cut=30");
-  assert.match(await page.innerText(".notice"), /no cut of “30” minutes.*20 or 40/);
+  assert.match(await page.innerText(".notice"), /no “30”-minute cut.*20 or 40/);
   await page.close();
 });
 
