@@ -383,7 +383,10 @@ test("the panel tells where a chart comes from and copies its CSV, its command a
   const first = panel.locator("section").first();
   assert.match(await first.textContent(), /n = 10 · 3 Jan 2026 · limited by the CPU/);
   assert.match(await first.textContent(), /attempts: \d+ used/);
-  assert.match(await first.textContent(), /benchmarks\/fixture\/rbd-journaling\/raw\/block-01-\*\.tar\.gz … block-10-\*\.tar\.gz/);
+  assert.match(
+    await first.textContent(),
+    /benchmarks\/fixture\/rbd-journaling\/raw\/block-01-\*\.tar\.gz … block-10-\*\.tar\.gz/,
+  );
   const command = await first.locator("code.command").first().textContent();
   assert.match(
     command,
