@@ -14,7 +14,8 @@ import pytest
 from replay.base.paths import ROOT
 from support.rawtree import RawTree
 
-pytestmark = pytest.mark.slow
+# One worker builds the wheel, once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("installed")]
 
 SITE = """\
 name: lab
@@ -92,4 +93,4 @@ def test_it_uses_nothing_of_the_checkout(installed):
     argv = [str(installed.programs / "python"), "-P", "-c", code]
     done = subprocess.run(argv, capture_output=True, text=True, env={"PATH": "/usr/bin"}, check=True)
     assert done.stdout == "None True\n"
-    assert installed.run("--version").stdout.startswith("replay ")
+    assert installed.run("--version", cwd=installed.programs).stdout.startswith("replay ")
