@@ -16,7 +16,7 @@ from snakemake.exceptions import WorkflowError
 
 from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
-from replay.derive.part import PART, RATIOS, program_digest
+from replay.derive.part import FACTS_FILE, PART, RATIOS, REGISTERED_FILE, program_digest
 from replay.workflow import settings as replay_settings
 
 try:
@@ -71,6 +71,8 @@ rule derive_experiment:
         lambda wildcards: SETTINGS.sources(wildcards.data, wildcards.experiment),
     output:
         tidy=update(of_experiment("tidy.csv")),
+        facts=update(of_experiment(FACTS_FILE)),
+        registered=update(of_experiment(REGISTERED_FILE)),
         ratios=update(
             report(
                 of_experiment(RATIOS),
@@ -93,7 +95,11 @@ if JUDGED:
 
     rule claims:
         input:
-            tables=lambda wildcards: SETTINGS.of_experiments(wildcards.data, "tidy.csv"),
+            tables=lambda wildcards: [
+                path
+                for file in ("tidy.csv", FACTS_FILE, REGISTERED_FILE)
+                for path in SETTINGS.of_experiments(wildcards.data, file)
+            ],
             claims=replay_settings.claims_files(),
             experiments=replay_settings.experiment_files(),
         output:

@@ -133,7 +133,7 @@ def _claim(regions: Sequence[Region]) -> Claim:
     for number, region in enumerate(regions):
         terms = tuple((sign, Selector(name, {"point": (number,)})) for sign, name in ((1, "plain"), (-1, "journal")))
         conditions.append(Condition(f"at-{number}", "plain ÷ journal", "rate", terms, region))
-    return Claim("simulated", "A sentence.", "S0", "simulated", (), tuple(conditions))
+    return Claim("simulated", "A sentence.", "S0", "simulated", tuple(conditions))
 
 
 def _table(rng: random.Random, ratios: Sequence[float], blocks: int) -> Table:

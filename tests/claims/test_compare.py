@@ -38,7 +38,7 @@ def test_a_difference_beyond_noise_is_told_and_verdicts_that_differ_are_marked(t
     assert found.low < found.ratio < found.high
     assert found.more_than_noise is True
     table = comparison_table(first, second, compare(first, second)).splitlines()
-    (marked,) = (line for line in table if "journal-4k-seq-write" in line)
+    (marked,) = (line for line in table if "journal-4k-seq-write)" in line)
     assert marked.startswith("≠ ")
     assert any("more than noise" in line and line.strip().startswith("ratio") for line in table)
 

@@ -12,6 +12,7 @@ from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.procedures.targets.images import FreshImage
+from replay.procedures.watches.mirror_position import MirrorPosition
 from replay.procedures.watches.replica import Replica, check_modes
 from replay.procedures.watches.snapshots_taken import SnapshotsTaken
 from replay.raw.record import Measured
@@ -37,7 +38,7 @@ class MirrorLag(Procedure):
     )
     target = FreshImage()
     driver = LoggedWriter()
-    watches = (SnapshotsTaken(), Replica())
+    watches = (MirrorPosition(), SnapshotsTaken(), Replica())
     overhead_seconds = 5.5
     writes_are_known = True
 
