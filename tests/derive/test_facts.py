@@ -108,3 +108,12 @@ def test_a_slower_load_is_a_smaller_share_of_the_rate_of_replay():
         if facts["offered_to_replay_ratio"]:
             ratios.setdefault(int(cell["writes_per_second"]), []).append(float(facts["offered_to_replay_ratio"]))
     assert max(ratios[10]) < min(ratios[160])
+
+
+def test_the_documentation_lists_the_facts_as_they_are():
+    section = (ROOT / "docs" / "data-formats.md").read_text().split("\n## `facts.csv`\n")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if "| `" in line]
+    words = {one.name: f": {', '.join(one.words)}" if one.words else "" for one in FACTS.values()}
+    assert rows == [
+        [f"`{one.name}`", one.type.value, f"{one.says}{words[one.name]}", one.origin] for one in FACTS.values()
+    ]
