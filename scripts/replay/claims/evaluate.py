@@ -59,6 +59,7 @@ def examine(condition: Condition | Count, table: Table) -> Finding:
 def _examine_ratio(condition: Condition, table: Table) -> Finding:
     blocks: dict[int, float] = {}
     used: list[Row] = []
+    neighbours = True
     for block in table.blocks:
         terms = [(weight, table.find(block, selector)) for weight, selector in condition.terms]
         if any(rows is None for _, rows in terms):
@@ -68,6 +69,7 @@ def _examine_ratio(condition: Condition, table: Table) -> Finding:
             continue
         blocks[block] = math.fsum(weight * math.fsum(several) / len(several) for weight, several in logs)
         used += [row for _, rows in terms for row in rows]
+        neighbours = neighbours and _ran_together([rows for _, rows in terms])
     says = filled(condition.says, used)
     if not blocks:
         return Finding(condition, NOT_MEASURED, "no block holds all of its cells", says)
@@ -82,8 +84,15 @@ def _examine_ratio(condition: Condition, table: Table) -> Finding:
         n=estimate.n,
         cells=tuple(dict.fromkeys(row["cell"] for row in used)),
         blocks={block: math.exp(value) for block, value in blocks.items()},
+        neighbours=neighbours,
     )
     return replace(found, **_verdict(found, values))
+
+
+def _ran_together(terms: Sequence[Sequence[Row]]) -> bool:
+    """Return whether a block's cells over and under a ratio are of the same sets; terms come in such pairs."""
+    sets = [{row["point"] for row in rows} for rows in terms]
+    return all(over == under for over, under in zip(sets[::2], sets[1::2], strict=True))
 
 
 def confidence_of(condition: Condition) -> float:

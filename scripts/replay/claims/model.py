@@ -166,7 +166,8 @@ class Finding:
     `low` and `high` bound the 95 % interval; None if there is none. `blocks` holds each block's own estimate, by block
     number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and largest count;
     `estimate`, and each block's own, is the count that differs most from the claimed one. `p_value` and `q_value` are
-    those of `multiplicity`; None where nothing is tested.
+    those of `multiplicity`; None where nothing is tested. `neighbours` says whether the cells of each pair ran back to
+    back, in one set; None for a count.
     """
 
     condition: Condition | Count
@@ -179,6 +180,7 @@ class Finding:
     n: int = 0
     cells: tuple[str, ...] = ()
     blocks: Mapping[int, float] = field(default_factory=dict)
+    neighbours: bool | None = None
     p_value: float | None = None
     q_value: float | None = None
 

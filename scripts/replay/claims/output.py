@@ -93,6 +93,7 @@ def _finding(found: Finding) -> dict[str, Any]:
         "low": six_digits(found.low),
         "high": six_digits(found.high),
         "n": found.n,
+        "neighbours": found.neighbours,
         "region": {"low": found.condition.region.low, "high": found.condition.region.high},
         "p_value": six_digits(found.p_value),
         "q_value": six_digits(found.q_value),
