@@ -202,8 +202,11 @@ def unpack_usr(archive: Path, root: Path) -> None:
             return None
         return tarfile.tar_filter(member, folder)
 
-    with tarfile.open(archive) as opened:
-        opened.extractall(root, filter=wanted)
+    try:
+        with tarfile.open(archive) as opened:
+            opened.extractall(root, filter=wanted)
+    except (tarfile.TarError, OSError) as error:
+        raise ReplayError(f"cannot be unpacked: {error}", where=archive, next_step="try another image") from error
     if not (root / "usr" / "bin").is_dir():
         raise ReplayError("it holds no /usr/bin", where=archive, next_step="name an image that has Ceph's programs")
 
