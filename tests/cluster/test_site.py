@@ -51,8 +51,15 @@ def test_every_commented_key_of_the_example_is_valid_once_it_is_uncommented(writ
         stripped = line.lstrip()
         body = stripped.removeprefix("# ")
         is_key = stripped.startswith("# ") and body.split(":")[0].strip() in (
-            *("journal", "data_pool", "second_cluster", "client_hosts", "time_window", "rate_bytes_per_second"),
-            *("tenant_latency_seconds", "conf", "client", "keyring", "mirror_daemon_admin_socket"),
+            *("journal", "data_pool", "second_cluster", "client_hosts", "client_release", "time_window"),
+            *(
+                "rate_bytes_per_second",
+                "tenant_latency_seconds",
+                "conf",
+                "client",
+                "keyring",
+                "mirror_daemon_admin_socket",
+            ),
             *("prometheus", "url", "labels", "osd_cpu"),
         )
         lines.append(line.replace("# ", "", 1) if is_key else line)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import working_directory
+from replay.base.programs import Programs
+from replay.base.releases import HOST, parse_release
 
 CLUSTERS = ("left", "right")
 STATE_FILE = "sandbox.json"
@@ -55,10 +57,19 @@ def is_scratch(run: Path) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths of one sandbox. `run` is the folder of admin sockets and pid files."""
+    """The paths of one sandbox, and its programs. `run` is the folder of admin sockets and pid files.
+
+    `release` is the number of the release that it runs, or `host`.
+    """
 
     directory: Path
     run: Path
+    release: str = HOST
+
+    @property
+    def programs(self) -> Programs:
+        """The programs that this sandbox runs. Raises ReplayError where its release is not there any more."""
+        return Programs.of(parse_release(self.release))
 
     @property
     def state_file(self) -> Path:

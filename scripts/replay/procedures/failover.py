@@ -73,7 +73,12 @@ class FreshPair(Target):
         )
         options = dict(cell.variant.client_options)
         spec = client_spec(self.bench.primary_cluster, made, options, seed=self.content_seed)
-        filling = Background(client_argv("fill", spec), slot=self.bench.slot, ready_within_seconds=patience)
+        filling = Background(
+            client_argv("fill", spec),
+            programs=self.bench.programs,
+            slot=self.bench.slot,
+            ready_within_seconds=patience,
+        )
         try:
             if filling.end(patience) != 0:
                 raise ReplayError(f"the image could not be filled: {filling.complaint()}", where=made.spec)

@@ -109,7 +109,8 @@ class CatchUp(Driver):
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
-        return StepLog({**client_values(self.bench), **specs}, self.bench.slot, also_hidden=tuple(specs))
+        values = {**client_values(self.bench), **specs}
+        return StepLog(values, self.bench.slot, programs=self.bench.programs, also_hidden=tuple(specs))
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
         daemon = self.daemon

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.paths import ROOT
+from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
 
 
 @cache
@@ -66,11 +67,12 @@ def _lines(path: str) -> list[str]:
 
 
 @cache
-def program_version(program: str) -> str | None:
+def program_version(program: str, programs: Programs = HOST_PROGRAMS) -> str | None:
     """Return what `program --version` says, without build digests; None where it cannot be run."""
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        argv = programs.command([program, "--version"])
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    except (MissingProgramError, OSError, subprocess.TimeoutExpired):
         return None
     said = done.stdout.strip().splitlines()
     return said[0].strip() if said else None

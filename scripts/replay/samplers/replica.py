@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.cluster.session import SYSTEM_PYTHON
 from replay.owned.images import BlockImage
 from replay.owned.open_site import OpenSite
 from replay.raw.samples import SampleTable
@@ -34,8 +34,8 @@ class ReplicaSampler:
 
     def start(self) -> None:
         """Start it and wait for its first look. Raises ReplayError when it cannot look."""
-        argv = [str(SYSTEM_PYTHON), "-E", replica_probe.__file__, json.dumps(self.spec)]
-        self._child = Background(argv, slot=self.bench.slot)
+        argv = [SYSTEM_PYTHON, "-E", replica_probe.__file__, json.dumps(self.spec)]
+        self._child = Background(argv, programs=self.bench.programs, slot=self.bench.slot)
         self._child.await_that(lambda: bool(self.lines()), "its first look")
 
     def lines(self) -> list[str]:

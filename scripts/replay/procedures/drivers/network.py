@@ -120,7 +120,8 @@ def _start_server(bench: Bench, tool: NetworkTool, ends: Ends) -> tuple[Backgrou
             if ends.is_loopback
             else _REMOTE_PORTS[0] + secrets.randbelow(_REMOTE_PORTS[1] - _REMOTE_PORTS[0])
         )
-        server = Background(on_host(ends.server, render(tool.server_argv(bind), {"port": port})), slot=bench.slot)
+        argv = on_host(ends.server, render(tool.server_argv(bind), {"port": port}))
+        server = Background(argv, programs=bench.programs, slot=bench.slot)
         try:
             server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
         except ReplayError:

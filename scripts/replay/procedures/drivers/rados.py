@@ -43,6 +43,7 @@ class RadosRounds(Driver):
                 [target.objects.values(target.pool_of(cell), name) for name in names],
                 seconds=seconds,
                 target_seconds=self.design.sizing.target_seconds,
+                programs=self.bench.programs,
                 slot=self.bench.slot,
                 sampler=self.bench.sampler,
                 between=lambda: between.extend(self.between_passes()),

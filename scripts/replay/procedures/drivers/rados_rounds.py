@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from replay.base.programs import Programs
 from replay.owned.slot import SlotLock
 from replay.procedures.targets.rados_objects import hide_host
 from replay.samplers.busiest import busiest, joined
@@ -114,6 +116,7 @@ def run_rounds(
     *,
     seconds: int,
     target_seconds: float,
+    programs: Programs,
     slot: SlotLock | None,
     sampler: MachineSampler,
     between: Callable[[], None],
@@ -124,9 +127,10 @@ def run_rounds(
     `between` is called before each further pass.
     """
     rounds, spent = Rounds(), 0.0
+    run = partial(run_together, timeout_seconds=seconds + PATIENCE_SECONDS, programs=programs, slot=slot)
     while True:
         readings = [sampler.read()]
-        rounds.add(*_round(template, values, seconds, slot, lambda _, seen=readings: seen.append(sampler.read())))
+        rounds.add(*_round(template, values, seconds, run, lambda _, seen=readings: seen.append(sampler.read())))
         readings.append(sampler.read())
         last = rounds.last_seconds(adapter, levels)
         rounds.stretches.append(busiest(readings, last))
@@ -142,7 +146,7 @@ def _round(
     template: Sequence[str],
     values: Sequence[Mapping[str, str | None]],
     seconds: int,
-    slot: SlotLock | None,
+    run: Callable[..., list[ToolRun]],
     while_running: Callable[[float], None],
 ) -> tuple[list[ToolRun], list[bytes | None]]:
     with TemporaryDirectory(prefix="replay-") as folder:
@@ -151,7 +155,5 @@ def _round(
             render(list(template), {**of_instance, "seconds": str(seconds), "output": str(output)})
             for of_instance, output in zip(values, outputs, strict=True)
         ]
-        runs = run_together(
-            commands, timeout_seconds=seconds + PATIENCE_SECONDS, slot=slot, while_running=while_running
-        )
+        runs = run(commands, while_running=while_running)
         return runs, [output.read_bytes() if output.exists() else None for output in outputs]

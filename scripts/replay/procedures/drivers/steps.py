@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.owned.slot import SlotLock
 from replay.tools import render
 from replay.tools.running.process import ToolRun, run_tool
@@ -29,10 +30,12 @@ class StepLog:
         slot: SlotLock | None = None,
         run: Callable[..., ToolRun] = run_tool,
         also_hidden: Sequence[str] = (),
+        programs: Programs = HOST_PROGRAMS,
     ) -> None:
         self.origin = time.monotonic()
         self.values = dict(values)
         self.slot = slot
+        self.programs = programs
         self.lines: list[dict[str, Any]] = []
         self._run = run
         self._hidden = (*_HIDDEN, *also_hidden)
@@ -44,7 +47,8 @@ class StepLog:
     def command(self, step: str, template: Sequence[str], *, timeout_seconds: float = 60.0, **more: Any) -> ToolRun:
         """Run a command as a step of its own and return its run; no status is an error here."""
         started = self.now()
-        run = self._run(render(list(template), self.values), timeout_seconds=timeout_seconds, slot=self.slot)
+        argv = render(list(template), self.values)
+        run = self._run(argv, timeout_seconds=timeout_seconds, programs=self.programs, slot=self.slot)
         said = (run.stdout + run.stderr).decode(errors="replace")
         self.add(step, started, run.seconds, argv=template, exit_status=run.exit_status, said=said, **more)
         return run

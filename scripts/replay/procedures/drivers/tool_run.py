@@ -60,6 +60,7 @@ def run_observed(
             run = run_tool(
                 argv,
                 timeout_seconds=timeout_seconds,
+                programs=bench.programs,
                 slot=bench.slot,
                 environment=environment,
                 while_running=while_running,

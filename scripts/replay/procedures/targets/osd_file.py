@@ -73,7 +73,7 @@ class OsdFile(Target):
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}
         argv = render(fio.TOOL.argv_template(FILL, options), values)
-        run = run_tool(argv, timeout_seconds=bound, slot=self.bench.slot)
+        run = run_tool(argv, timeout_seconds=bound, programs=self.bench.programs, slot=self.bench.slot)
         if run.exit_status != 0 or path.stat().st_size != size:
             said = run.stderr.decode(errors="replace").strip().splitlines()
             raise ReplayError(

@@ -94,7 +94,12 @@ class BenchObjects:
         with TemporaryDirectory(prefix="replay-") as folder:
             output = Path(folder) / "output"
             values = {**self.values(wanted.pool, wanted.run_name), "seconds": str(seconds), "output": str(output)}
-            run = run_tool(render(template, values), timeout_seconds=seconds + PATIENCE_SECONDS, slot=self.bench.slot)
+            run = run_tool(
+                render(template, values),
+                timeout_seconds=seconds + PATIENCE_SECONDS,
+                programs=self.bench.programs,
+                slot=self.bench.slot,
+            )
             text = output.read_text(errors="replace") if output.exists() else ""
         try:
             result = self.adapter.parse({"output": text}, run.exit_status, levels)
@@ -115,7 +120,12 @@ class BenchObjects:
         done = Removal()
         for run_name in run_names:
             argv = render(self.adapter.cleanup_argv_template(self.options), self.values(pool, run_name))
-            run = run_tool(argv, timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS, slot=self.bench.slot)
+            run = run_tool(
+                argv,
+                timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS,
+                programs=self.bench.programs,
+                slot=self.bench.slot,
+            )
             done.objects += removed_objects(run.stdout.decode(errors="replace")) or 0
             self.fills.pop((pool, run_name), None)
         if self.count(pool) == self._expected(pool):

@@ -117,7 +117,7 @@ class MirrorWatch:
             cluster = self.cells.bench.primary_cluster
             self._taken_at = elapsed_seconds
             self._taking = subprocess.Popen(
-                ["rbd", *cluster.arguments(), "mirror", "image", "snapshot", self.made.spec],
+                cluster.programs.command(["rbd", *cluster.arguments(), "mirror", "image", "snapshot", self.made.spec]),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -39,7 +39,8 @@ class Snapshots:
         if self._running is None and elapsed_seconds >= self._due:
             self._due = elapsed_seconds + self.interval_seconds
             self._started = self.log.now()
-            self._running = Background(render(self._template, self.log.values), slot=self.log.slot)
+            argv = render(self._template, self.log.values)
+            self._running = Background(argv, programs=self.log.programs, slot=self.log.slot)
 
     def finish(self) -> None:
         """Wait for the snapshot that is under way and write it down."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -12,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, sleep
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import setup_command
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.tools.running.process import Inherited, kill_group
 
 
@@ -26,21 +25,20 @@ class Background:
         self,
         argv: Sequence[str],
         *,
+        programs: Programs = HOST_PROGRAMS,
         slot: Inherited | None = None,
         environment: Mapping[str, str] | None = None,
         ready_within_seconds: float = 30.0,
     ) -> None:
-        """Start it. Raises ReplayError when the program is missing."""
-        program = shutil.which(argv[0])
-        if program is None:
-            raise ReplayError(f"the program {argv[0]} is not installed", next_step=setup_command())
-        self.name = os.path.basename(program)  # noqa: PTH119 (a word for messages, not a path)
+        """Start it; `programs` say whose program it is. Raises ReplayError when it is missing."""
+        command = programs.command(argv, dies_with_parent=True)
+        self.name = os.path.basename(argv[0])  # noqa: PTH119 (a word for messages, not a path)
         self.ready_within_seconds = ready_within_seconds
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `kill`)
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._frozen = False
         self._process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "--", program, *argv[1:]],
+            command,
             stdin=subprocess.PIPE,
             stdout=self._out,
             stderr=self._err,

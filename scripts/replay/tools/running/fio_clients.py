@@ -78,7 +78,9 @@ def fio_clients(
                 _start_here(stack, folder, cluster, options, sockets, slot)
             else:
                 remote.append(_connect(stack, host, cluster, options, sockets, slot, say))
-        check_versions(versions_here(), {servers.host: servers.await_ready(is_listening) for servers in remote})
+        check_versions(
+            versions_here(cluster.programs), {servers.host: servers.await_ready(is_listening) for servers in remote}
+        )
         clients.host_names += [servers.name for servers in remote]
         yield clients
 
@@ -93,7 +95,8 @@ def _start_here(
 ) -> None:
     conf = write_client_conf(folder / "ceph.conf", cluster, options)
     for path in sockets.values():
-        server = Background(server_argv(f"sock:{path}"), slot=slot, environment={"CEPH_CONF": str(conf)})
+        environment = {"CEPH_CONF": str(conf)}
+        server = Background(server_argv(f"sock:{path}"), programs=cluster.programs, slot=slot, environment=environment)
         stack.callback(server.kill)
         server.await_that(lambda path=path: is_listening(path), "its socket")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from replay.base.errors import RefusedError, ReplayError
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.raw.provenance import program_version, short_version
 from replay.tools.running.background import Background
 from replay.tools.running.process import Inherited
@@ -95,9 +96,9 @@ class Versions:
     librbd: str | None
 
 
-def versions_here() -> Versions:
-    """Return this machine's versions; None for a program that cannot be run."""
-    return Versions(program_version("fio"), short_version(program_version("rbd")))
+def versions_here(programs: Programs = HOST_PROGRAMS) -> Versions:
+    """Return the versions that clients on this machine have; None for a program that cannot be run."""
+    return Versions(program_version("fio", programs), short_version(program_version("rbd", programs)))
 
 
 def check_versions(here: Versions, there: Mapping[str, Versions]) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.tools.running.process import Inherited, ToolRun, run_tool
 
 
@@ -17,6 +18,7 @@ def run_together(
     commands: Sequence[Sequence[str]],
     *,
     timeout_seconds: float,
+    programs: Programs = HOST_PROGRAMS,
     slot: Inherited | None = None,
     while_running: Callable[[float], None] | None = None,
 ) -> list[ToolRun]:
@@ -26,8 +28,9 @@ def run_together(
     (Ctrl-C too) ends all of them before it goes on. While the first command runs, `while_running` is called as by
     `run_tool`. Raises ReplayError when a program is missing.
     """
+    how = {"timeout_seconds": timeout_seconds, "programs": programs, "slot": slot}
     if len(commands) == 1:
-        return [run_tool(commands[0], timeout_seconds=timeout_seconds, slot=slot, while_running=while_running)]
+        return [run_tool(commands[0], **how, while_running=while_running)]
     stop = threading.Event()
 
     def run(number: int) -> ToolRun:
@@ -37,7 +40,7 @@ def run_together(
             if number == 0 and while_running is not None:
                 while_running(elapsed)
 
-        return run_tool(commands[number], timeout_seconds=timeout_seconds, slot=slot, while_running=watch)
+        return run_tool(commands[number], **how, while_running=watch)
 
     # Leaving the pool waits for its threads, and so until every tool is reaped.
     with ThreadPoolExecutor(max_workers=len(commands)) as pool:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.cluster.session import SYSTEM_PYTHON
 from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.owned.images import BlockImage
@@ -62,7 +62,7 @@ class Trial:
             "second_client": self.second.client,
             "second_keyring": str(self.second.keyring) if self.second.keyring else None,
         }
-        self.log = StepLog(values, bench.slot)
+        self.log = StepLog(values, bench.slot, programs=bench.programs)
 
     def run(self) -> None:
         """Run all steps. Raises ReplayError when one does not end as it must; the log then says which."""
@@ -170,7 +170,12 @@ class Trial:
             origin=self.log.origin,
             writes_per_second=self.plan.writes_per_second,
         )
-        started = Background(client_argv(mode, spec), slot=self.bench.slot, ready_within_seconds=patience_seconds)
+        started = Background(
+            client_argv(mode, spec),
+            programs=self.bench.programs,
+            slot=self.bench.slot,
+            ready_within_seconds=patience_seconds,
+        )
         # Ended in peace: one that is killed leaves a watch, and its image cannot be removed for half a minute.
         stack.callback(started.kill)
         stack.callback(started.end)
@@ -196,7 +201,7 @@ def client_spec(
 
 def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
     """Return the argv of `client.py`, on the Python that has Ceph's modules."""
-    return [str(SYSTEM_PYTHON), "-E", client.__file__, mode, json.dumps(spec)]
+    return [SYSTEM_PYTHON, "-E", client.__file__, mode, json.dumps(spec)]
 
 
 def _connection(cluster: Cluster, prefix: str) -> list[str]:
