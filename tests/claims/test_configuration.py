@@ -22,6 +22,7 @@ NOT_IN_QUICK = {
     "journal-reads-unaffected": "the source's own sentence is about eleven sizes",
     "mirroring-adds-nothing-to-journaling": "five sizes, as the mirrored variants have",
     "snapshot-leaves-writes-alone": "five sizes, as the mirrored variants have",
+    "cache-hides-journal": "the first five minutes leave out the cached variants",
     "clients-scale": "the source's knee is looked for at eight clients",
     "rare-snapshots-cost-little": "a snapshot a minute needs cells of a minute",
 }
