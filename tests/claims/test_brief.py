@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
+from replay.claims.__main__ import main
 from replay.claims.brief import as_text, brief, percent, times
 from replay.claims.files import read_controls
 from replay.claims.load import load_book
@@ -201,3 +203,39 @@ def test_a_figure_and_its_unit_stay_on_one_line():
     assert all(len(line) <= 64 for line in lines[1:])
     assert not any(line.endswith(("=", "n")) for line in lines), lines
     assert "\u00a0" not in "".join(lines), "so that the lines can be searched and copied"
+
+
+@pytest.fixture
+def two_data_sets(tmp_path, monkeypatch):
+    """The data set that ships under two names."""
+    for name in ("mine", "other"):
+        (tmp_path / name).symlink_to(ROOT / "benchmarks" / "reference")
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+
+
+def test_the_command_says_both_data_sets_and_the_control(two_data_sets, capsys):
+    assert main(["--data", "mine", "--brief", "--against", "other"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("What the data set mine says (intervals: 95%, over n blocks):\n  - Here a sequential 4K")
+    assert said.count("The data set other has") == len(PLAIN)
+    assert "The control passed" in said
+    assert "REFUTED" not in said
+
+
+def test_claims_that_are_not_measured_can_be_left_out_and_are_named(two_data_sets, capsys):
+    assert main(["--data", "mine"]) == 0
+    whole = capsys.readouterr().out
+    assert main(["--data", "mine", "--measured"]) == 0
+    measured = capsys.readouterr().out
+    absent = whole.count("\nNOT MEASURED")
+    assert absent > 0
+    assert "NOT MEASURED" not in measured
+    assert re.search(rf"^{absent} more claims? (is|are) not measured: .*kernel-client-keeps-up", measured, re.MULTILINE)
+
+
+def test_a_manifest_that_makes_no_sense_is_named(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"experiments": ["rbd"]}')
+    with pytest.raises(EvidenceError, match=r"manifest\.json.*cannot be read"):
+        read_controls(tmp_path)
+    (tmp_path / "manifest.json").unlink()
+    assert read_controls(tmp_path) == {}, "before it was derived, no control is known"

@@ -7,14 +7,16 @@ import shutil
 
 import pytest
 
+from replay.base.clock import utc_now
 from replay.base.paths import ROOT
 from replay.claims.brief import percent, times
 from replay.claims.load import load_book
 from replay.claims.model import NOT_MEASURED
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.procedures.drivers.pilots import Pilots
 from replay.raw.evidence import BlockWriter
-from replay.raw.provenance import host
+from replay.raw.record import Measured
 from support.campaign import Campaign
 from support.evidence import evidence_of
 
@@ -25,9 +27,12 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 def too_small(raw, cell):
-    """Leave the note of a pilot that wants next to nothing of a cell, as if the machine had been busy then."""
-    note = {"cell_id": cell.cell_id, "io_total_bytes": 16 * 4096, "io_total_bytes_of_cell": 16 * 4096}
-    BlockWriter(raw, 1).record_pilot(host()["id"], cell.cell_id, 1, {}, note)
+    """Leave a pilot that wants next to nothing of a cell, as if the machine had been all but standing still."""
+    found = Measured(["made up by a test"], {}, 0, utc_now(), utc_now(), 2.0, {})
+    total = 16 * 4096
+    Pilots(BlockWriter(raw, 1), cell).keep(
+        1, found, io_total_bytes=total, duration_seconds=2.0, io_total_bytes_of_cell=total
+    )
 
 
 def test_a_quick_run_ends_with_sentences_and_a_set_that_was_too_short_is_run_again(tmp_path, sandbox_directory):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from replay.base.did_you_mean import suggestion
@@ -45,16 +46,21 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(_text(assessment, other, options.json))
     if left_out and not options.json and not options.brief:
-        print(f"{len(left_out)} more claims are not measured: {', '.join(one.claim.id for one in left_out)}")
+        print(_absent(left_out))
     for text in unmet:
         print(text, file=sys.stderr)
     return 1 if unmet else 0
 
 
+def _absent(left_out: Sequence[Judgement]) -> str:
+    number = "1 more claim is" if len(left_out) == 1 else f"{len(left_out)} more claims are"
+    return f"{number} not measured: {', '.join(one.claim.id for one in left_out)}"
+
+
 def _brief(book: Book, assessment: Assessment, other: Assessment | None, data_set: Path) -> str:
-    beside = None if other is None else as_document(other)
+    beside, altered = (None, []) if other is None else (as_document(other), altered_line(other))
     sentences = brief(book, as_document(assessment), read_controls(data_set), beside)
-    return "\n".join([*altered_line(assessment), as_text(assessment.data_set, sentences)])
+    return "\n".join([*altered_line(assessment), *altered, as_text(assessment.data_set, sentences)])
 
 
 def _other(options: argparse.Namespace, book: Book) -> Assessment | None:

@@ -190,7 +190,8 @@ test("while a data set is measured, its claims say how many blocks are there, an
   const arrives = (text) =>
     page.waitForFunction(
       (wanted) =>
-        (document.querySelector("#verdicts table.claims tbody tr .so-far")?.textContent ?? null) === wanted,
+        (document.querySelector("#verdicts table.claims tbody tr:first-child .so-far")?.textContent ??
+          null) === wanted,
       text,
     );
   assert.equal(await said().innerText(), "1 of 12 blocks");
