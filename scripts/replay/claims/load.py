@@ -9,8 +9,9 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import program_file
 from replay.claims import claims_path
 from replay.claims.charts import charts_of
-from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Count, Region, Selector
+from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Count, Plain, Region, Selector
 from replay.claims.table import PLACEHOLDER
+from replay.claims.wording import plain_of, wording_of
 from replay.config.documents import Document, load_validated_document
 from replay.config.experiments import experiment_names, load_experiment
 
@@ -35,7 +36,10 @@ def load_book() -> Book:
                 next_step=f"sources: {', '.join(sources)}",
             )
         claims[raw["id"]] = _claim(raw, known.get(raw["experiment"]), document, number)
-    return Book(sources, tuple(claims.values()))
+    said = document.data.get("plain")
+    return Book(
+        sources, tuple(claims.values()), wording_of(said, list(known), document.where("plain")) if said else None
+    )
 
 
 def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, document: Document, number: int) -> Claim:
@@ -60,7 +64,21 @@ def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, documen
         limiter_decides=raw.get("limiter_decides", DECIDES_ANY),
         chart=raw.get("chart"),
         conditions=tuple(conditions),
+        plain=_plain(raw, document, number),
     )
+
+
+def _plain(raw: Mapping[str, Any], document: Document, number: int) -> Plain | None:
+    if "plain" not in raw:
+        return None
+    where = document.where("claims", number, "plain")
+    if "plain" not in document.data:
+        raise ConfigurationError(
+            "a claim has plain words, but the file does not say what is said of every claim",
+            where=where,
+            next_step="add the key `plain` beside `sources` and `claims`",
+        )
+    return plain_of(raw["plain"], [one["name"] for one in raw["conditions"] if "over" in one], where)
 
 
 def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> None:

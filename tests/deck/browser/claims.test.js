@@ -169,6 +169,60 @@ test("a verdict that changes on disk changes title, notes and table in place, an
   await page.close();
 });
 
+test("while a data set is measured, its claims say how many blocks are there, and no more when it is whole", async () => {
+  const withBlocks = (manifest) => {
+    manifest.experiments[claims.claims[CLAIM].experiment].parameters = { blocks: 12 };
+  };
+  const after = (n) => ({
+    ...claims,
+    data_set: "arriving",
+    claims: {
+      ...claims.claims,
+      [CLAIM]: judged(claims.claims[CLAIM], n < 12 ? "inconclusive" : "held", { n }),
+    },
+  });
+  const name = await addDataSet("arriving", after(1), withBlocks);
+  const page = await open(`?data=${name}`);
+  await page.evaluate(() => {
+    window.kept = document.querySelector("#verdicts table.claims");
+  });
+  const said = () => page.locator("#verdicts table.claims tbody tr").first().locator(".so-far");
+  const arrives = (text) =>
+    page.waitForFunction(
+      (wanted) =>
+        (document.querySelector("#verdicts table.claims tbody tr:first-child .so-far")?.textContent ??
+          null) === wanted,
+      text,
+    );
+  assert.equal(await said().innerText(), "1 of 12 blocks");
+  assert.equal((await seen(page)).plotted, 1);
+  await deck.replaceFile(`${name}/claims.json`, JSON.stringify(after(11)));
+  await arrives("11 of 12 blocks");
+  assert.match((await seen(page)).verdict, /inconclusive/);
+  await deck.replaceFile(`${name}/claims.json`, JSON.stringify(after(12)));
+  await arrives(null);
+  assert.match((await seen(page)).verdict, /held/);
+  assert.equal(
+    await page.evaluate(() => document.querySelector("#verdicts table.claims") === window.kept),
+    true,
+    "the page was not loaded again",
+  );
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("on the talk's own slides every claim that is still being measured fits, with how many blocks are there", async () => {
+  const document = judgedAlike(claims, "inconclusive");
+  const name = await addDataSet("half-way", document, (manifest) => {
+    for (const entry of Object.values(manifest.experiments)) entry.parameters = { blocks: 12 };
+  });
+  const page = await deck.openDeck(`?data=${name}`, { hash: "#/claims" });
+  await page.waitForFunction(() => document.querySelector("#claims .so-far") !== null);
+  assert.ok((await page.locator("#claims .so-far").count()) > 4);
+  assert.deepEqual(await page.evaluate(layoutProblems, "claims"), []);
+  await page.close();
+});
+
 test("a data set that knows nothing never shows a figure of the shipped one", async () => {
   await mkdir(path.join(deck.benchmarks, "bare"), { recursive: true });
   await writeFile(

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
-from replay.design.sizing import MOST_ROUNDS, PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
+from replay.design.sizing import (
+    MOST_ROUNDS,
+    PilotRound,
+    cell_bytes,
+    first_bytes,
+    is_enough,
+    longer_bytes,
+    next_bytes,
+)
 from replay.measure.procedure import Driver, Look, writes
 from replay.procedures.drivers.pilots import Pilots
 from replay.procedures.drivers.tool_run import client_values, run_observed, tool_options
@@ -86,9 +94,10 @@ class OneTool(Driver):
         return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Size a cell anew when it was too short."""
+        """Size a cell anew when it was too short: by a pilot, and larger than it was."""
         if measured.invalid and measured.invalid[0] == "too_short":
-            self.pilot(raw, self.sized_by[cell.cell_id])
+            leader = self.sized_by[cell.cell_id]
+            self.pilot(raw, leader, too_short=self._round(cell, measured, self.io_total_bytes[leader.cell_id]))
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Take the cell's size from its last pilot on this machine; tell whether there was one."""
@@ -98,8 +107,10 @@ class OneTool(Driver):
         self.io_total_bytes[cell.cell_id] = int(last["io_total_bytes_of_cell"])
         return True
 
-    def pilot(self, raw: BlockWriter, cell: Cell) -> None:
+    def pilot(self, raw: BlockWriter, cell: Cell, *, too_short: PilotRound | None = None) -> None:
         """Run pilots of growing size until one is long enough; keep each as evidence.
+
+        `too_short` is what a cell of this size transferred, and how long that took, when it ended too early.
 
         Raises ReplayError (through the parser) when a pilot fails: a cell that cannot be sized cannot be measured.
         """
@@ -123,7 +134,10 @@ class OneTool(Driver):
                 "waits": [wait.public() for wait in waits],
             }
             if enough:
-                self.io_total_bytes[cell.cell_id] = min(cell_bytes(last, size, threads, sizing), most)
+                wanted = cell_bytes(last, size, threads, sizing)
+                if too_short:
+                    wanted = longer_bytes(wanted, too_short, size, threads, sizing)
+                self.io_total_bytes[cell.cell_id] = min(wanted, most)
                 found["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
             pilots.keep(number, measured, **found)
             if enough:
