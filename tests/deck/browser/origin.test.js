@@ -34,7 +34,10 @@ const PLACES = {
 
 for (const [place, urlOf] of Object.entries(PLACES))
   test(`every view of the deck on ${place} asks nothing of another`, async () => {
-    const context = await deck.browser.newContext({ viewport: { width: 1280, height: 720 } });
+    const context = await deck.browser.newContext({
+      viewport: { width: 1280, height: 720 },
+      reducedMotion: "reduce",
+    });
     const { addresses, foreign } = recordRequests(context);
     for (const [view, ready] of VIEWS) {
       const page = await context.newPage();

@@ -12,7 +12,8 @@ import { PNG } from "pngjs";
 import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
-import { FIXTURE, chartsOf, goTo, launchPatiently } from "../support/deck.js";
+import { launchPatiently } from "../support/browser.js";
+import { FIXTURE, chartsOf, goTo } from "../support/deck.js";
 import { startBuiltSite } from "../support/static-site.js";
 
 let browser;
