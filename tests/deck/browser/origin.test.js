@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { FIXTURE, eachSlide, openSpeakerView, startDeck } from "../support/deck.js";
+import { eachSlide, openSpeakerView, startDeck } from "../support/deck.js";
+import { FIXTURE } from "../support/fixture.js";
 import { recordRequests } from "../support/requests.js";
 import { startBuiltSite } from "../support/static-site.js";
 

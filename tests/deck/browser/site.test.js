@@ -13,7 +13,8 @@ import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
 import { launchPatiently } from "../support/browser.js";
-import { FIXTURE, chartsOf, goTo } from "../support/deck.js";
+import { chartsOf, goTo } from "../support/deck.js";
+import { FIXTURE } from "../support/fixture.js";
 import { startBuiltSite } from "../support/static-site.js";
 
 let browser;

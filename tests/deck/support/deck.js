@@ -7,8 +7,8 @@ import path from "node:path";
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 import { launchPatiently } from "./browser.js";
+import { writeFixture } from "./fixture.js";
 
-export const FIXTURE = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
 export const SHIPPED = path.resolve(import.meta.dirname, "../../../benchmarks/reference");
 /** The stage, and the larger screen that it is shown on most. */
 export const SCREENS = [
@@ -23,7 +23,7 @@ export const SCREENS = [
  */
 export async function startDeck() {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-deck-"));
-  await cp(FIXTURE, benchmarks, { recursive: true });
+  await writeFixture(benchmarks);
   // The server first: a deck that does not build must leave no browser behind, which would keep the tests from ending.
   const server = await startPresentServer({ port: 0, benchmarks, followSources: false });
   const browser = await launchPatiently().catch(async (error) => {
