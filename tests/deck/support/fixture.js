@@ -1,18 +1,15 @@
-/**
- * Writes the deck's fixture: two small data sets of made-up numbers, in the shape of real ones.
- * Run it after changing it: node tests/deck/support/make-fixture.mjs [CLAIMS]
- * The claims themselves, without what was found, are those of CLAIMS: benchmarks/reference/claims.json.
- */
+/** The fixture of the deck's tests: two small data sets of made-up numbers, in the shape of real ones. */
 
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { findings } from "./claims.js";
 import { longChart, recordingOf, wideChart } from "./fixture-files.js";
 
-const ROOT = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
-const CLAIMS =
-  process.argv[2] ?? path.resolve(import.meta.dirname, "../../../benchmarks/reference/claims.json");
+/** The claims themselves, without what was found. */
+const CLAIMS = path.resolve(import.meta.dirname, "../../../benchmarks/reference/claims.json");
 const SIZES = Array.from({ length: 11 }, (_, step) => 4096 * 2 ** step);
 const FEW_SIZES = [4096, 16384, 65536, 524288, 4194304];
 const CACHED_SIZES = [4096, 65536];
@@ -71,9 +68,8 @@ const VARIANTS = [
   },
 ];
 
-async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
-  const folder = path.join(ROOT, dataSet);
-  await rm(folder, { recursive: true, force: true });
+async function writeDataSet(root, dataSet, { label, blocks, scale, sizes, date }) {
+  const folder = path.join(root, dataSet);
   const experiments = {};
   const recorded = {};
   const range =
@@ -301,17 +297,30 @@ async function writeDataSet(dataSet, { label, blocks, scale, sizes, date }) {
   }
 }
 
-await writeDataSet("fixture", {
-  label: "made-up numbers for tests",
-  blocks: 10,
-  scale: "talk",
-  sizes: SIZES,
-  date: "2026-01-03T20:00:00.000Z",
-});
-await writeDataSet("fixture-small", {
-  label: "made-up numbers, one block",
-  blocks: 1,
-  scale: "quick",
-  sizes: [4096, 65536, 4194304],
-  date: "2026-02-01T09:00:00.000Z",
-});
+/** Writes both data sets into a folder: `fixture` of ten blocks, `fixture-small` of one. */
+export async function writeFixture(root) {
+  await writeDataSet(root, "fixture", {
+    label: "made-up numbers for tests",
+    blocks: 10,
+    scale: "talk",
+    sizes: SIZES,
+    date: "2026-01-03T20:00:00.000Z",
+  });
+  await writeDataSet(root, "fixture-small", {
+    label: "made-up numbers, one block",
+    blocks: 1,
+    scale: "quick",
+    sizes: [4096, 65536, 4194304],
+    date: "2026-02-01T09:00:00.000Z",
+  });
+}
+
+async function temporaryFixture() {
+  const root = await mkdtemp(path.join(tmpdir(), "replay-fixture-"));
+  process.once("exit", () => rmSync(root, { recursive: true, force: true }));
+  await writeFixture(root);
+  return root;
+}
+
+/** A folder with both data sets, which goes when the tests end. Tests only read it. */
+export const FIXTURE = await temporaryFixture();
