@@ -29,7 +29,8 @@ try:
 except ReplayError as error:
     raise WorkflowError(str(error))
 
-WHOLE = [*DESCRIBED, *(JUDGED if replay_settings.claims_files() else [])]
+# The notes are asked for as well: in a fresh clone they are what is missing.
+WHOLE = [*DESCRIBED, DESCRIPTION_NOTE, *([*JUDGED, CLAIMS_NOTE] if replay_settings.claims_files() else [])]
 MARKERS = SETTINGS.markers()
 JOB = f"{sys.executable} -m replay.workflow.job"
 of_data_set = replay_settings.data_set_pattern

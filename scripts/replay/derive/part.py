@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.paths import config_directory
-from replay.base.tables import json_text, write_if_changed
+from replay.base.tables import write_if_changed
 from replay.raw.layout import recorded_in
 from replay.raw.read import verify_all
 
@@ -85,7 +85,7 @@ def write_part(directory: Path, derived: Derived, sources: Mapping[str, str], te
         "facts": dict(derived.facts),
         "entry": dict(derived.entry),
     }
-    write_if_changed(directory / PART, json_text(part))
+    write_if_changed(directory / PART, json.dumps(part, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_part(directory: Path) -> Derived | None:
