@@ -29,7 +29,7 @@ from replay.measure.guard import Guard
 from replay.measure.procedure import Procedure, expected_bytes
 from replay.owned.images import remove_owned_leftovers
 from replay.raw.evidence import Attempt, BlockWriter, record_design
-from replay.raw.provenance import git_state, host
+from replay.raw.provenance import host, measuring_code
 from replay.raw.record import Measured, Wait
 from replay.raw.seal import seal
 from replay.samplers import limiter
@@ -243,7 +243,7 @@ class BlockRunner:
                 None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
             ),
             "versions": self._versions,
-            **git_state(),
+            **measuring_code(),
             "host": host(),
             "health": health,
             "load": measured.load,
@@ -275,7 +275,7 @@ class BlockRunner:
                 "sets_measured_in_this_sitting": measured_sets,
                 "skipped": [vars(one) for one in self.protocol.unavailable],
                 "host": host(),
-                **git_state(),
+                **measuring_code(),
                 "started_at": self._started_at,
                 "ended_at": utc_now(),
                 "costs_seconds": self.bench.costs.summary(),

@@ -13,16 +13,17 @@ from typing import Any
 
 from replay.base.paths import ROOT
 from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
+from replay.base.version import version
 
 
 @cache
-def git_state() -> dict[str, Any]:
-    """Return the commit of the measuring code, and whether the code that measures differs from it.
+def measuring_code() -> dict[str, Any]:
+    """Return the version of Replay that measures, its commit, and whether the code differs from that commit.
 
-    Both are None where Replay was installed as a package: then no checkout says what measured.
+    An installed package has no commit: the last two are None.
     """
     if ROOT is None:
-        return {"git_commit": None, "git_dirty": None}
+        return {"replay_version": version(), "git_commit": None, "git_dirty": None}
 
     def git(*args: str) -> str | None:
         done = subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True, check=False)
@@ -30,7 +31,11 @@ def git_state() -> dict[str, Any]:
 
     commit = git("rev-parse", "HEAD")
     changed = git("status", "--porcelain", "--", "scripts", "config", "Snakefile")
-    return {"git_commit": commit, "git_dirty": None if changed is None else bool(changed)}
+    return {
+        "replay_version": version(),
+        "git_commit": commit,
+        "git_dirty": None if changed is None else bool(changed),
+    }
 
 
 @cache

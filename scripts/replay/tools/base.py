@@ -149,6 +149,8 @@ def judge(result: Result, minimum_seconds: float = MINIMUM_SECONDS) -> tuple[str
 
 def number(text: Any) -> float | None:
     """Return the finite number that `text` (a string, int or float) is, or None: no `nan`, `inf`, `1_000`, `true`."""
+    if type(text) is float:  # the most frequent ones
+        return text if math.isfinite(text) else None
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         return None
     if isinstance(text, str) and not _NUMBER.fullmatch(text):

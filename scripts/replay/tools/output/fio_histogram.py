@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import accumulate
 
 PLAT_BITS = 6
@@ -20,6 +21,7 @@ _EXACT_BELOW = 1 << (PLAT_BITS + 1)
 _ROUNDING = 1e-7
 
 
+@lru_cache(maxsize=1 << 12)  # there are fewer bins, and every report has hundreds of them
 def bounds_nanoseconds(middle: int) -> tuple[int, int]:
     """Return (low, high) in nanoseconds of the bin that fio reports as `middle`; the bin holds low up to below high.
 

@@ -49,7 +49,7 @@ class Place:
 
     def number(self, key: Key) -> float:
         """Return the finite number of 0 or more at a key. Raises OutputError."""
-        value = number(self.at(key).value)
+        value = number(self.value.get(key) if isinstance(self.value, dict) else self.at(key).value)
         if value is None or value < 0:
             self.refuse(f"no number {key!r}", key=key)
         return value
@@ -88,7 +88,10 @@ def read_json(text: str, file: str, *, start: int = 0, may_repeat: Callable[[Any
         raise _RefusedError(f"{word} is no number", text.find(word, source.start))
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        found = {}
         for key, value in pairs:
             if found.get(key, value) != value and not (may_repeat(value) and may_repeat(found[key])):
                 raise _RefusedError(f"{key!r} occurs twice: output of two runs is mixed", source.start)
