@@ -30,7 +30,11 @@ except ReplayError as error:
     raise WorkflowError(str(error))
 
 # The notes are asked for as well: in a fresh clone they are what is missing.
-WHOLE = [*DESCRIBED, DESCRIPTION_NOTE, *([*JUDGED, CLAIMS_NOTE] if replay_settings.claims_files() else [])]
+WHOLE = [
+    *DESCRIBED,
+    DESCRIPTION_NOTE,
+    *([*JUDGED, CLAIMS_NOTE] if replay_settings.claims_files() else []),
+]
 MARKERS = SETTINGS.markers()
 JOB = f"{sys.executable} -m replay.workflow.job"
 of_data_set = replay_settings.data_set_pattern
@@ -67,10 +71,10 @@ if SETTINGS.plan:
         output:
             # `update`: a block that another process sealed meanwhile is not removed, and its job then does nothing.
             update(replay_settings.block_pattern()),
-        wildcard_constraints:
-            data=SETTINGS.planned_pattern(),
         log:
             ".replay/logs/measure-{data}-{experiment}-{block}-{plan}.log",
+        wildcard_constraints:
+            data=SETTINGS.planned_pattern(),
         resources:
             ceph_slot=1,
         message:
