@@ -35,34 +35,21 @@ MKFS_OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 _FOLDER = re.compile(r"replay-[0-9a-f]{8}-mount")
 _IMAGE = re.compile(r"replay-[0-9a-f]{8}-[A-Za-z0-9-]+")
-#: What `rbd map` prints, what that means and what to do: the first that matches counts.
-_MAP_ERRORS = (
-    (
-        re.compile(r"failed to load rbd kernel module|modinfo: .*rbd|Module rbd not found"),
-        "this machine's kernel has no rbd module",
-        "measure on a machine whose kernel has one",
-    ),
-    (
-        re.compile(r"feature set mismatch|unsupported features|image uses unsupported"),
-        "the image has features that this kernel's client does not support",
-        "list more features in options.disable_features",
-    ),
-    (
-        re.compile(r"ms_mode|[Uu]nknown .*option|invalid .*option"),
-        "this kernel's client does not support one of the mapping options",
-        "change options.map_options: kernels before 5.11 know no ms_mode",
-    ),
-    (
-        re.compile(r"\(110\)|[Tt]imed out"),
-        "the kernel's client got no answer from the monitors",
-        "see what it said: dmesg | tail",
-    ),
-    (
-        re.compile(r"\(1\)|\(13\)|not permitted|[Pp]ermission denied"),
-        "mapping is not permitted",
-        "run as root, with a user of the cluster that may use the pool",
-    ),
-)
+#: What a failed `rbd map` means and what to do, by what it prints: the first pattern that matches counts.
+_MAP_ERRORS: Mapping[str, tuple[str, str]] = {
+    "failed to load rbd kernel module|modinfo: .*rbd|Module rbd not found":
+        ("this machine's kernel has no rbd module", "measure on a machine whose kernel has one"),
+    "feature set mismatch|unsupported features|image uses unsupported":
+        ("the image has features that this kernel's client does not support",
+         "list more features in options.disable_features"),
+    "ms_mode|[Uu]nknown .*option|invalid .*option":
+        ("this kernel's client does not support one of the mapping options",
+         "change options.map_options: kernels before 5.11 know no ms_mode"),
+    r"\(110\)|[Tt]imed out":
+        ("the kernel's client got no answer from the monitors", "see what it said: dmesg | tail"),
+    r"\(1\)|\(13\)|not permitted|[Pp]ermission denied":
+        ("mapping is not permitted", "run as root, with a user of the cluster that may use the pool"),
+}  # fmt: skip
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -92,9 +79,9 @@ def map_arguments(spec: str, options: str = "") -> list[str]:
 
 def map_error(printed: str) -> tuple[str, str]:
     """Return what a failed `rbd map` means and what to do next, from what it printed."""
-    for pattern, what, next_step in _MAP_ERRORS:
-        if pattern.search(printed):
-            return what, next_step
+    for pattern, meaning in _MAP_ERRORS.items():
+        if re.search(pattern, printed):
+            return meaning
     said = [line for line in printed.strip().splitlines() if line.strip()]
     return f"rbd map failed: {said[-1].removeprefix('rbd: ') if said else 'silent'}", "see what it said: dmesg | tail"
 

@@ -58,12 +58,32 @@ class Result:
     complete: bool = True
 
 
+@dataclass(frozen=True)
+class Run:
+    """What one run left. `texts` are its files by role, `names` the files' names by role, for errors.
+
+    `levels` is what was asked for. `exit_status` is None if the tool was killed.
+    """
+
+    texts: Mapping[str, str]
+    exit_status: int | None
+    levels: Mapping[str, Any]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, role: str) -> str:
+        """Return a file's text, empty if there is no such file."""
+        return self.texts.get(role, "")
+
+    def file(self, role: str) -> str:
+        """Return a file's name."""
+        return self.names.get(role, role)
+
+
 class Reader(ABC):
     """Reads what the cells of an experiment left. `name` is what the experiment's `tool` says."""
 
     name: ClassVar[str]
 
-    @abstractmethod
     def parse(
         self,
         outputs: Mapping[str, str],
@@ -72,10 +92,12 @@ class Reader(ABC):
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse a run's files, `outputs` by role. `names` are the files' names by role, for errors.
+        """Parse a run's files, `outputs` by role; see `Run`. Raises OutputError."""
+        return self.read(Run(outputs, exit_status, levels, names or {}))
 
-        `levels` is what was asked for; what the output says it did must equal it. Raises OutputError.
-        """
+    @abstractmethod
+    def read(self, run: Run) -> Result:
+        """Return what a run says. What its files say it did must equal `run.levels`. Raises OutputError."""
 
 
 class Tool(Reader):

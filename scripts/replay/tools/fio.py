@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, Tool, option_text
-from replay.tools.output.fio_output import Client, read_clients
+from replay.tools.base import OutputError, Result, Run, Tool, option_text
+from replay.tools.output.fio_output import Client, reported_clients
 from replay.tools.output.fio_totals import check_levels, histogram, metrics
 
 _RW = {
@@ -37,29 +37,17 @@ class Fio(Tool):
         """Return the JSON file that `--output` names."""
         return {"output": "result.json"}
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the JSON (`output`, else stdout) of a single job or of client/server mode; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse the JSON (`output`, else stdout) of a single job or of client/server mode.
 
         `levels["clients"]` is how many clients must have taken part (one when it is not given, for a single job).
         Latencies are completion latencies (`clat`); percentiles come from merged bins where there are bins.
         """
-        role = "output" if outputs.get("output", "").strip() or "stdout" not in outputs else "stdout"
-        file, text = (names or {}).get(role, role), outputs.get(role, "")
-        if exit_status is None:
-            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
-        clients = read_clients(text, file, exit_status)
-        if exit_status != 0:
-            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
-        _check_took_part(clients, levels, file)
+        role = "output" if run.text("output").strip() or "stdout" not in run.texts else "stdout"
+        clients = reported_clients(run, role)
+        _check_took_part(clients, run.levels, run.file(role))
         for client in clients:
-            check_levels(client, levels)
+            check_levels(client, run.levels)
         return Result(metrics=metrics(clients), histogram=histogram(clients))
 
 

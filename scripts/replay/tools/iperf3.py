@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import NetworkTool, OutputError, Result, agrees, number
+from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number
 from replay.tools.output.json_place import read_json
 
 #: A server that nobody connects to ends by itself, also where whoever started it is gone.
@@ -40,22 +40,15 @@ class Iperf3(NetworkTool):
         """Return the JSON with a placeholder for addresses and this host's name."""
         return _ADDRESSES.sub(rb'\1"{host}"', _HOST_NAME.sub(rb"\1{host}", content))
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the JSON on stdout; see `Reader.parse`. Bytes and rates are those that the server received."""
-        file = (names or {}).get("stdout", "stdout")
-        if exit_status is None:
+    def read(self, run: Run) -> Result:
+        """Parse the JSON on stdout. Bytes and rates are those that the server received."""
+        file = run.file("stdout")
+        if run.exit_status is None:
             raise OutputError("iperf3 was killed before it could report", file=file, reason="incomplete")
-        report = _Report(outputs.get("stdout", ""), file)
-        if exit_status != 0:
-            report.document.refuse(f"exit status {exit_status}: its figures do not count", reason="failed")
-        report.check_levels(levels)
+        report = _Report(run.text("stdout"), file)
+        if run.exit_status != 0:
+            report.document.refuse(f"exit status {run.exit_status}: its figures do not count", reason="failed")
+        report.check_levels(run.levels)
         sent, received = report.total("sum_sent"), report.total("sum_received")
         if received[0] > sent[0]:
             what = f"{received[0]:.0f} bytes were received of {sent[0]:.0f} that were sent"

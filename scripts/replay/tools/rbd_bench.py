@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from replay.tools.base import OutputError, Result, Tool, agrees, client_options, connection, number, rounding_of
+from replay.tools.base import OutputError, Result, Run, Tool, agrees, client_options, connection, number, rounding_of
 
 _HEADER = re.compile(
     r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d+):\d+ +)?"
@@ -62,20 +62,13 @@ class RbdBench(Tool):
         argv.append("{pool}/{namespace}/{image}" if options.get("namespace") else "{pool}/{image}")
         return argv + client_options(options)
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse stdout; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse stdout.
 
         `levels` may hold `io_total_bytes` and `io_threads`; what the header says must equal each level that is given.
         Output that was cut off gives a Result with `complete` False, no metrics, and the series as far as it goes.
         """
-        return _Reader((names or {}).get("stdout", "stdout"), levels).read(outputs.get("stdout", ""), exit_status)
+        return _Reader(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
 
 
 TOOL = RbdBench()

@@ -7,11 +7,10 @@ releases, and over a few seconds in new ones, so that it hides a collapse.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from replay.tools.base import Result
+from replay.tools.base import Result, Run
 from replay.tools.rbd_bench import RbdBench
 
 #: Fewer have no "at first" and no "second half".
@@ -23,19 +22,12 @@ class RbdBenchOverTime(RbdBench):
 
     name = "rbd_bench_over_time"
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse stdout as `RbdBench.parse` does; the further metrics are left out where a run has too few rows.
+    def read(self, run: Run) -> Result:
+        """Parse stdout as `RbdBench.read` does; the further metrics are left out where a run has too few rows.
 
         A value of the series stands in the middle of the time that it is the mean of.
         """
-        result = super().parse(outputs, exit_status, levels, names=names)
+        result = super().read(run)
         spans = _spans(result)
         return replace(
             result,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from replay.tools.base import OutputError, Reader, Result
+from replay.tools.base import OutputError, Reader, Result, Run
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import Sample, moments, progress, read_samples
-from replay.tools.logs.steps import Steps
-from replay.tools.output.fio_output import read_clients
+from replay.tools.logs.steps import whole_steps
+from replay.tools.output.fio_output import reported_clients
 from replay.tools.output.fio_totals import check_levels
 
 #: By mode: the daemon's counter that tells how far an image is, and that of the bytes it moved.
@@ -23,15 +22,8 @@ class MirrorReplay(Reader):
 
     name = "mirror_replay"
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`.
 
         `levels["mode"]` is journal or snapshot, `levels["images"]` how many images there must be. Time counts from the
         first order to start replay. Metrics: `bytes`, what the clients wrote while replay was stopped;
@@ -41,13 +33,11 @@ class MirrorReplay(Reader):
         says it moved; `write_bytes_per_second`. Series: `backlog_bytes`; nobody writes any more, so that it stays 0
         once the last image is level.
         """
-        files = names or {}
-        mode, images = str(levels.get("mode")), int(levels.get("images", 1))
-        steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
-        steps.check_whole()
+        mode, images = str(run.levels.get("mode")), int(run.levels.get("images", 1))
+        steps = whole_steps(run)
         if mode not in _COUNTERS:
             steps.refuse(f"mode is {mode!r}")
-        written, write_seconds = self._written(outputs.get("output", ""), exit_status, levels, images, files)
+        written, write_seconds = self._written(run, images)
         starts = steps.all("start")
         if sorted(str(step.get("image")) for step in starts) != sorted(written):
             steps.refuse(f"{len(starts)} starts of {images} images", reason="incomplete")
@@ -56,8 +46,8 @@ class MirrorReplay(Reader):
         if mode == "snapshot" and len(steps.all("snapshot")) != images:
             steps.refuse(f"{len(steps.all('snapshot'))} snapshots of {images} images", reason="no_snapshot")
         began = min(steps.start(step) for step in starts)
-        file = files.get("counters", "counters")
-        rows = read_samples(outputs.get("counters", ""), file)
+        file = run.file("counters")
+        rows = read_samples(run.text("counters"), file)
         check_readings(rows, file, written)
         catch_up = _CatchUp(rows, written, mode, began, file)
         seconds = catch_up.level_seconds - began
@@ -76,18 +66,11 @@ class MirrorReplay(Reader):
         return Result(metrics=known, series=catch_up.backlog(began), after_end={"backlog_bytes": 0.0})
 
     @staticmethod
-    def _written(
-        text: str, exit_status: int | None, levels: Mapping[str, Any], images: int, files: Mapping[str, str]
-    ) -> tuple[dict[str, float], float]:
+    def _written(run: Run, images: int) -> tuple[dict[str, float], float]:
         """Return what each job wrote, in bytes, and the longest job's time."""
-        file = files.get("output", "output")
-        if exit_status is None:
-            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
-        clients = read_clients(text, file, exit_status)
-        if exit_status != 0:
-            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
+        file, clients = run.file("output"), reported_clients(run)
         for client in clients:
-            check_levels(client, levels)
+            check_levels(client, run.levels)
         writes = {one.name: one.directions["write"] for one in clients if "write" in one.directions}
         if len(writes) != images:
             raise OutputError(f"{len(writes)} of {images} images were written to", file=file, reason="client_lost")

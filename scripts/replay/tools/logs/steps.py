@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from replay.base.clock import seconds_of
-from replay.tools.base import OutputError, agrees, number
+from replay.tools.base import OutputError, Run, agrees, number
 
 #: A step says twice when it began: by the wall clock, in milliseconds, and in seconds since the log's origin. Between
 #: its two looks at the clocks a process may be kept from a CPU, on a busy machine for so long. A trial that is void
@@ -104,6 +104,13 @@ class Steps:
             return seconds_of(str(step.get("started_at"))) - self.start(step)
         except (ValueError, OverflowError):
             self.refuse(f"{step['step']}: no moment 'started_at'", step)
+
+
+def whole_steps(run: Run) -> Steps:
+    """Return the steps of a run's log. Raises OutputError if it is cut off."""
+    steps = Steps(run.text("steps"), run.file("steps"))
+    steps.check_whole()
+    return steps
 
 
 def check_end(text: str, file: str) -> None:

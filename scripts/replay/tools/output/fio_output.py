@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from replay.tools.base import OutputError, agrees
+from replay.tools.base import OutputError, Run, agrees
 from replay.tools.output.fio_latency import Latency, check_merged, read_latency
 from replay.tools.output.json_place import Place, read_json
 
@@ -53,6 +53,17 @@ def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
     # Of two or more clients fio adds the sum; one whose name is damaged would else count as a further client.
     totals = [one for one in entries if one.name == ALL_CLIENTS]
     _check_total(report.at(present[0]), clients, totals, expected=present[0] == "client_stats" and len(clients) > 1)
+    return clients
+
+
+def reported_clients(run: Run, role: str = "output") -> list[Client]:
+    """Return the clients of a run that ended well. Raises OutputError on any other, and if there is no whole report."""
+    file = run.file(role)
+    if run.exit_status is None:
+        raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
+    clients = read_clients(run.text(role), file, run.exit_status)
+    if run.exit_status != 0:
+        raise OutputError(f"exit status {run.exit_status}: its figures do not count", file=file, reason="failed")
     return clients
 
 
