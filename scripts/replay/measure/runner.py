@@ -26,7 +26,7 @@ from replay.design.procedures import protocol_for
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
-from replay.measure.procedure import Procedure, expected_bytes
+from replay.measure.procedure import Procedure
 from replay.owned.images import remove_owned_leftovers
 from replay.raw.evidence import Attempt, BlockWriter, record_design
 from replay.raw.provenance import host, measuring_code
@@ -128,7 +128,7 @@ class BlockRunner:
         """Run a set until an attempt is valid, three times at the most; return whether one was."""
         for _ in range(MOST_ATTEMPTS):
             what = f"{self.design.name}, block {self.block}, set {one.point}"
-            expected, added = expected_bytes(self.protocol, one)
+            expected, added = self.protocol.expected_bytes(one)
             self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
             number = self.writer.next_attempt(one.point)
             cells = order_of_cells(one, self.seed, number)

@@ -12,14 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.mirroring import take_mirror_snapshot, wait_until_copied
 from replay.design.design import Cell, CellSet
 from replay.design.needs import WHOLE, Option
 from replay.measure.guard import Guard
-from replay.measure.procedure import Watch
+from replay.measure.parts import Look, Watch
 from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.single_tool import SingleTool
-from replay.procedures.watches.mirror import Mirror, MirrorCells, MirrorWatch
+from replay.procedures.watches.mirror import Mirror
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
@@ -116,38 +115,23 @@ class OneSnapshot(Mirror):
     of the cell before still pays for the copy that a snapshot keeps.
     """
 
-    def cells_of_block(self) -> MirrorCells:
-        """Return what makes the watch of each cell."""
-        return OneSnapshotCells(self.bench, None)
+    def look_of(self, cell: Cell) -> Look | None:
+        """Take none while the cell runs."""
+        return None
 
-
-class OneSnapshotCells(MirrorCells):
-    """Makes a watch for each counted cell."""
-
-    def watch(self, made, *, is_write: bool) -> MirrorWatch:
-        """Return the watch of one cell on that image."""
-        return OneSnapshotWatch(self, made, is_write=is_write)
-
-
-class OneSnapshotWatch(MirrorWatch):
-    """What mirroring does during and after one counted cell."""
-
-    def __init__(self, cells: MirrorCells, made, *, is_write: bool) -> None:
-        super().__init__(cells, made, is_write=is_write)
-        self.while_running = None
-
-    def finish(self, measured: Measured) -> None:
-        """Take the snapshot; `restore` waits for its copy."""
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Take the snapshot; `settle` waits for its copy."""
         if self.mode != "snapshot":
             return
         started = time.monotonic()
-        with self.cells.bench.costs.measure("wait"):
-            self.snapshots.append(take_mirror_snapshot(self.cells.bench.primary_cluster, self.made.spec))
+        with self.bench.costs.measure("wait"):
+            self.taken = self.copies.take_snapshot(self.made)
         measured.waits.append(Wait("mirror_snapshot_taken", time.monotonic() - started, "ended"))
-        measured.facts["snapshots_taken"] = len(self.snapshots)
+        measured.facts["snapshots_taken"] = 1
 
-    def _await_snapshot(self) -> Wait:
-        return wait_until_copied(self.cells._copied(self.made), self.snapshots[-1])
+    def await_last_snapshot(self) -> Wait:
+        """Wait for the copy of the cell's one snapshot."""
+        return self.copies.wait_for(self.made, self.taken)
 
 
 class Amplification(SingleTool):

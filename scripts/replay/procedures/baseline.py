@@ -13,7 +13,8 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.procedure import Driver, Look, Procedure, throughput
+from replay.measure.parts import Driver, Look
+from replay.measure.procedure import Procedure, throughput
 from replay.procedures.drivers.fio_process import FioProcess
 from replay.procedures.drivers.network import TwoEnds
 from replay.procedures.drivers.options import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE

@@ -12,13 +12,14 @@ from replay.base.errors import ReplayError
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.measure.procedure import Driver, Look, Procedure, Target, is_journaled
+from replay.measure.parts import Driver, Look, Target, is_journaled
+from replay.measure.procedure import Procedure
 from replay.owned.images import BlockImage, create_image
 from replay.owned.open_site import OpenSite
 from replay.procedures.drivers.trial.client import BLOCK_BYTES
 from replay.procedures.drivers.trial.pair import MirroredPair
 from replay.procedures.drivers.trial.trial import Trial, TrialPlan, client_argv, client_spec
-from replay.procedures.watches.mirror import MirrorCells
+from replay.procedures.watches.mirror import Copies, snapshot_interval
 from replay.raw.record import Measured, Wait
 from replay.tools import Result
 from replay.tools.running.background import Background
@@ -35,7 +36,7 @@ class FreshPair(Target):
 
     def begin(self) -> None:
         """Have no pair yet."""
-        self.mirror = MirrorCells(self.bench, self.design.configuration.get("snapshot_interval_seconds"))
+        self.copies = Copies(self.bench)
         self.pairs: list[MirroredPair] = []
         self.content_seed = 0
 
@@ -50,7 +51,7 @@ class FreshPair(Target):
             self._fill(cell, made)
 
         create_image(self.bench, f"{cell.variant.name}-{cell.levels['kind']}", cell.variant.image, fill_with=fill)
-        self.mirror.await_first_copy(self.pairs[-1].made)
+        self.copies.await_first(self.pairs[-1].made)
         self.pairs[-1].own_copy()
         return []
 
@@ -92,7 +93,7 @@ class FailoverTrial(Driver):
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
         """Run the trial; its own log is the output."""
         target, option = self.procedure.target, self.procedure.option
-        interval = target.mirror.snapshot_interval_seconds
+        interval = snapshot_interval(self.design) if cell.variant.image.mirroring == "snapshot" else None
         plan = TrialPlan(
             kind=str(cell.levels["kind"]),
             seed=target.content_seed,
@@ -100,7 +101,7 @@ class FailoverTrial(Driver):
             write_seconds=option("write_seconds") + option("write_spread_seconds") * random.Random(seed).random(),
             writes_per_second=float(option("writes_per_second", cell)),
             client_options=dict(cell.variant.client_options),
-            snapshot_interval_seconds=interval if cell.variant.image.mirroring == "snapshot" else None,
+            snapshot_interval_seconds=interval,
         )
         trial = Trial(self.bench, target.pairs[-1], plan)
         started_at = utc_now()

@@ -12,8 +12,9 @@ from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.procedures.targets.images import FreshImage
+from replay.procedures.watches.mirror import snapshot_interval
 from replay.procedures.watches.replica import Replica, check_modes
-from replay.procedures.watches.snapshots_taken import SnapshotsTaken
+from replay.procedures.watches.snapshots import SnapshotsTaken
 from replay.raw.record import Measured
 from replay.tools import Result
 
@@ -57,8 +58,7 @@ class MirrorLag(Procedure):
 
     def interval_of(self, cell: Cell) -> float | None:
         """Return how often mirror snapshots are taken in a cell."""
-        interval = self.design.configuration.get("snapshot_interval_seconds") or 1.0
-        return interval if cell.levels["mode"] == "snapshot" else None
+        return snapshot_interval(self.design) if cell.levels["mode"] == "snapshot" else None
 
     def first_seconds(self, cell: Cell) -> float | None:
         """Return when the first one is due: after an interval."""

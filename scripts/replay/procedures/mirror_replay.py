@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from replay.base.clock import utc_now
-from replay.cluster.mirroring import ReplayCounters, copied_snapshots, wait_until_copied
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import Factor, Needs
-from replay.measure.procedure import Driver, Look, Procedure
+from replay.measure.parts import Driver, Look
+from replay.measure.procedure import Procedure
 from replay.owned.images import BlockImage
 from replay.procedures.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.procedures.drivers.logged_writer import keep_log, lacking_flat_pool
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.procedures.drivers.steps import StepLog
-from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.procedures.mirror_lag import MODE
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.catch_up import (
@@ -28,12 +29,11 @@ from replay.procedures.watches.catch_up import (
     snapshots_level,
     wait_until_level,
 )
-from replay.procedures.watches.mirror import Mirror
+from replay.procedures.watches.mirror import Copies, FirstCopies
 from replay.procedures.watches.replica import check_modes, lacking_mirror_daemon, ordered_snapshot
 from replay.raw.record import Measured, Wait
 from replay.raw.samples import SampleTable
 from replay.samplers.mirror import MirrorSampler
-from replay.tools.base import connection
 
 #: The slowest client there may be, before its time is up: 1 MiB/s.
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20
@@ -97,10 +97,14 @@ class CatchUp(Driver):
         self._start_stopped()
 
     @property
-    def daemon(self):
+    def daemon(self) -> MirrorDaemon:
         """The mirror daemon. Raises ReplayError where the site does not name its admin socket."""
-        [mirror] = self.procedure.watches
-        return mirror.cells.require_daemon()
+        return self.copies.require_daemon()
+
+    @property
+    def copies(self) -> Copies:
+        """The images' copies on the second cluster."""
+        return self.procedure.watches[0].copies
 
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
@@ -146,7 +150,7 @@ class CatchUp(Driver):
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
         """Take one mirror snapshot of each image; return their ids by entity."""
-        rbd = ["rbd", *connection({"keyring": self.bench.primary_cluster.keyring is not None})]
+        rbd = rbd_template(self.bench.primary_cluster)
         return {
             ENTITY.format(number): ordered_snapshot(log, rbd, f"{{image_{number}}}", image=ENTITY.format(number))
             for number in range(1, len(images) + 1)
@@ -197,17 +201,11 @@ class CatchUp(Driver):
         self, measured: Measured, images: Sequence[BlockImage], snapshots: Mapping[str, int]
     ) -> list[Wait]:
         """Ask the second cluster itself whether it holds the snapshots that the daemon counts."""
-        secondary, waits = self.bench.site.secondary, []
         with self.bench.costs.measure("wait"):
-            for made, wanted in zip(images, snapshots.values(), strict=True):
-                spec = f"{self.bench.site.second_site.pool}/{made.name}"
-                waits.append(
-                    wait_until_copied(
-                        lambda spec=spec: copied_snapshots(secondary, spec),
-                        wanted,
-                        timeout_seconds=COMPLETE_WITHIN_SECONDS,
-                    )
-                )
+            waits = [
+                self.copies.wait_for(made, wanted, timeout_seconds=COMPLETE_WITHIN_SECONDS)
+                for made, wanted in zip(images, snapshots.values(), strict=True)
+            ]
         if any(wait.outcome != "copied" for wait in waits):
             what = "the daemon counts a snapshot that is not complete on the second cluster"
             measured.invalid = ("replay_did_not_advance", what)
@@ -222,18 +220,8 @@ class CatchUp(Driver):
         return bool(names)
 
 
-class Replay(Mirror):
+class Replay(FirstCopies):
     """Mirroring around the cells: the driver knows what they leave behind."""
-
-    def started(self, cell: Cell) -> None:
-        """Read nothing: the driver does."""
-
-    def look_of(self, cell: Cell) -> Look | None:
-        """Do nothing while fio writes: nothing is replayed."""
-        return None
-
-    def judged(self, cell: Cell, measured: Measured, result: object) -> None:
-        """Nothing: what was replayed is the measurement."""
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Let the driver bring the daemon to rest."""

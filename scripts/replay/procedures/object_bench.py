@@ -14,7 +14,8 @@ from replay.design.design import Cell, CellSet, Skip
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.measure.caches import Caches
-from replay.measure.procedure import Procedure, throughput, writes
+from replay.measure.parts import writes
+from replay.measure.procedure import Procedure, throughput
 from replay.owned.experiment_pools import (
     ExperimentPool,
     PoolSizeRefusedError,

@@ -17,7 +17,8 @@ from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.procedure import Look, Procedure, writes
+from replay.measure.parts import Look, writes
+from replay.measure.procedure import Procedure
 from replay.owned.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.owned.osd_settings import Osd, OsdSettings
 from replay.procedures.drivers.options import RADOS_FACTORS, RADOS_OPTIONS

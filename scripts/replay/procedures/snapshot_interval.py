@@ -10,7 +10,7 @@ from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, FIO_OPTIONS
 from replay.procedures.targets.images import Images
-from replay.procedures.watches.snapshots_taken import SnapshotsTaken
+from replay.procedures.watches.snapshots import SnapshotsTaken
 from replay.procedures.watches.trims import Trims
 
 LEVEL = "snapshot_interval_seconds"

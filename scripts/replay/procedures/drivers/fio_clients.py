@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.design.design import Cell
-from replay.measure.procedure import Driver, Look, writes
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.tool_run import client_values, run_observed, runtime_of
 from replay.raw.record import Measured
 from replay.tools import Result, render

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from replay.cluster.client_conf import write_client_conf
 from replay.design.design import Cell
-from replay.measure.procedure import Driver, Look, writes
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.tool_run import client_values, hidden, run_observed, runtime_of
 from replay.raw.record import Measured
 from replay.tools import Result, fio

@@ -8,13 +8,12 @@ from typing import Any
 
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.measure.procedure import Driver, Look
+from replay.measure.parts import Driver, Look
 from replay.procedures.drivers.fio_run import ENTITY, jobs_text, log_options, run_fio, written_bytes
 from replay.procedures.drivers.steps import StepLog
-from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.raw.record import Measured
 from replay.raw.samples import SampleTable
-from replay.tools.base import connection
 
 #: On top of ramp and runtime: opening the image, writing the log, and a tool that ends slowly.
 PATIENCE_SECONDS = 90.0
@@ -38,14 +37,9 @@ class LoggedWriter(Driver):
         """Begin the log of steps and the table of samples."""
         [self.made] = self.procedure.target.of(cell)
         values = {**client_values(self.bench), "image": self.made.spec, "image_name": self.made.name}
-        self.log = StepLog(values, self.bench.slot)
+        self.log = StepLog(values, self.bench.slot, programs=self.bench.programs)
         self.table = SampleTable()
-        self.written = 0
-
-    @property
-    def rbd(self) -> list[str]:
-        """The start of every command of the `rbd` program on the first cluster, with placeholders."""
-        return ["rbd", *connection({"keyring": self.bench.primary_cluster.keyring is not None})]
+        self.rbd, self.written = rbd_template(self.bench.primary_cluster), 0
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
         """Write for the target's time; write it down as the step `write`, with what its log's times mean."""

@@ -16,7 +16,7 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.measure.bench import Bench
-from replay.measure.procedure import Driver, Look
+from replay.measure.parts import Driver, Look
 from replay.procedures.drivers.tool_run import hidden, run_observed
 from replay.raw.record import Measured
 from replay.tools.base import NetworkTool, render

@@ -16,7 +16,7 @@ from replay.design.sizing import (
     longer_bytes,
     next_bytes,
 )
-from replay.measure.procedure import Driver, Look, writes
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.pilots import Pilots
 from replay.procedures.drivers.tool_run import client_values, run_observed, tool_options
 from replay.raw.evidence import BlockWriter

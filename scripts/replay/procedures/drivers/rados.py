@@ -9,7 +9,7 @@ from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
-from replay.measure.procedure import Driver, Look, writes
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.rados_rounds import Rounds, run_rounds
 from replay.raw.record import Measured, Wait
 from replay.tools import Result, rados_bench

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from replay.cluster.cluster import Cluster
 from replay.measure.bench import Bench
 from replay.raw.record import Measured
 from replay.tools import render
@@ -23,6 +24,12 @@ def client_values(bench: Bench) -> dict[str, str | None]:
         "pool": data.name,
         "namespace": data.namespace or None,
     }
+
+
+def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
+    """Return the start of an `rbd` command on a cluster, with the placeholders `{conf} {client} {keyring}`."""
+    keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
+    return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
 
 
 def tool_options(bench: Bench, options: Mapping[str, Any], client_options: Mapping[str, str]) -> dict[str, Any]:

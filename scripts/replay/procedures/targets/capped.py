@@ -7,7 +7,8 @@ from contextlib import ExitStack
 
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Variant
-from replay.measure.procedure import Procedure, Watch
+from replay.measure.parts import Watch
+from replay.measure.procedure import Procedure
 from replay.procedures.targets.device_classes import CAPPED, DeviceClasses, Reading, lacking
 from replay.procedures.targets.images import Images
 from replay.procedures.targets.pools import ObjectPools

@@ -10,7 +10,7 @@ from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
-from replay.measure.procedure import Target
+from replay.measure.parts import Target
 from replay.owned.owned_files import create_file, remove_leftover_files
 from replay.tools import fio, render
 from replay.tools.running.process import run_tool

@@ -6,7 +6,7 @@ import time
 
 from replay.design.design import Cell
 from replay.design.media import Write
-from replay.measure.procedure import Target
+from replay.measure.parts import Target
 from replay.procedures.targets.rados_objects import BenchObjects
 from replay.raw.record import Measured, Wait
 from replay.tools import rados_bench

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from replay.design.design import Cell
-from replay.measure.procedure import Look, Watch
+from replay.measure.parts import Look, Watch
 from replay.raw.record import Measured
 from replay.samplers.daemons import DaemonSampler, Reading
 

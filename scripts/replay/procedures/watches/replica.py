@@ -7,11 +7,12 @@ import time
 from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.measure.procedure import Look, Procedure, Watch
+from replay.measure.parts import Look, Watch
+from replay.measure.procedure import Procedure
 from replay.procedures.drivers.fio_run import ENTITY
 from replay.procedures.drivers.steps import StepLog
 from replay.procedures.watches.catch_up import REPLAYING, await_state, journal_level, wait_until_level
-from replay.procedures.watches.mirror import MirrorCells
+from replay.procedures.watches.mirror import Copies
 from replay.raw.record import Measured, Wait
 from replay.samplers.mirror import MirrorSampler
 from replay.samplers.replica import ReplicaSampler
@@ -36,8 +37,8 @@ class Replica(Watch):
     """Follows the copy of the cell's image; the driver's table takes the samples."""
 
     def begin(self) -> None:
-        """Know where copies are."""
-        self.mirror = MirrorCells(self.bench, None)
+        """Find the mirror daemon."""
+        self.copies = Copies(self.bench)
         self.replica: ReplicaSampler | None = None
 
     def lacking(self, site: Site) -> dict[str, str]:
@@ -47,12 +48,12 @@ class Replica(Watch):
     def prepare(self, cell: Cell) -> None:
         """Wait until the second cluster has the cell's image, and replays it."""
         [made] = self.procedure.target.of(cell)
-        self.mirror.await_first_copy(made)
-        await_state(self.mirror.require_daemon(), [made.name], REPLAYING)
+        self.copies.await_first(made)
+        await_state(self.copies.require_daemon(), [made.name], REPLAYING)
 
     def started(self, cell: Cell) -> None:
         """Take the first readings."""
-        writer, daemon = self.procedure.driver, self.mirror.require_daemon()
+        writer, daemon = self.procedure.driver, self.copies.require_daemon()
         [made] = self.procedure.target.of(cell)
         self.sampler = MirrorSampler(daemon, {IMAGE: made.name}, writer.table, writer.log.now)
         self.replica = ReplicaSampler(

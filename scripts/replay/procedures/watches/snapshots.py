@@ -1,10 +1,14 @@
-"""Mirror snapshots at a stated interval while a trial's writer writes, without holding the trial up."""
+"""Mirror snapshots at a stated interval while a client writes, without holding it up."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from replay.design.design import Cell
+from replay.measure.parts import Look, Watch
 from replay.procedures.drivers.steps import StepLog
+from replay.raw.record import Measured
 from replay.tools import render
 from replay.tools.running.background import Background
 
@@ -29,6 +33,16 @@ class Snapshots:
         self._due = (interval_seconds or 0.0) if first_seconds is None else first_seconds
         self._running: Background | None = None
         self._started = 0.0
+
+    @property
+    def is_under_way(self) -> bool:
+        """Tell whether a snapshot is being taken."""
+        return self._running is not None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a cell's record says about its snapshots; nothing if it takes none."""
+        interval = self.interval_seconds
+        return {} if interval is None else {"snapshots_taken": self.taken, "snapshot_interval_seconds": interval}
 
     def poll(self, elapsed_seconds: float) -> None:
         """Take up a snapshot that is done, and start one when it is due. One that is late is not made up for."""
@@ -71,3 +85,28 @@ class Snapshots:
     def _write_down(self, status: int | None, said: str) -> None:
         seconds = self.log.now() - self._started
         self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)
+
+
+class SnapshotsTaken(Watch):
+    """Takes them, and counts them in the cell's facts; `procedure.interval_of` and `first_seconds` say when."""
+
+    snapshots: Snapshots | None = None
+
+    def started(self, cell: Cell) -> None:
+        """Set up the cell's snapshots."""
+        writer, interval = self.procedure.driver, self.procedure.interval_of(cell)
+        self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.procedure.first_seconds(cell))
+
+    def look_of(self, cell: Cell) -> Look:
+        """Take one when it is due."""
+        return self.snapshots.poll
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Wait for the one that is under way."""
+        self.snapshots.finish()
+        measured.facts |= self.snapshots.facts()
+
+    def stop(self) -> None:
+        """End one that was cut off."""
+        if self.snapshots is not None:
+            self.snapshots.close()

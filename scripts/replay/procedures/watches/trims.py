@@ -6,25 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
 from replay.design.design import Cell
-from replay.measure.procedure import Look, Watch
-from replay.procedures.watches.mirror import MirrorCells
+from replay.measure.parts import Look
+from replay.procedures.watches.mirror import FirstCopies
 from replay.raw.record import Measured, Wait
 from replay.samplers.trims import TrimSampler, wait_until_trimmed
 
 
-class Trims(Watch):
+class Trims(FirstCopies):
     """Reads the queue into the driver's table; after a cell nothing is left to copy or to trim for the next one."""
-
-    def begin(self) -> None:
-        """Know where copies are."""
-        self.mirror = MirrorCells(self.bench, None)
 
     def open(self) -> None:
         """Wait for the images' first copies; nothing is left to trim then."""
-        for made in self.procedure.target.all():
-            self.mirror.await_first_copy(made)
+        super().open()
         with self.bench.costs.measure("wait"):
             self._await_trimmed()
 
@@ -47,9 +41,7 @@ class Trims(Watch):
         if made.image.mirroring is None:
             return []
         with self.bench.costs.measure("wait"):
-            secondary, spec = self.bench.site.secondary, self.mirror.secondary_spec(made)
-            last = take_mirror_snapshot(self.bench.primary_cluster, made.spec)
-            copied = wait_until_copied(lambda: copied_snapshots(secondary, spec), last)
+            copied = self.copies.wait_for(made, self.copies.take_snapshot(made))
             if copied.outcome != "copied":
                 raise ReplayError(
                     f"the mirror daemon did not copy the last snapshot within {copied.seconds:.0f} s",

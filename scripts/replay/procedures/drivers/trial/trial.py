@@ -17,7 +17,7 @@ from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.owned.images import BlockImage
 from replay.procedures.drivers.steps import StepLog
-from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.procedures.drivers.trial import client
 from replay.procedures.drivers.trial.contents import inspect
 from replay.procedures.drivers.trial.pair import MirroredPair
@@ -76,12 +76,12 @@ class Trial:
             self._promote()
             self._first_write(standby)
             if self.plan.kind == "planned":
-                self._verify("first", _connection(self.bench.primary_cluster, ""))
-            self._verify("second", _connection(self.second, "second_"))
+                self._verify("first", rbd_template(self.bench.primary_cluster))
+            self._verify("second", rbd_template(self.second, "second_"))
 
     def _write(self, stack: ExitStack, writer: Background) -> None:
         """Let the writer write, taking mirror snapshots where these are mirrored, and end it as the kind says."""
-        connection = _connection(self.bench.primary_cluster, "")
+        connection = rbd_template(self.bench.primary_cluster)
         snapshots = Snapshots(self.log, connection, self.plan.snapshot_interval_seconds)
         stack.callback(snapshots.close)
         # Before that: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers it.
@@ -124,7 +124,7 @@ class Trial:
 
     def _promote(self) -> None:
         force = ["--force"] if self.plan.kind == "forced" else []
-        template = [*_connection(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
+        template = [*rbd_template(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
         deadline = time.monotonic() + PROMOTE_PATIENCE_SECONDS
         attempt = 1
         while True:
@@ -202,8 +202,3 @@ def client_spec(
 def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
     """Return the argv of `client.py`, on the Python that has Ceph's modules."""
     return [SYSTEM_PYTHON, "-E", client.__file__, mode, json.dumps(spec)]
-
-
-def _connection(cluster: Cluster, prefix: str) -> list[str]:
-    keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
-    return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
