@@ -18,6 +18,7 @@ from replay.procedures.watches import mirror
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import DaemonReading, Reading
 from support.bench import bench_of
+from support.designs import cells
 from support.smoke import measure_as_shipped
 
 
@@ -59,12 +60,7 @@ def quick(monkeypatch):
 
 
 def cell_of(made, variant="without-journal", **levels):
-    return next(
-        cell
-        for one in made.design.sets
-        for cell in one.cells
-        if cell.variant.name == variant and levels.items() <= cell.levels.items()
-    )
+    return cells(made, variant, **levels)[0]
 
 
 def restored(made, cell):

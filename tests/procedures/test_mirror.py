@@ -16,6 +16,7 @@ from replay.procedures.watches import mirror
 from replay.raw.record import Measured, Wait
 from replay.tools import Result
 from support.bench import bench_of
+from support.designs import cells
 from support.patience import patient
 
 
@@ -42,8 +43,7 @@ def started():
         site = SimpleNamespace(name="s", pools=pools, second_site=None)
         design = expand(load_experiment("rbd-journaling"), "talk")
         made = SingleTool(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), design)
-        cells = [cell for one in design.sets for cell in one.cells if cell.levels["io_type"] == "write"]
-        cell = next(one for one in cells if one.variant.name == variant)
+        cell = cells(made, variant, io_type="write")[0]
         made.target.images[cell.variant.image_name] = [BlockImage("pool", "", "image", cell.variant.image, "")]
         [watch] = made.watches
         watch.started(cell)
