@@ -7,16 +7,16 @@ change, so a setting that was changed several times is restored to that value.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
 from replay.cluster.capabilities import require
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
-from replay.owned.removal import Remover
+from replay.owned.remove_all import remove_all
 from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
 
 #: The ledger's kinds that are settings: removing such an entry sets the setting back.
@@ -152,18 +152,10 @@ class OsdSettings:
     def _owned(self) -> list[Entry]:
         return [one for one in self.bench.ledger.owned() if one.kind in SETTINGS and one.site == self.bench.site.name]
 
-    def _restore(self, chosen) -> int:
-        bench = self.bench
-        remover = Remover(bench.site, bench.session.cluster, bench.session, bench.ledger, None, bench.say)
-        outcomes = [remover.remove(one) for one in reversed(self._owned()) if chosen(one)]
-        left = [one for one in outcomes if one is not None and one.status == "left"]
-        if left:
-            raise ReplayError(
-                f"{len(left)} setting(s) could not be restored: {left[0].why}",
-                where=f"{left[0].entry.kind} {left[0].entry.name}",
-                next_step=f"they are still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
-            )
-        return len(outcomes)
+    def _restore(self, chosen: Callable[[Entry], bool]) -> int:
+        entries = [one for one in reversed(self._owned()) if chosen(one)]
+        what = "setting(s) could not be restored"
+        return remove_all(self.bench, entries, what, lambda entry: f"{entry.kind} {entry.name}")
 
 
 def class_command(osd: str, name: str) -> dict[str, Any]:
