@@ -49,7 +49,7 @@ def create_image(
     `fill_with` writes other contents than `fill_image` does. `pool` is another pool than the site's, for all of the
     image. The journal goes to `journal_pool`, else to the site's
     journal pool where it names one, else to the image's pool.
-    Raises CephCommandError when a command fails; what was created by then stands in the ledger.
+    Raises CephCommandError if a command fails; everything created by then is in the ledger.
     """
     pools = bench.site.pools
     own_pool, cluster = pool is not None, bench.primary_cluster
@@ -118,7 +118,7 @@ def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_sec
 
 
 def remove_owned_leftovers(bench: OpenSite) -> int:
-    """Remove the images that an earlier run on this site left behind: only what is in the ledger and is what it says.
+    """Remove the images that an earlier run on this site left behind: only those in the ledger whose ids match.
 
     Returns how many were removed; says which could not be.
     """

@@ -73,7 +73,7 @@ def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subpro
 
 
 def map_arguments(spec: str, options: str = "") -> list[str]:
-    """Return the arguments of `rbd` that map an image; `options` are the kernel client's, parted by commas."""
+    """Return the arguments of `rbd` that map an image; `options` are the kernel client's, separated by commas."""
     return ["map", spec, *(["--options", options] if options else [])]
 
 
@@ -89,7 +89,7 @@ def map_error(printed: str) -> tuple[str, str]:
 def mapped_devices(text: str) -> dict[str, str]:
     """Return the devices by `pool[/namespace]/name`, from the JSON of `rbd device list`; snapshots are left out.
 
-    Raises ReplayError where it is no such list.
+    Raises ReplayError if it is not such a list.
     """
     try:
         listed: Any = json.loads(text)
@@ -122,7 +122,7 @@ def map_image(bench: OpenSite, made: BlockImage, options: str = "") -> Path:
 
 
 def unmap(cluster: Cluster, spec: str) -> bool:
-    """Unmap an image of Replay's; tell whether it was mapped. Raises CephCommandError while it is in use."""
+    """Unmap one of Replay's images; return whether it was mapped. Raises CephCommandError while it is in use."""
     if not _IMAGE.fullmatch(spec.rpartition("/")[2]):
         raise ReplayError(f"{spec} is no image that Replay makes")
     if not RBD_BUS.exists():
@@ -137,7 +137,7 @@ def unmap(cluster: Cluster, spec: str) -> bool:
 def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_program) -> Path:
     """Make a file system on a device that was mapped for this, mount it, and return the mount point.
 
-    Raises RefusedError without root, ReplayError when a program fails; the mount point then stands in the ledger.
+    Raises RefusedError without root, and ReplayError if a program fails; the mount point is then in the ledger.
     """
     require(bench.site, "host_root", bench.session.fsid())
     run(mkfs_argv(device, file_system), timeout_seconds=MKFS_TIMEOUT_SECONDS)
@@ -158,14 +158,14 @@ def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_pro
 
 
 def mkfs_argv(device: Path, file_system: str) -> list[str]:
-    """Return the argv that makes a file system. Raises ReplayError for one that is not known here."""
+    """Return the argv that makes a file system. Raises ReplayError for an unknown file system."""
     if file_system not in MKFS_OPTIONS:
         raise ReplayError(f"no file system {file_system!r}", next_step=f"use one of {', '.join(MKFS_OPTIONS)}")
     return [f"mkfs.{file_system}", *MKFS_OPTIONS[file_system], str(device)]
 
 
 def unmount(mount_point: str, *, run: Run = run_program, mounts: Path = MOUNTS) -> bool:
-    """Unmount and remove a mount point of Replay's; tell whether it was there.
+    """Unmount and remove one of Replay's mount points; return whether it was there.
 
     Raises ReplayError while it is in use.
     """

@@ -10,8 +10,8 @@ from replay.owned.remove_all import remove_all
 def remove_leftover_mounts(bench: OpenSite) -> int:
     """Unmount and unmap what the ledger holds of this site: every mount before any mapping.
 
-    Returns how many there were. Raises ReplayError naming one that is left; it stays in the ledger, and a mapping whose
-    mount is left with it.
+    Returns how many there were. Raises ReplayError naming one that is left. It stays in the ledger, and so does a
+    mapping whose mount is left.
     """
     mine = [one for one in bench.ledger.owned() if one.kind in KINDS and one.site == bench.site.name]
     return remove_all(

@@ -246,7 +246,7 @@ class Remover:
         return Outcome(entry, "removed")
 
     def _find_pool(self, entry: Entry) -> dict[str, Any] | None:
-        """Return the pool by its id, whatever its name is now; one never confirmed by the name it was made under."""
+        """Return the pool by its id, even if it was renamed; a pool without a confirmed id by its original name."""
         pools = self.session.command({"prefix": "osd pool ls", "detail": "detail"})
         if "id" in entry.facts:
             return next((pool for pool in pools if pool["pool_id"] == entry.facts["id"]), None)
@@ -261,7 +261,7 @@ class Remover:
 
 
 def _unless_gone(ask: Callable[[], Any]) -> Any:
-    """Return what a command of Ceph returns, None where what it is about is not there (any more)."""
+    """Return what a command of Ceph returns, None if the thing does not exist (any more)."""
     try:
         return ask()
     except CephCommandError as error:

@@ -21,7 +21,7 @@ class Baseline(Tool):
 
     @staticmethod
     def tool_of(levels: Mapping[str, Any]) -> Tool:
-        """Return the tool that measures a cell's resource. Raises ConfigurationError for one that nothing measures."""
+        """Return the tool that measures a cell's resource. Raises ConfigurationError if no tool measures it."""
         found = _TOOLS.get(str(levels.get("resource")))
         if found is None:
             raise ConfigurationError(f"resource {levels.get('resource')!r} is not one of {', '.join(_TOOLS)}")

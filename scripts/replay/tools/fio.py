@@ -1,9 +1,9 @@
-"""fio: its argv, its job file for client/server mode, and the choice of what its JSON must say.
+"""fio: its argv, its job file for client/server mode, and what its JSON must say.
 
 Its engine is rbd, or one that reads and writes a file (`options["engine"]`: libaio, psync).
 
 fio gives the rbd engine no Ceph option: librbd reads `{conf}` (environment CEPH_CONF), so options such as
-`rbd cache = false` and the keyring stand there. fio 3.33's rbd engine knows no RADOS namespace.
+`rbd cache = false` and the keyring belong there. fio 3.33's rbd engine does not support RADOS namespaces.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Fio(Tool):
         """Parse the JSON (`output`, else stdout) of a single job or of client/server mode.
 
         `levels["clients"]` is how many clients must have taken part (one when it is not given, for a single job).
-        Latencies are completion latencies (`clat`); percentiles come from merged bins where there are bins.
+        Latencies are completion latencies (`clat`). Percentiles come from merged bins if the report has bins.
         """
         role = "output" if run.text("output").strip() or "stdout" not in run.texts else "stdout"
         clients = reported_clients(run, role)
@@ -87,9 +87,9 @@ def _target(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _length(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return how long a job lasts. With `options["most_bytes"]` it ends earlier when it has moved so many.
+    """Return how long a job lasts. With `options["most_bytes"]` it ends as soon as it has moved that many.
 
-    fio looks at `io_size` only where the job is not `time_based`, and counts a ramp's bytes in it.
+    fio applies `io_size` only to jobs that are not `time_based`, and counts the ramp's bytes towards it.
     """
     runtime = {"runtime": "{runtime_seconds}", "ramp_time": str(options.get("ramp_seconds", 1))}
     if "most_bytes" in options:
@@ -112,8 +112,8 @@ def job_file(levels: Mapping[str, Any], options: Mapping[str, Any], client: str)
 def server_argv(server: str) -> list[str]:
     """Return the argv of one client's server, which listens on `server` as fio writes it (`sock:PATH`, `ADDRESS,PORT`).
 
-    It runs any job that reaches it, and a job may run commands: a socket in a private folder, or loopback; SSH between
-    hosts.
+    It runs any job that reaches it, and a job may run commands. So let it listen on a socket in a private folder or on
+    loopback, and use SSH between hosts.
     """
     return ["fio", f"--server={server}"]
 
@@ -127,7 +127,7 @@ def client_argv(servers: Iterable[tuple[str, str]], output: str = "{output}") ->
 
 
 def _check_took_part(clients: list[Client], levels: Mapping[str, Any], file: str) -> None:
-    """Refuse a run that lost a client: fio exits 0 with fewer entries, or reports one that did nothing."""
+    """Refuse a run that lost a client: fio still exits with 0, and lists fewer clients or one that did nothing."""
     idle = [client for client in clients if not client.directions]
     if idle:
         what = f"no I/O was done by {', '.join(one.name for one in idle)}"

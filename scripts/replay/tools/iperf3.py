@@ -12,7 +12,7 @@ from typing import Any
 from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number
 from replay.tools.output.json_place import read_json
 
-#: A server that nobody connects to ends by itself, also where whoever started it is gone.
+#: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120
 _ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
 _HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
@@ -31,7 +31,7 @@ class Iperf3(NetworkTool):
         return [*argv, "--length", str(levels["io_size_bytes"]), "--parallel", str(levels["io_depth"])]
 
     def server_argv(self, bind: str | None = None) -> list[str]:
-        """Return the argv of a server that serves one client and ends; it has to be told to flush what it prints."""
+        """Return the argv of a server that serves one client and ends. iperf3 flushes its output only if told to."""
         limit = ["timeout", "--signal=KILL", str(MOST_SERVER_SECONDS)]
         where = ["--bind", bind] if bind else []
         return [*limit, "iperf3", "--server", "--one-off", "--forceflush", "--port", "{port}", *where]

@@ -58,7 +58,7 @@ class RadosBench(Tool):
         """Parse the JSON of `output`, or of stdout, or the text of stdout.
 
         Rates are total divided by time: `average_iops` is truncated, `bandwidth` is MiB/s whatever its label says.
-        Several runs of a cell (`instances` of the levels, passes of `seq`) are put together as `rados_runs` says.
+        `rados_runs` combines the runs of a cell (`instances` of the levels, passes of `seq`).
         """
         instances = int(run.levels.get("instances", 1))
         if instances == 1 and not any(role.startswith("output-") for role in run.texts):
@@ -130,7 +130,7 @@ def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[fl
         iops=report.number("average_iops"),
         threads=report.number("concurrent_ios") if "concurrent_ios" in report.value else None,
         latency={key: report.number(f"{key}_latency") for key in ("average", "max", "min")},
-        # Six decimals: of a pass that lasts a tenth of a second, the time is stated to five digits.
+        # With six decimals, the time of a pass that lasts a tenth of a second has five significant digits.
         relative_rounding=1e-6 + JSON_DECIMALS / max(seconds, JSON_DECIMALS),
         absolute_rounding=JSON_DECIMALS,
         latency_rounding_seconds=JSON_DECIMALS,

@@ -2,7 +2,7 @@
 
 How it prints (Ceph's src/tools/rbd/action/Bench.cc): one header, a row about each second, one summary. `elapsed` is a
 truncated integer, so the real time is ops ÷ ops/sec. Newer releases round bytes/sec to two or three digits, so bytes/s
-is ops/sec times io_size; what was printed only has to agree with it.
+is ops/sec times io_size; the printed figure only has to agree with it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class RbdBench(Tool):
     def read(self, run: Run) -> Result:
         """Parse stdout.
 
-        `levels` may hold `io_total_bytes` and `io_threads`; what the header says must equal each level that is given.
+        `levels` may hold `io_total_bytes` and `io_threads`. The header must state every given level.
         Output that was cut off gives a Result with `complete` False, no metrics, and the series as far as it goes.
         """
         return _Reader(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
@@ -79,7 +79,7 @@ def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
 
 
 class _Reader:
-    """Reads one output line by line; holds what the lines so far have said."""
+    """Reads one output line by line, and keeps what it has read so far."""
 
     def __init__(self, file: str, levels: Mapping[str, Any]) -> None:
         self.file = file
@@ -167,7 +167,7 @@ class _Reader:
         self.rows.append((seconds, operations))
 
     def _rates(self, match: re.Match[str], operations: int) -> dict[str, float]:
-        """Return ops/sec and bytes/sec, refusing a line whose printed bytes/sec is not ops/sec times io_size."""
+        """Return ops/sec and bytes/sec. Refuse a line whose printed bytes/sec is not ops/sec times io_size."""
         rate, printed = number(match["rate"]), number(match["bytes"])
         if rate is None or printed is None:
             self._refuse(f"not a number: {match['rate'] if rate is None else match['bytes']!r}")

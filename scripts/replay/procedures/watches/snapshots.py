@@ -14,9 +14,9 @@ from replay.tools.running.background import Background
 
 
 class Snapshots:
-    """Takes one snapshot after the other; each is a step of the log. Does nothing without an interval.
+    """Takes one snapshot after the other and logs each as a step. Does nothing without an interval.
 
-    The first is due after `first_seconds`, after one interval where that is None.
+    The first is due after `first_seconds`, or after one interval if that is None.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Snapshots:
 
     @property
     def is_under_way(self) -> bool:
-        """Tell whether a snapshot is being taken."""
+        """Whether a snapshot is being taken."""
         return self._running is not None
 
     def facts(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Snapshots:
         return {} if interval is None else {"snapshots_taken": self.taken, "snapshot_interval_seconds": interval}
 
     def poll(self, elapsed_seconds: float) -> None:
-        """Take up a snapshot that is done, and start one when it is due. One that is late is not made up for."""
+        """Collect a finished snapshot, and start one when it is due. A late snapshot is not made up for."""
         if self.interval_seconds is None:
             return
         if self._running is not None and self._running.exit_status is not None:
@@ -57,7 +57,7 @@ class Snapshots:
             self._running = Background(argv, programs=self.log.programs, slot=self.log.slot)
 
     def finish(self) -> None:
-        """Wait for the snapshot that is under way and write it down."""
+        """Wait for the running snapshot and log it."""
         if self._running is not None:
             status = self._running.end(60.0)
             said = (self._running.stdout() + self._running.stderr()).decode(errors="replace")
@@ -67,7 +67,7 @@ class Snapshots:
             self._running = None
 
     def freeze(self) -> None:
-        """Stop the snapshot that is under way where it is: its site is lost."""
+        """Freeze the running snapshot: its site is lost."""
         if self._running is not None:
             if self._running.exit_status is not None:
                 self.finish()
@@ -76,7 +76,7 @@ class Snapshots:
                 self._write_down(None, "frozen")
 
     def close(self) -> None:
-        """End what is under way, so that it leaves no watch on the image."""
+        """End the running snapshot, so that it leaves no watch on the image."""
         if self._running is not None:
             self._running.end(30.0)
             self._running.kill()
@@ -88,25 +88,25 @@ class Snapshots:
 
 
 class SnapshotsTaken(Watch):
-    """Takes them, and counts them in the cell's facts; `procedure.interval_of` and `first_seconds` say when."""
+    """Takes snapshots and counts them in the cell's facts; `procedure.interval_of` and `first_seconds` say when."""
 
     snapshots: Snapshots | None = None
 
     def started(self, cell: Cell) -> None:
-        """Set up the cell's snapshots."""
+        """Plan the cell's snapshots."""
         writer, interval = self.procedure.driver, self.procedure.interval_of(cell)
         self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.procedure.first_seconds(cell))
 
     def look_of(self, cell: Cell) -> Look:
-        """Take one when it is due."""
+        """Take a snapshot when it is due."""
         return self.snapshots.poll
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Wait for the one that is under way."""
+        """Wait for the running snapshot."""
         self.snapshots.finish()
         measured.facts |= self.snapshots.facts()
 
     def stop(self) -> None:
-        """End one that was cut off."""
+        """End a snapshot that was cut off."""
         if self.snapshots is not None:
             self.snapshots.close()

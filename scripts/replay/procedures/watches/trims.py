@@ -1,4 +1,4 @@
-"""Removed snapshots that are left to trim, counted while a client writes, and awaited after it."""
+"""Counts removed snapshots that are left to trim while a client writes, and waits for them afterwards."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from replay.samplers.trims import TrimSampler, wait_until_trimmed
 
 
 class Trims(FirstCopies):
-    """Reads the queue into the driver's table; after a cell nothing is left to copy or to trim for the next one."""
+    """Records the queue in the driver's table. After a cell, it waits until nothing is left to copy or to trim."""
 
     def open(self) -> None:
-        """Wait for the images' first copies; nothing is left to trim then."""
+        """Wait for the images' first copies, and until nothing is left to trim."""
         super().open()
         with self.bench.costs.measure("wait"):
             self._await_trimmed()
 
     def started(self, cell: Cell) -> None:
-        """Set up the sampler of a cell."""
+        """Set up the cell's sampler."""
         writer = self.procedure.driver
         self.trims = TrimSampler(self.bench.session, self._pools(), writer.table, writer.log.now)
 
@@ -32,11 +32,11 @@ class Trims(FirstCopies):
         return lambda elapsed_seconds: self.trims.read_when_due()
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Say what looking on cost."""
+        """Record the sampler's cost."""
         measured.samples["trims"] = self.trims.cost()
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait until the copy is level and nothing is left to trim. Raises ReplayError when the copy never is."""
+        """Wait until the copy is level and nothing is left to trim. Raises ReplayError if the copy never is."""
         [made] = self.procedure.target.of(cell)
         if made.image.mirroring is None:
             return []

@@ -1,4 +1,4 @@
-"""The log of a fail-over trial (docs/experiments.md): what its steps and its acknowledged writes add up to. Pure."""
+"""Turns the log of a fail-over trial (docs/experiments.md), its steps and acknowledged writes, into metrics. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CSV_HEADER = "write,acknowledged_seconds"
 
 
 class Failover(Reader):
-    """Reads trials. The protocol of the same name runs them: there is no program to build an argv for."""
+    """Reads the trials that the protocol of the same name runs."""
 
     name = "failover"
 
@@ -21,8 +21,8 @@ class Failover(Reader):
         acknowledgement of the first write on the second cluster; `seconds_without_write` from the last write that the
         first cluster acknowledged to the same; `demote_seconds`; `promote_seconds` from the first attempt to the end
         of the accepted one; `promote_attempts`; `lost_seconds` and `lost_writes`: acknowledged by the first cluster and
-        not on the second. The reason `data_differ`: contents that no moment of the first cluster explains, or any loss
-        when planned.
+        not on the second. The reason `data_differ`: contents that match no moment of the first cluster, or any loss in
+        a planned trial.
         """
         if run.exit_status != 0:
             raise OutputError("the trial did not end well", file=run.file("stdout"), reason="failed")
@@ -60,7 +60,7 @@ READER = Failover()
 
 
 def _acknowledged(text: str, file: str) -> list[float]:
-    """Return when each write was acknowledged, in order: numbers from 0 without a gap, times that rise."""
+    """Return when each write was acknowledged. Refuse numbers that do not count up from 0, and times that fall."""
     check_end(text, file)
     lines = text.splitlines()
     if not lines or lines[0] != CSV_HEADER:

@@ -16,13 +16,13 @@ from replay.tools.output.fio_totals import check_levels, histogram
 from replay.tools.output.fio_totals import metrics as fio_metrics
 
 IMAGE = "image-1"
-#: What the samplers say besides: of themselves.
+#: What the samplers report about themselves.
 _PROBE = "probe"
 _COPIED = "copied_snapshot_id"
 
 
 class MirrorLag(Reader):
-    """Reads cells of the protocol of the same name: there is no program to build an argv for."""
+    """Reads the cells that the protocol of the same name runs."""
 
     name = "mirror_lag"
 
@@ -75,7 +75,7 @@ def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Step
 
 
 def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
-    """Return the position by the newest snapshot that is complete in the copy: it holds what came before it began."""
+    """Return the position by the newest complete snapshot in the copy, which holds every write from before it began."""
     taken = snapshots_taken(steps)
     if not taken:
         steps.refuse("no mirror snapshot was taken", reason="no_snapshot")
@@ -93,7 +93,7 @@ def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Ste
 
 
 def _check_copies(rows: list[Sample], taken: list[Snapshot], file: str) -> None:
-    """Refuse a copy of a snapshot that nobody took, or had not ordered yet, and one that takes back a newer one."""
+    """Refuse a copy of a snapshot that was not ordered by then, and an older one after a newer one."""
     ordered, newest = {one.number: one.ordered_seconds for one in taken}, 0.0
     for index, row in enumerate(rows):
         if row.metric != _COPIED:

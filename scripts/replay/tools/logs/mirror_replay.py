@@ -1,4 +1,4 @@
-"""What a catch-up of the mirror daemon adds up to: its steps, the daemon's counters, the writers' report. Pure."""
+"""Turns a catch-up of the mirror daemon into metrics: its steps, the daemon's counters, the writers' report. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from replay.tools.logs.steps import whole_steps
 from replay.tools.output.fio_output import reported_clients
 from replay.tools.output.fio_totals import check_levels
 
-#: By mode: the daemon's counter that tells how far an image is, and that of the bytes it moved.
+#: By mode: the daemon's counter of how far an image is, and its counter of the bytes it moved.
 _COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}
-#: For how long the daemon copied snapshots, by its own clock.
+#: How long the daemon copied snapshots, by its own clock.
 _COPY_SECONDS = "snapshots_time.sum"
 
 
 class MirrorReplay(Reader):
-    """Reads catch-ups. The protocol of the same name runs them: there is no program to build an argv for."""
+    """Reads the catch-ups that the protocol of the same name runs."""
 
     name = "mirror_replay"
 
@@ -30,8 +30,8 @@ class MirrorReplay(Reader):
         `seconds_to_catch_up`, when the last image was level; `bytes_per_second`, the one over the other, of all images
         together; `image_bytes_per_second`, the mean rate of one image once it was under way (a journal: from its first
         progress; a snapshot: by the daemon's own clock); `seconds_to_first_progress`; `replayed_bytes`, what the daemon
-        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`; nobody writes any more, so that it stays 0
-        once the last image is level.
+        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`, which stays 0
+        once the last image is level, because nobody writes any more.
         """
         mode, images = str(run.levels.get("mode")), int(run.levels.get("images", 1))
         steps = whole_steps(run)
@@ -83,7 +83,7 @@ READER = MirrorReplay()
 
 
 class _CatchUp:
-    """How far each image was at each reading, in its share of what was written to it."""
+    """How far each image was at each reading, as a share of what was written to it."""
 
     def __init__(self, rows: list[Sample], written: Mapping[str, float], mode: str, began: float, file: str) -> None:
         self.written = written
@@ -116,23 +116,23 @@ class _CatchUp:
             raise OutputError("it was level before it began", file=file)
 
     def image_rate(self) -> float | None:
-        """Return the mean of the images' own rates, None where none is known (all was there at the first reading)."""
+        """Return the mean of the images' rates, None if none is known (everything was there at the first reading)."""
         return sum(self._rates) / len(self._rates) if self._rates else None
 
     def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
-        """Return the bytes that were not replayed yet, of all images, from the start to the last reading."""
+        """Return how many bytes of all images were not replayed yet, from the start to the last reading."""
         last = dict.fromkeys(self.written, 0.0)
         events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
         rest = {began: float(sum(self.written.values()))}
         for at, image, share in events:
             last[image] = share
-            # Of the images that one reading tells of, the last one has the sum.
+            # If one reading covers several images, the last one has the sum.
             rest[at] = sum(wanted * (1 - last[name]) for name, wanted in self.written.items())
         return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
 
 
 def _rate(readings: list[tuple[float, float]]) -> float | None:
-    """Return how fast a counter rose from its first progress to its last, None where one reading saw it all."""
+    """Return how fast a counter rose from its first progress to its last, None if one reading saw all of it."""
     end = readings[-1][1]
     first = next((at, value) for at, value in readings if value > 0)
     last = next(at for at, value in readings if value == end)
@@ -140,7 +140,7 @@ def _rate(readings: list[tuple[float, float]]) -> float | None:
 
 
 def _quotient(amounts: list[tuple[float, float]], seconds: list[tuple[float, float]]) -> float | None:
-    """Return the last amount by the last time, None where either is not known."""
+    """Return the last amount divided by the last time, None if either is unknown."""
     if not amounts or not seconds or seconds[-1][1] <= 0:
         return None
     return amounts[-1][1] / seconds[-1][1]

@@ -1,4 +1,4 @@
-"""Cells of the protocol of the same name: a run of `rados bench`, and where the pool's data lay before it."""
+"""Cells of the protocol of the same name: a run of `rados bench`, and the placement of the pool's data before it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from replay.tools.rados_bench import TOOL as RADOS
 
 
 class Placement(Reader):
-    """Reads a cell: the tool is `rados bench`, whose argv this is."""
+    """Reads a cell, whose tool is `rados bench`."""
 
     name = "placement"
 

@@ -1,4 +1,4 @@
-"""What writes were like around mirror snapshots: from fio's report and log, and the snapshots' times. Pure."""
+"""How writes fare around mirror snapshots, by fio's report and log and the snapshots' times. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from replay.tools.logs.samples import moments, read_samples
 from replay.tools.logs.snapshots import snapshots_taken
 from replay.tools.logs.steps import whole_steps
 
-#: What is left to trim is the whole cluster's.
+#: The entity of the trim queue, which belongs to the whole cluster.
 _CLUSTER = "cluster"
-#: Time around a snapshot that is drawn, in seconds before and after the order to take it.
+#: The time around a snapshot that charts show, in seconds before and after the order to take it.
 BEFORE_SECONDS, AFTER_SECONDS = 2.0, 6.0
 #: A window this soon after the order counts as near the snapshot.
 NEAR_SECONDS = 2.0
 
 
 class SnapshotInterval(Reader):
-    """Reads cells of the protocol of the same name: there is no program to build an argv for."""
+    """Reads the cells that the protocol of the same name runs."""
 
     name = "snapshot_interval"
 
@@ -69,12 +69,12 @@ READER = SnapshotInterval()
 
 
 def _offset(at: float, orders: list[float]) -> float | None:
-    """Return how long after the nearest order a moment is (negative: before it), None where there is none."""
+    """Return how many seconds after the nearest order a moment is (negative: before it), None without orders."""
     return min((at - order for order in orders), key=abs, default=None)
 
 
 def _near_and_away(windows: list[Logged], orders: list[float]) -> dict[str, float]:
-    """Return the mean latency of windows near a snapshot and of the others; nothing where there is no snapshot."""
+    """Return the mean latency of windows near a snapshot and of the others; nothing without snapshots."""
     near, away = [], []
     for one in windows:
         is_near = any(0 <= one.unix_seconds - order < NEAR_SECONDS for order in orders)
@@ -88,5 +88,5 @@ def _near_and_away(windows: list[Logged], orders: list[float]) -> dict[str, floa
 
 
 def _busy_seconds(queue: list[tuple[float, float]]) -> float:
-    """Return for how long the readings showed anything left to trim: each holds until the next one."""
+    """Return how long the readings showed something left to trim. Each reading holds until the next one."""
     return sum(later[0] - earlier[0] for earlier, later in itertools.pairwise(queue) if earlier[1] > 0)
