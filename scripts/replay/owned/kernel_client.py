@@ -124,7 +124,7 @@ def map_image(bench: OpenSite, made: BlockImage, options: str = "") -> Path:
 def unmap(cluster: Cluster, spec: str) -> bool:
     """Unmap one of Replay's images; return whether it was mapped. Raises CephCommandError while it is in use."""
     if not _IMAGE.fullmatch(spec.rpartition("/")[2]):
-        raise ReplayError(f"{spec} is no image that Replay makes")
+        raise ReplayError(f"{spec} is not an image of Replay")
     if not RBD_BUS.exists():
         return False
     device = mapped_devices(cluster.run("rbd", "device", "list", "--format", "json").stdout or "[]").get(spec)
@@ -171,7 +171,7 @@ def unmount(mount_point: str, *, run: Run = run_program, mounts: Path = MOUNTS) 
     """
     folder = Path(mount_point)
     if not _FOLDER.fullmatch(folder.name):
-        raise ReplayError(f"{folder} is no mount point that Replay makes")
+        raise ReplayError(f"{folder} is not a mount point of Replay")
     mounted = any(line.split()[1] == _escaped(folder) for line in mounts.read_text(encoding="utf-8").splitlines())
     if mounted:
         run(["umount", str(folder)])
