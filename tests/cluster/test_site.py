@@ -155,7 +155,7 @@ def test_what_is_allowed_but_not_there_is_missing_with_its_reason(write_site: Wr
         ("client_hosts", "the site's file names no client hosts"),
         ("pool_create", "the site's file does not allow it"),
     ]
-    assert "no word of the vocabulary" in missing(["root"], site)[0][1]
+    assert "not one of the words that a site can allow" in missing(["root"], site)[0][1]
 
 
 def test_the_sandbox_site_says_how_to_start_one_that_is_not_there(

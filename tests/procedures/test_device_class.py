@@ -160,7 +160,7 @@ def test_a_cap_that_did_not_hold_makes_the_cell_void(make, monkeypatch):
     made.caps[2].done = (0, 600)
     cell = measured()
     made.observe(cell, Reading(10.0, ((0, 0),)))
-    assert cell.invalid == ("failed", "a capped OSD did 300 operations a second on its disk, 100 are its cap")
+    assert cell.invalid == ("failed", "a capped OSD did 300 operations/s on its disk; its cap is 100")
 
 
 def test_an_osd_that_was_started_anew_ends_the_block(make):

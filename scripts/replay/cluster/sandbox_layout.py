@@ -26,7 +26,7 @@ _SCRATCH_PARENT, _SCRATCH_PREFIX = Path("/tmp"), "replay-run-"
 def default_directory(name: str = "default") -> Path:
     """Return the state directory of the sandbox `name`; `REPLAY_SANDBOX_DIR` replaces the default one.
 
-    Raises ConfigurationError for a name that is no single folder's.
+    Raises ConfigurationError for a name that cannot be a single folder.
     """
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
         raise ConfigurationError(

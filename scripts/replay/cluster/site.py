@@ -255,7 +255,7 @@ def _check_pools(document: Document, pools: Pools, allows: frozenset[str]) -> No
             )
         if pool.pg_num is not None and pool.pg_num & (pool.pg_num - 1):
             raise ConfigurationError(
-                f"pools.{role}.pg_num: {pool.pg_num} is no power of two", where=document.where("pools", role, "pg_num")
+                f"pools.{role}.pg_num: {pool.pg_num} is not a power of 2", where=document.where("pools", role, "pg_num")
             )
     names = [pool.name for pool in pools.all()]
     if len(set(names)) != len(names):

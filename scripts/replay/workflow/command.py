@@ -11,10 +11,12 @@ from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED
 from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.progress import Progress
 from replay.base.terminal import waiting
 from replay.derive.arguments import COMMAND
+from replay.derive.outliers import flagged_in
 from replay.derive.part import Derived, current_part
 from replay.derive.reseal import reseal
 from replay.raw.copies import ALTERED, AlteredFile, read_stamp
@@ -32,8 +34,10 @@ _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, \d+ files changed)")
 
 def run(options: argparse.Namespace) -> int:
     """Derive according to the options; return the exit status. Raises ReplayError, e.g. for altered raw output."""
-    if options.reseal is not None and (options.watch or options.experiment or options.verify):
-        COMMAND.parser().refuse("--reseal works on a whole copy: do not use it with --watch, --experiment or --verify")
+    if options.reseal is not None and (options.watch or options.experiment or options.verify or options.outliers):
+        COMMAND.parser().refuse(
+            "--reseal works on a whole copy: do not use it with --watch, --experiment, --verify or --outliers"
+        )
     data_set = benchmarks_directory() / (options.data if options.reseal is None else options.reseal)
     if options.reseal is not None:
         _say_resealed(data_set, reseal(data_set))
@@ -41,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"ALTERED DATA: {data_set.name} is {stamp.sentence()}", flush=True)
     if options.verify:
         return _verify(data_set)
+    if options.outliers:
+        return _list_outliers(data_set, options.experiment)
     if options.watch:
         from replay.workflow.watch import watch  # noqa: PLC0415 - it holds in memory what deriving needs
 
@@ -50,6 +56,8 @@ def run(options: argparse.Namespace) -> int:
     status = _derive(data_set, options.experiment, entities=options.entities)
     if status == 0:
         print(f"derived {data_set} in {time.perf_counter() - started:.1f} s")
+        if (flagged := flagged_in(data_set, wanted(data_set, options.experiment))).outliers:
+            print(f"{flagged.sentence()}: {replay_command('derive', '--data', data_set.name, '--outliers')} lists them")
     return status
 
 
@@ -122,6 +130,14 @@ def _verify(data_set: Path) -> int:
         print(line)
     print(f"{data_set.name}: {f'{len(found)} derived files differ' if found else 'all derived files match'}")
     return 1 if found else 0
+
+
+def _list_outliers(data_set: Path, experiments: Sequence[str]) -> int:
+    flagged = flagged_in(data_set, wanted(data_set, experiments))
+    for one in flagged.outliers:
+        print(one.sentence())
+    print(f"{data_set.name}: {flagged.sentence()}")
+    return 0
 
 
 def _say_resealed(data_set: Path, altered: Sequence[AlteredFile]) -> None:

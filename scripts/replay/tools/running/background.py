@@ -1,4 +1,4 @@
-"""Processes that run beside a cell's tool: servers of a benchmark, a writer. Bound to the runner as tools are."""
+"""Processes that run beside a cell's tool, such as a benchmark's servers or a writer. They end with the runner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from replay.tools.running.process import Inherited, kill_group
 class Background:
     """A process in a session of its own that dies with the runner and holds the site's slot.
 
-    Its output goes to files that have no name, so that it can never block on a pipe that nobody reads.
+    Its output goes to unnamed files, so it never blocks on a pipe that nobody reads.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Background:
         return os.pread(self._out.fileno(), os.fstat(self._out.fileno()).st_size, 0)
 
     def stderr(self) -> bytes:
-        """Return what it has complained about so far."""
+        """Return what it has printed to stderr so far."""
         return os.pread(self._err.fileno(), os.fstat(self._err.fileno()).st_size, 0)
 
     def say(self, line: str) -> None:
@@ -88,18 +88,18 @@ class Background:
         return lines[-1][:200] if lines else f"exit status {self.exit_status}, silent"
 
     def freeze(self) -> None:
-        """Stop all of it at once, without a chance to finish anything; `thaw`, `end` and `kill` go on from there."""
+        """Stop it at once, with no chance to finish anything. `thaw`, `end` and `kill` work on a frozen process."""
         self._signal(signal.SIGSTOP)
         self._frozen = True
 
     def thaw(self) -> None:
-        """Let what was frozen go on."""
+        """Let a frozen process continue."""
         if self._frozen:
             self._signal(signal.SIGCONT)
             self._frozen = False
 
     def end(self, patience_seconds: float = 10.0) -> int | None:
-        """Close its stdin, which it takes as the word to stop, and wait; kill it when it does not.
+        """Close its stdin, which tells it to stop, and wait. Kill it if it does not stop.
 
         Returns its exit status, None when it had to be killed.
         """
@@ -113,7 +113,7 @@ class Background:
             return None
 
     def kill(self) -> None:
-        """Kill it with all it started, reap it, and close its files. May be called again."""
+        """Kill it and everything it started, reap it, and close its files. May be called again."""
         kill_group(self._process)
         with contextlib.suppress(OSError):
             self._process.stdin.close()
