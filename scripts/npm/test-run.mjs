@@ -44,8 +44,10 @@ class Run {
   }
 
   environment(patience) {
+    // Tests start Python hundreds of times: compiling the same modules each time would be most of their work.
+    const { PYTHONDONTWRITEBYTECODE: _, ...environment } = process.env;
     return {
-      ...process.env,
+      ...environment,
       [VARIABLE]: this.folder,
       [PATIENCE]: String(patience),
       TMPDIR: this.folder,
