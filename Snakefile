@@ -6,7 +6,11 @@
 #   snakemake site                                   build the published site into dist/
 #
 # Only a plan triggers measurements. A block's path contains its plan's digest, and its rule has neither inputs nor
-# parameters, so that an edited script, comment, timestamp or unrelated key never triggers a new measurement.
+# parameters, so that an edited script, comment, timestamp or unrelated key never triggers a new measurement. A sealed
+# block matches no rule, so that no option of Snakemake can remove it or measure it again.
+#
+# What is due is decided by content, as `replay derive` decides it: see workflow/notes.py. If the notes say that nothing
+# changed, a step's inputs are `ancient`. If they say that something did, it has an input that the rule `changed` makes.
 # config/README.md lists every key.
 
 import shlex
@@ -16,16 +20,22 @@ from snakemake.exceptions import WorkflowError
 
 from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
-from replay.derive.part import FACTS_FILE, PART, RATIOS, REGISTERED_FILE, program_digest
+from replay.derive.part import FACTS_FILE, PART, RATIOS, REGISTERED_FILE
 from replay.workflow import settings as replay_settings
+from replay.workflow.notes import CLAIMS_NOTE, DESCRIBED, DESCRIPTION_NOTE, JUDGED
 
 try:
     SETTINGS = replay_settings.read_settings(config)
 except ReplayError as error:
     raise WorkflowError(str(error))
 
-DESCRIBED = ["manifest.json", "recording.json", "datapackage.json"]
-JUDGED = ["claims.json", "claims.csv"] if replay_settings.claims_files() else []
+# The notes are asked for as well: in a fresh clone they are what is missing.
+WHOLE = [
+    *DESCRIBED,
+    DESCRIPTION_NOTE,
+    *([*JUDGED, CLAIMS_NOTE] if replay_settings.claims_files() else []),
+]
+MARKERS = SETTINGS.markers()
 JOB = f"{sys.executable} -m replay.workflow.job"
 of_data_set = replay_settings.data_set_pattern
 of_experiment = replay_settings.experiment_pattern
@@ -38,11 +48,19 @@ wildcard_constraints:
     plan=r"[0-9a-f]{12}",
 
 
+onsuccess:
+    replay_settings.remove(MARKERS)
+
+
+onerror:
+    replay_settings.remove(MARKERS)
+
+
 rule all:
     input:
         SETTINGS.planned_blocks()
         if SETTINGS.plan
-        else [SETTINGS.described(file) for file in DESCRIBED + JUDGED],
+        else [*(SETTINGS.described(file) for file in WHOLE), *MARKERS],
     message:
         "Everything is up to date"
 
@@ -51,9 +69,12 @@ if SETTINGS.plan:
 
     rule measure_block:
         output:
-            replay_settings.block_pattern(),
+            # `update`: a block that another process sealed meanwhile is not removed, and its job then does nothing.
+            update(replay_settings.block_pattern()),
         log:
             ".replay/logs/measure-{data}-{experiment}-{block}-{plan}.log",
+        wildcard_constraints:
+            data=SETTINGS.planned_pattern(),
         resources:
             ceph_slot=1,
         message:
@@ -63,6 +84,13 @@ if SETTINGS.plan:
             f"exec setpriv --pdeathsig TERM -- {sys.executable} -m replay.measure.block --log {{log}}"
             f" --plan-file {shlex.quote(SETTINGS.plan_file)} --experiment {{wildcards.experiment}} --block {{wildcards.block}}"
             " --plan {wildcards.plan}"
+
+
+rule changed:
+    output:
+        touch(replay_settings.CHANGED),
+    message:
+        "Derive again: {wildcards.step}"
 
 
 # Derived files stay in place while they are derived again, because the deck may be reading them.
@@ -83,26 +111,19 @@ rule derive_experiment:
         part=update(of_experiment(PART)),
     log:
         ".replay/logs/derive-{data}-{experiment}.log",
-    params:
-        program=program_digest(),
     message:
         "Derive {wildcards.experiment} of {wildcards.data} from its raw output"
     shell:
         f"{JOB} derive --data {{wildcards.data}} --experiment {{wildcards.experiment}} --log {{log}}"
 
 
-if JUDGED:
+if replay_settings.claims_files():
 
     rule claims:
         input:
-            tables=lambda wildcards: [
-                path
-                for file in ("tidy.csv", FACTS_FILE, REGISTERED_FILE)
-                for path in SETTINGS.of_experiments(wildcards.data, file)
-            ],
-            claims=replay_settings.claims_files(),
-            experiments=replay_settings.experiment_files(),
+            lambda wildcards: SETTINGS.judged_from(wildcards.data),
         output:
+            note=update(of_data_set(CLAIMS_NOTE)),
             json=update(of_data_set("claims.json")),
             csv=update(
                 report(
@@ -121,11 +142,9 @@ if JUDGED:
 
 rule describe:
     input:
-        parts=lambda wildcards: SETTINGS.of_experiments(wildcards.data, PART),
-        judged=[of_data_set(file) for file in JUDGED],
-        claims=replay_settings.claims_files(),
-        origin=lambda wildcards: replay_settings.origin_files(wildcards.data),
+        lambda wildcards: SETTINGS.described_from(wildcards.data),
     output:
+        note=update(of_data_set(DESCRIPTION_NOTE)),
         manifest=update(
             report(
                 of_data_set("manifest.json"),
@@ -148,7 +167,7 @@ if ROOT is not None:
 
     rule site:
         input:
-            described=[SETTINGS.described(file) for file in DESCRIBED + JUDGED],
+            described=[SETTINGS.described(file) for file in WHOLE],
             deck=replay_settings.deck_files(ROOT),
         output:
             update("dist/index.html"),

@@ -54,9 +54,14 @@ class Cost:
 
 def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
     """Derive a data set in a process of its own, and return what that and its children took."""
-    for note in data_set.glob("*/derived.json"):
-        note.unlink()  # with it nothing would be derived again
-    environment = {**os.environ, "REPLAY_BENCHMARKS": str(data_set.parent), "PYTHONPATH": str(code / "scripts")}
+    for note in (*data_set.glob("*/derived.json"), data_set / "judged.json", data_set / "described.json"):
+        note.unlink(missing_ok=True)  # with it nothing would be derived again
+    environment = {
+        **os.environ,
+        **{"REPLAY_BENCHMARKS": str(data_set.parent), "PYTHONPATH": str(code / "scripts")},
+        # As on a machine that runs it the second time: the programs are compiled.
+        **{"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(data_set.parents[1] / "compiled")},
+    }
     command = [sys.executable, *(word.format(data_set=data_set) for word in program)]
     started = time.perf_counter()
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:

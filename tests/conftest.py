@@ -17,6 +17,7 @@ from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
 from replay.sandbox import Sandbox, down, load, up
 from support import guardian
+from support.releases import RELEASE
 
 # Foreign input is generated: how long one example takes says nothing, least of all on a busy machine.
 settings.register_profile("replay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -45,7 +46,7 @@ def sandbox_directory(run_folder: Path) -> Iterator[Path]:
     """Two real clusters in a folder of their own, for all tests of this process that leave them as they were."""
     folder = Path(tempfile.mkdtemp(prefix="shared-", dir=run_folder)) / "sandbox"
     try:
-        up(folder, left_osd_bytes=8 << 30, right_osd_bytes=8 << 30)
+        up(folder, left_osd_bytes=8 << 30, right_osd_bytes=8 << 30, release=RELEASE)
         yield folder
     finally:
         down(folder)
@@ -70,8 +71,9 @@ def second_administrator(sandbox_directory: Path) -> Cluster:
 
 
 def _administrator(directory: Path, name: str) -> Cluster:
-    one = load(directory).clusters[name]
-    return Cluster(Path(one.conf), one.client, Path(one.keyring), name)
+    sandbox = load(directory)
+    one = sandbox.clusters[name]
+    return Cluster(Path(one.conf), one.client, Path(one.keyring), name, sandbox.layout.programs)
 
 
 @pytest.fixture

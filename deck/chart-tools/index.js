@@ -21,7 +21,7 @@ import { writeWords } from "./words.js";
  * @param {object} given.charts   the chart plugin
  * @param {object} given.data   data on show
  * @param {{explore: boolean, print: boolean, compare: string|null}} given.mode
- * @param {(text: string) => void} [given.announce]   says something to who does not see it
+ * @param {(text: string) => void} [given.announce]   says something to a person who cannot see it
  * @param {string} [given.search]   the page's query, for `?chart=2`
  * @returns {{keys: {code: number, key: string, description: string, run: () => Promise<void>}[],
  *            update: () => Promise<void>, ready: Promise<void>}} `ready`: the tools are at work
@@ -56,7 +56,7 @@ export function ChartTools({
     if (reader) attempt(import("../page/toast.js").then(({ showToast }) => showToast(text)));
   }
 
-  /** Announces failures of work that nobody awaits. */
+  /** Announces failures of work that runs in the background. */
   function attempt(work) {
     Promise.resolve(work).catch((error) => {
       console.error(error);

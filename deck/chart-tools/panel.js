@@ -163,7 +163,7 @@ function addressRow({ link }, { page, say }) {
 
 /**
  * Copies a chart's file as it is.
- * @param {{url: string, name: string}|null} file   null for data that stand on the slide
+ * @param {{url: string, name: string}|null} file   null for data written on the slide
  * @returns {Promise<string>} what to tell
  */
 export async function copyCsv(file, fetchFile = (...args) => fetch(...args), page = document) {

@@ -10,7 +10,7 @@ import { marginWords } from "../data/margin.js";
 /**
  * @param {object} chart
  * @param {string} chart.kind   line, bar or scatter
- * @param {string|null} chart.heading   what stands over it
+ * @param {string|null} chart.heading   the heading above it
  * @param {string|null} chart.quantity   what its y axis measures, in words
  * @param {import("chartjs-plugin-csv").Model} chart.model
  * @param {string[]} chart.shown   the series that are shown

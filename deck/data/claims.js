@@ -80,23 +80,40 @@ export function anyExploratory(document, ids) {
  * The rows of a table of claims, in the requested order; without a request, checks of the set-up come last.
  * @param {object|null} document   claims.json
  * @param {string[]} ids   which; none for all
+ * @param {object|null} manifest   of the same data set: it knows how many blocks each experiment will have
  * @returns {{id: string, sentence: string, source: string, sourceTitle: string|null, chart: string|null,
- *            verdict: string, reason: string, exploratory: string|null, condition: object|null}[]}
+ *            verdict: string, reason: string, exploratory: string|null, condition: object|null, soFar: string|null}[]}
  *   exploratory: why a claim is; null if it is not
  */
-export function claimRows(document, ids = []) {
+export function claimRows(document, ids = [], manifest = null) {
   const claims = document?.claims ?? {};
   const all = Object.keys(claims).sort((a, b) => isSetupCheck(claims[a]) - isSetupCheck(claims[b]));
   return (ids.length ? ids : all)
     .filter((id) => Object.hasOwn(claims, id))
-    .map((id) => ({
-      ...claims[id],
-      id,
-      chart: claims[id].chart ?? null,
-      exploratory: claims[id].exploratory ? (claims[id].exploratory_reason ?? EXPLORATORY) : null,
-      sourceTitle: own(document.sources, claims[id].source)?.title ?? null,
-      condition: decidingCondition(claims[id]),
-    }));
+    .map((id) => {
+      const condition = decidingCondition(claims[id]);
+      return {
+        ...claims[id],
+        id,
+        chart: claims[id].chart ?? null,
+        exploratory: claims[id].exploratory ? (claims[id].exploratory_reason ?? EXPLORATORY) : null,
+        sourceTitle: own(document.sources, claims[id].source)?.title ?? null,
+        condition,
+        soFar: soFar(condition, own(manifest?.experiments, claims[id].experiment)),
+      };
+    });
+}
+
+/**
+ * How far the measurement behind a condition has come: "2 of 6 blocks". Null when it is whole, when it has not begun, or
+ * when the data do not say how many blocks were intended.
+ * @param {object|null} condition   as claims.json has it
+ * @param {object|null} experiment   its entry in the manifest
+ */
+export function soFar(condition, experiment) {
+  const intended = experiment?.parameters?.blocks;
+  const unfinished = Number.isInteger(intended) && condition?.n > 0 && condition.n < intended;
+  return unfinished ? `${condition.n} of ${intended} blocks` : null;
 }
 
 /** "1.90× to 2.26×"; one block gives an estimate but no interval. For a count: what was counted, "0" or "0 to 2". */

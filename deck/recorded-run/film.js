@@ -69,7 +69,7 @@ export class Film {
   /**
    * The chart's files at a moment.
    * @param {number} seconds   of the recording
-   * @returns {Record<string, string|null>} by what stands before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`, `runs`;
+   * @returns {Record<string, string|null>} by the part before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`, `runs`;
    *   null where there is no such file, or none yet
    */
   filesAt(seconds) {

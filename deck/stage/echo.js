@@ -7,7 +7,7 @@ const KEPT = "replay-echo";
 
 /**
  * @param {{receiver: boolean}} mode
- * @param {(code: number) => void} press   does here what a key does, and tells nobody
+ * @param {(code: number) => void} press   does here what a key does, without passing it on
  * @returns {{tell: (code: number) => void}} `tell` lets the others do what was done here
  */
 export function echoKeys({ receiver }, press) {

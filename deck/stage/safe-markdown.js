@@ -21,7 +21,7 @@ const RULES = {
 const FRAMES = ["data-background-iframe", "data-preview-link"];
 
 /**
- * @param {(refused: string[]) => void} onRefused   told what was taken out of the slides, in words, when there was anything
+ * @param {(refused: string[]) => void} onRefused   called with what was removed from the slides, if anything was
  * @returns {object} list it among reveal's plugins, first
  */
 export function SafeMarkdown(onRefused = () => {}) {

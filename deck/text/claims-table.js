@@ -26,11 +26,12 @@ const SETUP_CHECKS = "Checks of the set-up: they say nothing of storage";
  * Writes or updates every `[data-claims]` below `root`.
  * @param {Element} root   the deck: charts are looked for in it
  * @param {object|null} claimsDocument   claims.json; the attribute lists the claims' ids, or none for all
+ * @param {object|null} manifest   of the same data set
  */
-export function writeClaims(root, claimsDocument) {
+export function writeClaims(root, claimsDocument, manifest = null) {
   [...root.querySelectorAll("[data-claims]")].forEach((place, position) => {
     const ids = place.dataset.claims.split(/\s+/).filter(Boolean);
-    const rows = claimRows(claimsDocument, ids).map((row) => ({
+    const rows = claimRows(claimsDocument, ids, manifest).map((row) => ({
       ...row,
       slide: slideOfChart(root, row.chart, row.id),
       detailsId: `claims-${position}-${row.id}`,
@@ -107,7 +108,9 @@ function lineOf(row, page) {
   if (plot) {
     // Without a link the picture takes the focus, so that the reason is available by keyboard.
     if (row.slide === null) plot.setAttribute("tabindex", "0");
-    line.append(make("td", {}, estimateText(row.condition)), make("td", {}, plot));
+    const found = make("td", {}, estimateText(row.condition));
+    if (row.soFar !== null) found.append(make("span", { class: "so-far" }, row.soFar));
+    line.append(found, make("td", {}, plot));
     verdict.append(make("span", { class: "details", id: row.detailsId }, details));
   } else {
     line.append(make("td", { class: "reason", colspan: "2", id: row.detailsId }, reason));

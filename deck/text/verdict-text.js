@@ -1,7 +1,7 @@
 /**
  * Text that depends on a verdict: `<span data-when="journal-penalty-falls held">…</span>` is shown only while the current
  * data hold that claim. Siblings with the same claim form a group, and exactly one of them is shown. Works on slides and
- * notes; whatever can be decided without a page is pure.
+ * notes; everything that needs no page is pure.
  */
 
 import { follow } from "../data/follow.js";

@@ -13,13 +13,14 @@ export function chromiumPath(environment = process.env) {
 
 /**
  * Starts Chromium without a display and without a graphics card.
+ * @param {string[]} [further]   options of the program besides the usual ones
  * @returns {Promise<import("playwright-core").Browser>}
  * @throws {Error} when there is no Chromium
  */
-export function launchChromium() {
+export function launchChromium(further = []) {
   const executablePath = chromiumPath();
   if (!executablePath) throw new Error("no Chromium found; install it, or name it in CHROMIUM");
   // Root has no user namespace for Chromium's sandbox, and /dev/shm is small in containers.
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--font-render-hinting=none"];
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath, args: [...args, ...further] });
 }

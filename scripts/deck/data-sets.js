@@ -94,7 +94,7 @@ async function entriesOf(folder) {
  * Why names that a person gave cannot be used.
  * @param {string[]} known   the data sets that there are
  * @param {string[]} names
- * @returns {string|null} a sentence that names the first unknown one, and those that there are
+ * @returns {string|null} a sentence that names the first unknown one, and the known ones
  */
 export function whyUnknownDataSet(known, names) {
   const unknown = names.find((name) => !known.includes(name));

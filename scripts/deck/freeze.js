@@ -37,7 +37,7 @@ export async function pinnedTalk({ root, benchmarks, name }) {
 /**
  * Builds the site.
  * @param {{outDir: string, benchmarks: string, name: string, preview?: boolean, say?: (step: string) => void}} places
- *   outDir: absolute; say: told what is begun
+ *   outDir: absolute; say: called with each step as it begins
  * @returns {Promise<{record: object, undrawn: string[], site: Awaited<ReturnType<import("./site.js").buildSite>>}>}
  *   record: what frozen.json holds; undrawn: files of charts that the data set lacks; site: what building it told
  * @throws {NotThere} as pinnedTalk; {Error} when the data change while they are copied

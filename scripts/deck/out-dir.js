@@ -1,4 +1,4 @@
-/** Where a site may be written, and how: what is there is replaced, but only by one that is whole. */
+/** Where a site may be written, and how: a complete site replaces what is there, an incomplete one never does. */
 
 import { existsSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
@@ -21,7 +21,7 @@ export async function whyNoSiteIn(outDir, shown) {
 }
 
 /**
- * Has a folder made beside `outDir`, and puts it in the place of what is there once it is whole. Until then nothing
+ * Has a folder made beside `outDir`, and replaces `outDir` with it once it is complete. Until then nothing
  * there changes; when `make` fails, or the program is ended, what was made so far is removed.
  * @template Made
  * @param {string} outDir   absolute

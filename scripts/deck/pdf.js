@@ -21,7 +21,7 @@ const SHARPNESS = 2;
  * Prints the deck that a server shows.
  * @param {string} url   the deck's address, with the data set in its query
  * @param {{cut?: string|null, notes?: boolean, theme?: string, say?: (step: string) => void}} [wanted]
- *   say: told what is begun
+ *   say: called with each step as it begins
  * @returns {Promise<Print>}
  */
 export async function printDeck(url, { cut = null, notes = false, theme = "light", say = () => {} } = {}) {

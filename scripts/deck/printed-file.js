@@ -42,7 +42,7 @@ async function opened(bytes) {
   }
 }
 
-/** An object's own dictionary and those that stand within it; not those that it refers to. */
+/** An object's own dictionary and those nested in it, but not those that it refers to. */
 function* dictionariesIn(object) {
   if (object instanceof PDFStream) yield* dictionariesIn(object.dict);
   else if (object instanceof PDFArray) for (const one of object.asArray()) yield* dictionariesIn(one);

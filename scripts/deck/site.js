@@ -26,7 +26,7 @@ import { deckConfig } from "./vite-config.js";
  * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private one
  * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   as for `deckConfig`
  * @param {boolean} [wanted.preview]   whether to make the picture
- * @param {(step: string) => void} [wanted.say]   told what is begun
+ * @param {(step: string) => void} [wanted.say]   called with each step as it begins
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture

@@ -39,7 +39,7 @@ for (const level of ["present", "derive"]) {
 }
 
 const chosen = LINTERS.filter((linter) => (fix ? linter.fix : linter.check));
-// Those that only look do so at the same time; those that mend work on the same files, and wait for each other.
+// Linters that only look run at the same time. Those that change files run one after another.
 const looking = fix ? null : chosen.map((linter) => run(linter.check));
 const failed = [];
 for (const [index, linter] of chosen.entries()) {

@@ -19,7 +19,7 @@ export function nearest(word, known, alike = ALIKE) {
   return best;
 }
 
-/** Share of the letters of both words that stand in the same order in both. */
+/** Share of the letters of both words that come in the same order in both. */
 function likenessOf(a, b) {
   if (a === "" && b === "") return 1;
   let row = new Array(b.length + 1).fill(0);

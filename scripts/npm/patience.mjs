@@ -1,6 +1,6 @@
 // How long tests wait. A deadline in a test only ends a hang: it never tells a fast machine from a slow one. So every
 // deadline is the time that a machine at the norm takes, multiplied by a factor that is measured before it is used.
-// tests/support/patience.py measures the same work, for tests in Python that nobody else has measured for.
+// tests/support/patience.py measures the same work, for Python tests that are run on their own.
 
 import { pbkdf2Sync } from "node:crypto";
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";

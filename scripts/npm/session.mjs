@@ -1,6 +1,6 @@
 // One session of `npm start`: set-up, deck, sandbox, derive and measure side by side, and how to stop each of them.
 
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 
@@ -10,6 +10,8 @@ import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
 const PRESENT_ONLY = 3;
 const SHIPPED = "reference";
 const OWN = "local";
+// Of rbd-journaling at quick scale: config/experiments/rbd-journaling.yaml has the blocks.
+const TWICE_THE_BLOCKS = 12;
 
 // How long each program may take to stop cleanly, in milliseconds, before it is killed.
 // Killing a package manager would leave its database in disorder.
@@ -32,6 +34,8 @@ export const PROGRAMS = {
   "sandbox down": sandbox("down"),
   "derive watch": python("replay.derive", "--data", OWN, "--watch"),
   "derive once": python("replay.derive", "--data", OWN),
+  brief: python("replay.claims", "--data", OWN, "--brief", "--against", SHIPPED),
+  "brief alone": python("replay.claims", "--data", OWN, "--brief"),
   measure: python(
     ...["replay.measure", "--site", "sandbox", "--data", OWN],
     ...["--scale", "quick", "--experiment", "rbd-journaling"],
@@ -108,7 +112,7 @@ export class Session {
   }
 
   async #present(measures) {
-    if (!existsSync(path.join(this.options.benchmarks, SHIPPED, "manifest.json")))
+    if (!this.#ships())
       this.say(
         `The shipped data set, benchmarks/${SHIPPED}/, is not in this checkout: its charts stay empty.`,
       );
@@ -158,23 +162,38 @@ export class Session {
   }
 
   async #conclude(status) {
+    const folder = path.join(this.options.benchmarks, OWN);
+    const open = this.options.once ? [] : ["The deck stays open until you press Ctrl-C."];
+    if (!hasEvidence(folder)) {
+      this.say("Nothing was measured. Correct what is named above, then run `npm start` again.");
+      open.forEach((line) => this.say(line));
+      return;
+    }
+    if (status !== 0) this.say("Measuring did not complete. Run `npm start` again to continue.");
     // Reads CSV with a package that exists only after the set-up.
     const { ratioSummary } = await import("./ratio-summary.mjs");
-    const folder = path.join(this.options.benchmarks, OWN);
-    if (status !== 0) this.say("Measuring did not complete. Run `npm start` again to continue.");
     const lines = ratioSummary(folder);
     if (lines.length) this.say(["", ...lines].join("\n"));
+    this.say("");
+    // It names its own failure.
+    await this.#finish(this.#ships() ? "brief" : "brief alone");
     this.say(
       [
         "",
         `The data are in ${shown(folder)}/: raw/ holds what the tools printed (packs that tar opens), then tidy.csv, aggregate/*.csv.`,
-        "More repetitions, sizes and variants: ./replay measure --site sandbox --data local --scale talk",
-        "Your own cluster: copy config/sites/example.yaml, then ./replay preflight --site NAME",
-        this.options.once ? "" : "The deck stays open until you press Ctrl-C.",
-      ]
-        .join("\n")
-        .trimEnd(),
+        "",
+        "Every claim, beside the data set that ships: ./replay claims --data local --against reference",
+        `Twice the blocks, for narrower intervals:    ./replay sandbox up && ./replay measure --site sandbox --data local --experiment rbd-journaling --blocks ${TWICE_THE_BLOCKS}`,
+        "All sizes, reads, mirroring (hours):         ./replay sandbox up && ./replay measure --site sandbox --data mine --experiment rbd-journaling --scale talk",
+        "Your own cluster:                            copy config/sites/example.yaml, then ./replay preflight --site NAME",
+        ...open,
+      ].join("\n"),
     );
+  }
+
+  /** Whether the data set that ships is in this checkout. */
+  #ships() {
+    return existsSync(path.join(this.options.benchmarks, SHIPPED, "manifest.json"));
   }
 
   #start(name, { quiet = false, log = null } = {}) {
@@ -210,7 +229,8 @@ export class Session {
 
   /** Stops everything: measuring before its cluster, the deck last. */
   async #end() {
-    for (const name of ["setup", "measure", "derive watch", "derive once", "sandbox status", "sandbox up"])
+    const inOrder = ["setup", "measure", "derive watch", "derive once", "brief", "brief alone"];
+    for (const name of [...inOrder, "sandbox status", "sandbox up"])
       await this.tasks
         .get(name)
         ?.stop({ patience: PATIENCE[name] ?? PATIENCE.derive, group: name === "setup" });
@@ -224,6 +244,22 @@ export class Session {
       if (status !== 0) this.say("The sandbox did not stop cleanly: run ./replay sandbox down");
     }
     await (await this.server)?.close();
+  }
+}
+
+/** Whether a data set holds anything that was measured: a block, whole or begun. */
+function hasEvidence(folder) {
+  return entriesOf(folder).some((experiment) =>
+    entriesOf(path.join(folder, experiment, "raw")).some((name) => name.startsWith("block-")),
+  );
+}
+
+function entriesOf(folder) {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw error;
   }
 }
 

@@ -33,7 +33,7 @@ export function swallowed({ name, args, options, words = [], environment, own = 
   if (kept.length === 0) return null;
 
   const rest = [...args];
-  // Without "=", npm takes an option's value for a word of its own. Of several nobody can tell which is whose.
+  // Without "=", npm takes an option's value for a word of its own. With several, which belongs to which is unknown.
   const waiting = kept.filter((one) => one.value === null);
   const loose = looseWords(args, options).filter((word) => !words.includes(word));
   if (waiting.length === 1 && loose.length === 1) {
@@ -54,7 +54,7 @@ export function swallowed({ name, args, options, words = [], environment, own = 
   ].join("\n");
 }
 
-/** Options of the program that stand in npm's environment. A value of null is not known: npm says "true". */
+/** Options of the program that are in npm's environment. A value of null is not known: npm says "true". */
 function exactly({ args, options, environment, own }) {
   return Object.entries(options).flatMap(([option, { type }]) => {
     const negated = isNegated(option, type);
@@ -62,7 +62,7 @@ function exactly({ args, options, environment, own }) {
     const value = environment[PREFIX + key];
     if (value === undefined || own.get(key) === value) return [];
     if (type === "boolean") {
-      // What is off is told as an empty text. A flag that was handed on as well is not lost.
+      // npm gives an empty text for what is off. A flag that was handed on as well is not lost.
       if (negated !== (value === "") || args.includes(`--${option}`)) return [];
       return [{ option, type, value, typed: `--${option}` }];
     }
@@ -119,7 +119,7 @@ export function keyOf(option) {
 }
 
 /**
- * What a text of npm's configuration (an .npmrc) sets: values by name, both as they stand in the environment. Pure.
+ * What a text of npm's configuration (an .npmrc) sets: values by name, both as they are in the environment. Pure.
  * @returns {[string, string][]}
  */
 export function settingsIn(text) {

@@ -1,4 +1,4 @@
-// What stands behind each npm script: its options are read, the set-up that it needs is made, then the program runs.
+// What each npm script does: it reads its options, sets up what the program needs, then runs the program.
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Runs a program of `npm test` in a run of its own, of which nothing stays: no process, no sandbox, no file.
+// Runs a program of `npm test` in a run of its own that leaves nothing behind: no process, no sandbox, no file.
 
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, closeSync } from "node:fs";
@@ -25,7 +25,7 @@ class Run {
     this.log = log;
     const output = openSync(log, "w");
     // A session of its own: what ends the run from a terminal must not end its guardian. Its standard input closes
-    // when this process ends, whatever ends it.
+    // when this process ends, for whatever reason.
     this.guardian = spawn(PYTHON, [GUARDIAN, this.folder], {
       cwd: ROOT,
       detached: true,
@@ -44,8 +44,10 @@ class Run {
   }
 
   environment(patience) {
+    // Tests start Python hundreds of times: compiling the same modules each time would be most of their work.
+    const { PYTHONDONTWRITEBYTECODE: _, ...environment } = process.env;
     return {
-      ...process.env,
+      ...environment,
       [VARIABLE]: this.folder,
       [PATIENCE]: String(patience),
       TMPDIR: this.folder,

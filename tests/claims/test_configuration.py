@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -24,9 +25,12 @@ NOT_IN_QUICK = {
     "journal-reads-unaffected": "the source's own sentence is about eleven sizes",
     "mirroring-adds-nothing-to-journaling": "five sizes, as the mirrored variants have",
     "snapshot-leaves-writes-alone": "five sizes, as the mirrored variants have",
+    "cache-hides-journal": "the first five minutes leave out the cached variants",
     "clients-scale": "the source's knee is looked for at eight clients",
     "rare-snapshots-cost-little": "a snapshot a minute needs cells of a minute",
 }
+
+CONTROL = {"passed": "It passed all.", "strayed": "It strayed once.", "no_interval": "It says nothing."}
 
 
 def test_all_claims_of_the_sources_are_there():
@@ -203,6 +207,11 @@ def changed(tmp_path, monkeypatch):
         (lambda c: c.update(kind="guess"), "'guess' is not one of claim, setup_check"),
         (lambda c: c["conditions"][0].update(each="io_size_bytes"), "each: io_size_bytes has no list of levels"),
         (lambda c: c["conditions"][0].update(between=[2, 1]), "not less than"),
+        (lambda c: c["plain"].update(finding="It takes {estimated} times as long."), "no figure {estimated}"),
+        (lambda c: c["plain"].update(refuted="In {data_set} it does not hold."), "no figure {data_set}"),
+        (lambda c: c["plain"].update(condition="other"), "no ratio other"),
+        (lambda c: c["plain"].update(shown="miles"), "'miles' is not one of times, percent"),
+        (lambda c: c["plain"].pop("inconclusive"), "plain.inconclusive: this key is missing"),
         (lambda c: c["conditions"][0].update(above=1), "conditions"),
         (lambda c: c.update(conditions=[]), "conditions"),
         (lambda c: c["conditions"][0].pop("under"), "conditions"),
@@ -238,9 +247,43 @@ def count_of(metric="last_osd_primaries", equals=0, **more):
     return {"name": "n", "says": "a count", "metric": metric, "cells": {**COUNTED, **more}, "equals": equals}
 
 
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda plain: plain.update(against="It was {estimat} there."), "plain.against: there is no figure {estimat}"),
+        (lambda plain: plain.update(not_testable="Here {estimate} decides."), "no figure {estimate}"),
+        (lambda plain: plain["controls"].update({"rbd-jurnaling": dict(CONTROL)}), "no experiment 'rbd-jurnaling'"),
+        (lambda plain: plain["controls"]["rbd-journaling"].update(passed="All {n} are fine."), "no figure {n}"),
+        (lambda plain: plain["controls"]["rbd-journaling"].pop("no_interval"), "no_interval: this key is missing"),
+    ],
+)
+def test_what_is_said_of_every_claim_is_checked_too(changed, edit, said):
+    changed(lambda document: edit(document["plain"]), whole=True)
+    with pytest.raises(ConfigurationError, match=re.escape(said)) as error:
+        load_book()
+    assert "claims.yaml:" in str(error.value)
+
+
+def test_plain_words_need_what_is_said_of_every_claim(changed):
+    changed(lambda document: document.pop("plain"), whole=True)
+    with pytest.raises(ConfigurationError, match="add the key `plain`"):
+        load_book()
+
+
+def test_a_talk_may_do_without_plain_words(changed):
+    def edit(document):
+        del document["plain"]
+        for claim in document["claims"]:
+            claim.pop("plain", None)
+
+    changed(edit, whole=True)
+    assert load_book().wording is None
+
+
 def counting(condition):
     def edit(claim):
         claim.update(experiment="placement", chart="placement/latency-mean-unequal", conditions=[condition])
+        del claim["plain"]
 
     return edit
 

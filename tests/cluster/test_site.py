@@ -51,8 +51,15 @@ def test_every_commented_key_of_the_example_is_valid_once_it_is_uncommented(writ
         stripped = line.lstrip()
         body = stripped.removeprefix("# ")
         is_key = stripped.startswith("# ") and body.split(":")[0].strip() in (
-            *("journal", "data_pool", "second_cluster", "client_hosts", "time_window", "rate_bytes_per_second"),
-            *("tenant_latency_seconds", "conf", "client", "keyring", "mirror_daemon_admin_socket"),
+            *("journal", "data_pool", "second_cluster", "client_hosts", "client_release", "time_window"),
+            *(
+                "rate_bytes_per_second",
+                "tenant_latency_seconds",
+                "conf",
+                "client",
+                "keyring",
+                "mirror_daemon_admin_socket",
+            ),
             *("prometheus", "url", "labels", "osd_cpu"),
         )
         lines.append(line.replace("# ", "", 1) if is_key else line)
@@ -148,7 +155,7 @@ def test_what_is_allowed_but_not_there_is_missing_with_its_reason(write_site: Wr
         ("client_hosts", "the site's file names no client hosts"),
         ("pool_create", "the site's file does not allow it"),
     ]
-    assert "no word of the vocabulary" in missing(["root"], site)[0][1]
+    assert "not one of the words that a site can allow" in missing(["root"], site)[0][1]
 
 
 def test_the_sandbox_site_says_how_to_start_one_that_is_not_there(

@@ -130,7 +130,7 @@ def test_levels_of_a_hard_to_change_factor_stay_together(journaling):
     [
         (lambda c: c["scales"]["quick"]["factors"].update(io_size_bytes=[4097]), "4097"),
         (lambda c: c["scales"]["quick"]["factors"].update(nonsense=[1]), "nonsense"),
-        (lambda c: c["scales"]["quick"]["only"].update(nobody={}), "nobody"),
+        (lambda c: c["scales"]["quick"].update(only={"nobody": {}}), "nobody"),
         (lambda c: c.update(workload_factors=["colour"]), "colour"),
         (lambda c: c["variants"].append(dict(c["variants"][1])), "have the same name"),
         (lambda c: c["variants"][1].update(reference=True), "reference"),

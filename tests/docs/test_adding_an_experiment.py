@@ -1,4 +1,7 @@
-"""docs/adding-an-experiment.md: its list of protocols is what they declare, and its example measures and derives."""
+"""docs/adding-an-experiment.md: its list of protocols is what they declare, and its example measures and derives.
+
+So is the table of levels in docs/experiments.md what the configuration says.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +41,14 @@ print(f"elapsed: {{int(operations / rate)}}   ops: {{operations}}   ops/sec: {{r
 """
 
 
+@pytest.mark.parametrize(("path", "part", "text"), describe.PARTS, ids=lambda one: one if isinstance(one, str) else "")
+def test_the_generated_parts_of_the_pages_are_up_to_date(path, part, text):
+    page = path.read_text()
+    assert page == describe.replaced(page, part, text()), "run `.venv/bin/python -m replay.design.describe`"
+
+
 def test_the_list_of_protocols_is_what_they_declare():
     page = describe.PAGE.read_text()
-    assert page == describe.replaced(page), "run `.venv/bin/python -m replay.design.describe`"
     for name in protocol_names():
         assert f"### {name}\n" in page
         assert all(f"| `{option.name}` |" in page for option in needs_of(name).options)

@@ -12,7 +12,8 @@ from replay.design.expansion import expand
 from replay.design.media import Write
 from replay.design.needs import NUMBER, WHOLE, Needs, Option
 from replay.measure import procedure as lifecycle
-from replay.measure.procedure import Driver, Procedure, Target, Watch
+from replay.measure.parts import Driver, Target, Watch
+from replay.measure.procedure import Procedure
 from replay.raw.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result
 from support.bench import bench_of
@@ -99,8 +100,8 @@ class Eye(Noted, Watch):
 class Seven(Reader):
     name = "seven"
 
-    def parse(self, outputs, exit_status, levels, *, names=None):
-        if outputs["stdout"] != "7":
+    def read(self, run):
+        if run.text("stdout") != "7":
             raise OutputError("no seven", file="stdout", line=1)
         return Result(metrics={"bytes": 7.0, "operations_per_second": 1234.0, "duration_seconds": 9.0})
 
@@ -215,7 +216,7 @@ def test_output_that_cannot_be_read_voids_the_cell_with_its_reason(trial, cell):
 
 def test_a_cell_shorter_than_the_design_allows_is_charged_and_void(trial, cell, monkeypatch):
     short = Result(metrics={"bytes": 7.0, "duration_seconds": 0.2})
-    monkeypatch.setattr(trial.reader, "parse", lambda *_, **__: short)
+    monkeypatch.setattr(trial.reader, "read", lambda run: short)
     measured = trial.run(cell, 1)
     assert (measured.invalid[0], measured.headline) == ("too_short", "")
     assert "pool charge 7" in trial.did

@@ -167,13 +167,13 @@ def test_a_mount_point_with_something_in_it_is_never_emptied(tmp_path, machine):
 
 @pytest.mark.parametrize("folder", ["/", "/mnt", "/home/replay-0a1b2c3d-mount/.."])
 def test_only_own_mount_points_are_unmounted(machine, folder):
-    with pytest.raises(ReplayError, match="no mount point that Replay makes"):
+    with pytest.raises(ReplayError, match="not a mount point of Replay"):
         unmount(folder, run=machine.program, mounts=machine.mounts)
     assert machine.ran == []
 
 
 def test_only_own_images_are_unmapped(machine):
-    with pytest.raises(ReplayError, match="no image that Replay makes"):
+    with pytest.raises(ReplayError, match="not an image of Replay"):
         unmap(SimpleNamespace(run=machine.run), "replay/customers")
     assert machine.ran == []
 

@@ -74,7 +74,7 @@ def test_what_is_no_file_of_replays_is_never_touched(bench, tmp_path, kind):
         path.write_text("precious")
     bench.ledger.intend("file", "", "", str(path), site="own")
     [entry] = bench.ledger.owned()
-    assert remove_file(entry) == ("left", "it is no file of Replay's")
+    assert remove_file(entry) == ("left", "it is not a file of Replay")
     assert path.exists() and (tmp_path / "target").read_text() == "precious"
 
 

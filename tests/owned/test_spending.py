@@ -10,7 +10,8 @@ from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
 from replay.design.media import Write
-from replay.measure.procedure import Driver, expected_bytes
+from replay.measure.parts import Driver
+from replay.measure.procedure import Procedure
 from replay.owned.images import BlockImage, fill_image
 from replay.owned.spending import Copies
 from replay.procedures.targets.images import Images
@@ -85,7 +86,7 @@ def test_a_set_is_expected_to_write_64_mib_a_second_until_its_cells_were_measure
     one = SimpleNamespace(
         cells=[cell("plain", io_type="randwrite"), cell("with-journal", io_type="rw"), cell("read", io_type="randread")]
     )
-    expected, added = expected_bytes(made, one)
+    expected, added = Procedure.expected_bytes(made, one)
     assert expected == {"plain": 3 * 128 * MIB, "with-journal": 2 * 3 * 128 * MIB, "read": 0}
     assert added == 0, "overwriting takes no room"
     spending = made.bench.spending
@@ -94,15 +95,15 @@ def test_a_set_is_expected_to_write_64_mib_a_second_until_its_cells_were_measure
             reservation.begin(name)
             spending.record(Write(7))
             reservation.end(void=False)
-    assert expected_bytes(made, one)[0] == dict.fromkeys(expected, 21), "what they wrote the last time"
+    assert Procedure.expected_bytes(made, one)[0] == dict.fromkeys(expected, 21), "what they wrote the last time"
     made.writes_are_known = True
-    assert expected_bytes(made, one)[0] == expected, "what is known beforehand is better than what was"
+    assert Procedure.expected_bytes(made, one)[0] == expected, "what is known beforehand is better than what was"
 
 
 @pytest.mark.parametrize(("clients", "rate"), [(1, 10 * MIB), (3, 30 * MIB), (8, 64 * MIB)])
 def test_no_more_is_expected_than_the_sites_rate_lets_clients_write(clients, rate):
     one = SimpleNamespace(cells=[cell("plain", io_type="write", clients=clients)])
-    assert expected_bytes(protocol(rate=10 * MIB), one)[0] == {"plain": 3 * 2 * rate}
+    assert Procedure.expected_bytes(protocol(rate=10 * MIB), one)[0] == {"plain": 3 * 2 * rate}
 
 
 @pytest.mark.parametrize(("rate", "option"), [(None, []), (5e6, ["--rbd_qos_bps_limit=5000000"])])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
+from replay.base.programs import HOST_PROGRAMS
 from replay.preflight import clients as preflight_clients
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
@@ -26,6 +28,7 @@ def ssh(monkeypatch):
 
 class Hosts:
     allows = frozenset({"client_hosts"})
+    primary = SimpleNamespace(programs=HOST_PROGRAMS)
 
     def __init__(self, *hosts):
         self.client_hosts = hosts
@@ -46,7 +49,7 @@ def test_preflight_says_that_hosts_answer_and_takes_the_word_away_where_one_does
 
 @needs_tools
 def test_preflight_asks_a_host_for_its_versions_and_leaves_this_machine_alone(ssh, monkeypatch):
-    monkeypatch.setattr(preflight_clients, "versions_here", lambda: Versions("fio-0", "0.1"))
+    monkeypatch.setattr(preflight_clients, "versions_here", lambda programs: Versions("fio-0", "0.1"))
     [finding] = said_of("localhost", "client-one").items
     assert (finding.level, finding.word) == ("skip", "client_hosts")
     assert "this machine's is fio-0" in finding.text

@@ -6,13 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.config.experiments import experiment_names, load_experiment
 from replay.preflight import programs
 from replay.preflight.findings import Findings
 
 
 def site(*, hosts=("localhost",), lacks=()):
-    return SimpleNamespace(client_hosts=hosts, lacks=set(lacks))
+    return SimpleNamespace(client_hosts=hosts, lacks=set(lacks), primary=SimpleNamespace(programs=HOST_PROGRAMS))
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +49,8 @@ def test_a_file_that_names_no_protocol_is_anothers_finding():
 
 
 def test_what_is_not_installed_is_named_with_who_needs_it_and_what_to_type(monkeypatch):
-    monkeypatch.setattr(programs.shutil, "which", lambda program: None if program in ("iperf3", "rbd") else "/x")
-    monkeypatch.setattr(programs, "_fio_has_rbd", lambda: False)
+    monkeypatch.setattr(Programs, "find", lambda self, program: None if program in ("iperf3", "rbd") else "/x")
+    monkeypatch.setattr(programs, "_fio_has_rbd", lambda programs: False)
     findings = Findings()
     programs.check_programs(every(), site(), findings)
     said = {item.text: item for item in findings.items}

@@ -8,21 +8,24 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.images import BlockImage
 from replay.procedures import amplification
-from replay.procedures.amplification import Amplification, OneSnapshotCells, writes_in
+from replay.procedures.amplification import Amplification, writes_in
+from replay.procedures.watches import mirror
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import DaemonReading, Reading
 from support.bench import bench_of
+from support.designs import cells
 from support.smoke import measure_as_shipped
 
 
 def bench():
     pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
     site = SimpleNamespace(name="elsewhere", pools=pools, second_site=None, sandbox=None, allows=set())
-    session = SimpleNamespace(cluster=None)
+    session = SimpleNamespace(cluster=Cluster("c"))
     return bench_of(site, session)
 
 
@@ -57,18 +60,13 @@ def quick(monkeypatch):
 
 
 def cell_of(made, variant="without-journal", **levels):
-    return next(
-        cell
-        for one in made.design.sets
-        for cell in one.cells
-        if cell.variant.name == variant and levels.items() <= cell.levels.items()
-    )
+    return cells(made, variant, **levels)[0]
 
 
 def restored(made, cell):
     mirror, ledger = made.watches
     ledger.opening = reading(0)
-    mirror.watch = SimpleNamespace(restore=lambda measured: [])
+    mirror.mode = None
     measured = Measured([], {}, 0, "", "", 1.0, {})
     return measured, made.restore(cell, measured)
 
@@ -115,16 +113,24 @@ def test_copies_and_writes_of_both_clusters_count_and_reads_do_not():
 
 
 def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monkeypatch):
-    taken = []
-    monkeypatch.setattr(amplification, "take_mirror_snapshot", lambda cluster, spec: taken.append(spec) or 7)
+    taken, awaited = [], []
+    monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: taken.append(spec) or 7)
+    monkeypatch.setattr(
+        mirror, "wait_until_copied", lambda copied, one: awaited.append(one) or Wait("c", 1.0, "copied")
+    )
     made = protocol()
-    image = BlockImage("replay", "", "image", cell_of(made, "snapshot-mirrored").variant.image, "")
-    watch = OneSnapshotCells(made.bench, None).watch(image, is_write=True)
-    assert watch.while_running is None
+    made.bench.site.second_site = SimpleNamespace(pool="replay")
+    cell, watch = cell_of(made, "snapshot-mirrored"), made.watches[0]
+    made.target.images[cell.variant.image_name] = [BlockImage("replay", "", "image", cell.variant.image, "")]
+    watch.started(cell)
+    assert watch.look_of(cell) is None
     measured = Measured([], {}, 0, "", "", 1.0, {})
-    watch.finish(measured)
-    assert (taken, watch.snapshots, measured.facts["snapshots_taken"]) == (["replay/image"], [7], 1)
+    watch.ended(cell, measured)
+    watch.judged(cell, measured, None)
+    assert (taken, measured.invalid, measured.facts) == (["replay/image"], None, {"snapshots_taken": 1})
     assert [wait.reason for wait in measured.waits] == ["mirror_snapshot_taken"]
+    watch.settle(cell, measured)
+    assert awaited == [7]
 
 
 def test_where_no_osd_tells_its_counters_nothing_is_created(tmp_path):

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.ceilings import Ceilings
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
@@ -44,7 +45,7 @@ def make(tmp_path, monkeypatch):
         conf = tmp_path / "left" / "ceph.conf"
         conf.parent.mkdir(exist_ok=True)
         site = SimpleNamespace(name="own", client_hosts=("localhost",), ceilings=ceilings or Ceilings())
-        session = SimpleNamespace(cluster=SimpleNamespace(conf=conf))
+        session = SimpleNamespace(cluster=SimpleNamespace(conf=conf, programs=HOST_PROGRAMS))
         ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path / "ledger")
         sampler = SimpleNamespace(read=lambda: None, load=lambda *_: LOAD)
         bench = bench_of(site, session, ledger=ledger, sampler=sampler, daemons_are_here=True)

@@ -160,7 +160,7 @@ def test_a_cap_that_did_not_hold_makes_the_cell_void(make, monkeypatch):
     made.caps[2].done = (0, 600)
     cell = measured()
     made.observe(cell, Reading(10.0, ((0, 0),)))
-    assert cell.invalid == ("failed", "a capped OSD did 300 operations a second on its disk, 100 are its cap")
+    assert cell.invalid == ("failed", "a capped OSD did 300 operations/s on its disk; its cap is 100")
 
 
 def test_an_osd_that_was_started_anew_ends_the_block(make):
@@ -287,30 +287,33 @@ def assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, n
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
 
 
-@needs_throttle
-@pytest.mark.sandbox
-@pytest.mark.parametrize("cleaner", ["measure", "clean"])
-def test_classes_and_caps_of_a_run_that_was_killed_go(campaign, untouched, cleaner):
-    campaign.configure("device-class", target_seconds=60, variants=["capped"])
+def in_its_benchmark(campaign):
     run = campaign.start("device-class")
     campaign.wait_for(lambda: groups_of(campaign) and campaign.processes("rbd", "bench", "rand"), "the benchmark")
+    return run
+
+
+def killed_in_its_benchmark(campaign, untouched):
+    campaign.configure("device-class", target_seconds=60, variants=["capped"])
+    run = in_its_benchmark(campaign)
     os.kill(campaign.runner("device-class"), signal.SIGKILL)
     run.communicate(timeout=patient(60))
     assert state_of(campaign)["classes"] != untouched["classes"], "the kill came too early, and this proves nothing"
-    if cleaner == "clean":
-        done = campaign.run("clean", "--site", "sandbox", "--yes")
-    else:
-        campaign.configure("device-class")
-        done = campaign.measure("device-class")
+
+
+@needs_throttle
+@pytest.mark.sandbox
+def test_clean_removes_classes_and_caps_of_a_run_that_was_killed(campaign, untouched):
+    killed_in_its_benchmark(campaign, untouched)
+    done = campaign.run("clean", "--site", "sandbox", "--yes")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @needs_throttle
 @pytest.mark.sandbox
-def test_ctrl_c_takes_everything_back(campaign, untouched):
-    campaign.configure("device-class", target_seconds=60, variants=["capped"])
-    run = campaign.start("device-class")
-    campaign.wait_for(lambda: groups_of(campaign) and campaign.processes("rbd", "bench", "rand"), "the benchmark")
+def test_the_next_run_removes_those_of_one_that_was_killed_and_ctrl_c_takes_back_its_own(campaign, untouched):
+    killed_in_its_benchmark(campaign, untouched)
+    run = in_its_benchmark(campaign)
     run.send_signal(signal.SIGINT)
     said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said

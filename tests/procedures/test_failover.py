@@ -22,6 +22,7 @@ from replay.procedures.drivers.trial.contents import inspect
 from replay.procedures.drivers.trial.pair import MirroredPair
 from replay.procedures.failover import Failover
 from replay.tools.running.process import ToolRun
+from support.bench import bench_of
 from support.patience import patient
 from support.smoke import measure_as_shipped
 
@@ -138,9 +139,7 @@ def test_the_copy_is_in_the_second_clusters_ledger_before_anything_is_promoted(t
 def protocol_of(**changes):
     configuration = {**load_experiment("failover"), **changes}
     site = SimpleNamespace(name="s", second_site=None)
-    return Failover(
-        SimpleNamespace(site=site, session=SimpleNamespace(cluster=Cluster("c"))), expand(configuration, "talk")
-    )
+    return Failover(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), expand(configuration, "talk"))
 
 
 def test_the_experiment_that_ships_is_accepted():

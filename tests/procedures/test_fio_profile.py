@@ -24,6 +24,7 @@ from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients
 from support.bench import bench_of
+from support.designs import cells
 from support.evidence import evidence_of
 from support.smoke import measure_as_shipped
 
@@ -129,11 +130,6 @@ def offered(tmp_path, monkeypatch):
     monkeypatch.setattr(fio_clients, "run_observed", tool)
     monkeypatch.setattr(Images, "open", open_images)
     return made
-
-
-def cells(made, variant, **levels):
-    every = [cell for one in made.design.sets for cell in one.cells if cell.variant.name == variant]
-    return [cell for cell in every if levels.items() <= cell.levels.items()]
 
 
 def sets_of(made, variant):

@@ -24,6 +24,7 @@ from replay.procedures.drivers.steps import StepLog
 from replay.procedures.mirror_lag import MirrorLag
 from replay.procedures.mirror_replay import MirrorReplay
 from replay.procedures.targets import images
+from replay.procedures.watches import mirror
 from replay.raw.record import Measured
 from replay.tools.running.process import ToolRun
 from support.bench import bench_of
@@ -123,7 +124,7 @@ class Daemon:
 @pytest.fixture
 def stopping(monkeypatch):
     made = protocol_of(MirrorReplay, "mirror-replay")
-    made.watches[0].cells.daemon = Daemon()
+    made.watches[0].copies.daemon = Daemon()
     made.removed = []
     monkeypatch.setattr(images, "remove_images", lambda bench, those: made.removed.extend(those))
     return made
@@ -133,9 +134,9 @@ def test_what_is_stopped_when_the_block_closes_is_started_before_it_is_removed(s
     image = SimpleNamespace(name="one")
     stopping.target.images = {"journal": [image]}
     stopping.driver.stopped = ["one"]
-    stopping.watches[0].cells.daemon.stop("one")
+    stopping.watches[0].copies.daemon.stop("one")
     stopping.close_block()
-    assert stopping.watches[0].cells.daemon.told == [("stop", "one"), ("start", "one")]
+    assert stopping.watches[0].copies.daemon.told == [("stop", "one"), ("start", "one")]
     assert stopping.removed == [image]
     assert stopping.driver.stopped == []
 
@@ -143,7 +144,7 @@ def test_what_is_stopped_when_the_block_closes_is_started_before_it_is_removed(s
 def test_images_are_removed_although_the_daemon_does_not_answer(stopping):
     image = SimpleNamespace(name="one")
     stopping.target.images, stopping.driver.stopped = {"journal": [image]}, ["one"]
-    stopping.watches[0].cells.daemon = None
+    stopping.watches[0].copies.daemon = None
     with pytest.raises(Exception, match="admin socket is not named"):
         stopping.close_block()
     assert stopping.removed == [image]
@@ -172,7 +173,7 @@ def replaying(monkeypatch):
         cell = next(
             c for one in made.design.sets for c in one.cells if (c.variant.name, c.levels["images"]) == (mode, 2)
         )
-        daemon = made.watches[0].cells.daemon = Daemon()
+        daemon = made.watches[0].copies.daemon = Daemon()
         made.target.images[mode] = [BlockImage("pool", "", name, cell.variant.image, "") for name in ("one", "two")]
         size, made.did = cell.variant.image.size_bytes, []
 
@@ -202,7 +203,7 @@ def replaying(monkeypatch):
         monkeypatch.setattr(mirror_replay, "run_fio", fio)
         monkeypatch.setattr(mirror_replay, "MirrorSampler", Sampler)
         monkeypatch.setattr(mirror_replay, "QUIET_SECONDS", 0.0)
-        monkeypatch.setattr(mirror_replay, "copied_snapshots", lambda cluster, spec: {7})
+        monkeypatch.setattr(mirror, "copied_snapshots", lambda cluster, spec: {7})
         monkeypatch.setattr(
             mirror_replay, "StepLog", lambda values, slot, **more: StepLog(values, slot, run=rbd, **more)
         )
@@ -222,7 +223,7 @@ def test_replay_is_stopped_for_the_writes_and_started_for_what_is_measured(repla
         ["image-1", "image-2"] if snapshots else []
     )
     assert made.did == [{"one": "Stopped", "two": "Stopped"}], "nobody replays while fio writes"
-    assert made.watches[0].cells.daemon.states == {"one": "Replaying", "two": "Replaying"}
+    assert made.watches[0].copies.daemon.states == {"one": "Replaying", "two": "Replaying"}
     assert [argv[-1] for argv in rbd.argvs] == (["pool/one", "pool/two"] if snapshots else [])
     assert [wait.outcome for wait in measured.waits] == ["copied"] * len(snapshots)
     assert made.driver.stopped == []

@@ -134,7 +134,7 @@ def test_no_client_is_counted_in_output_that_is_cut_off(cut):
 
 
 def test_clients_in_a_namespace_are_refused_because_fio_knows_none(tmp_path):
-    with pytest.raises(ConfigurationError, match="knows no RADOS namespace"):
+    with pytest.raises(ConfigurationError, match="does not support RADOS namespaces"):
         MultiClient(bench(tmp_path, namespace="mine"), design_of(tmp_path))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from replay.base.costs import Costs
 from replay.base.errors import ReplayError
+from replay.base.programs import HOST_PROGRAMS
 from replay.procedures.drivers import network
 from replay.procedures.drivers.network import Ends, TwoEnds, ends_of, on_host
 from replay.raw.record import Measured
@@ -21,7 +22,8 @@ LEVELS = {"io_size_bytes": 65536, "io_depth": 2}
 @pytest.fixture
 def bench():
     sampler = SimpleNamespace(read=lambda: None, load=lambda before, after: {})
-    return SimpleNamespace(slot=None, costs=Costs(), sampler=sampler, site=SimpleNamespace(client_hosts=()))
+    site = SimpleNamespace(client_hosts=())
+    return SimpleNamespace(slot=None, programs=HOST_PROGRAMS, costs=Costs(), sampler=sampler, site=site)
 
 
 @pytest.fixture

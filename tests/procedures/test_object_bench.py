@@ -45,7 +45,7 @@ class FakeRados:
         self.fails: dict[str, int | None] = {}
         self.loses_record = False
 
-    def run_tool(self, argv, *, timeout_seconds, slot=None, while_running=None):
+    def run_tool(self, argv, *, timeout_seconds, programs=None, slot=None, while_running=None):
         self.commands.append(list(argv))
         pool, words = argv[argv.index("--pool") + 1], list(argv)
         run_name = words[words.index("--run-name") + 1]
@@ -81,7 +81,7 @@ class FakeRados:
     def moments():
         return "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z"
 
-    def run_together(self, commands, *, timeout_seconds, slot, while_running):
+    def run_together(self, commands, *, timeout_seconds, programs, slot, while_running):
         while_running(0.1)
         return [self.run_tool(command, timeout_seconds=timeout_seconds) for command in commands]
 

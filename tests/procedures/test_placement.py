@@ -326,9 +326,7 @@ def test_the_throttle_is_set_for_the_block_and_gone_after_it(campaign, untouched
     assert sorted(wait["changed"] for wait in waits if "changed" in wait) == [[], [f"{SIZE_CAP} osd"]]
 
 
-@pytest.mark.sandbox
-@pytest.mark.parametrize("cleaner", ["measure", "clean"])
-def test_settings_of_a_run_that_was_killed_are_set_back(campaign, untouched, cleaner):
+def killed_in_its_benchmark(campaign):
     campaign.configure("placement", target_seconds=60)
     run = campaign.start("placement")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "--max-objects", "8192") or
@@ -337,23 +335,24 @@ def test_settings_of_a_run_that_was_killed_are_set_back(campaign, untouched, cle
     run.communicate(timeout=patient(60))
     changed = settings_of(campaign)
     assert changed["osds"]["osd.2"][1] == 0, "the kill came before anything was set, and this test proves nothing"
-    if cleaner == "clean":
-        done = campaign.run("clean", "--site", "sandbox", "--yes")
-    else:
-        campaign.configure("placement")
-        done = campaign.measure("placement")
-        assert "that an interrupted run had changed" in done.stdout
+
+
+@pytest.mark.sandbox
+def test_clean_sets_back_what_a_run_that_was_killed_had_changed(campaign, untouched):
+    killed_in_its_benchmark(campaign)
+    done = campaign.run("clean", "--site", "sandbox", "--yes")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.sandbox
-def test_ctrl_c_sets_everything_back(campaign, untouched):
-    campaign.configure("placement", target_seconds=60)
+def test_the_next_run_sets_back_what_one_that_was_killed_had_changed_and_ctrl_c_what_itself_has(campaign, untouched):
+    killed_in_its_benchmark(campaign)
     run = campaign.start("placement")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "60"), "the benchmark")
     run.send_signal(signal.SIGINT)
     said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
+    assert "that an interrupted run had changed" in said
 
 
 @pytest.mark.sandbox

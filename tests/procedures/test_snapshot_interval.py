@@ -16,6 +16,7 @@ from replay.design.expansion import expand
 from replay.procedures.snapshot_interval import SnapshotInterval
 from replay.raw.record import Measured
 from replay.raw.samples import SampleTable
+from support.bench import bench_of
 from support.fio_report import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
 
@@ -24,7 +25,7 @@ def protocol_of(scale="talk", **changes):
     site = SimpleNamespace(name="s", second_site=None, pools=SimpleNamespace(data=SimpleNamespace(namespace="")))
     session = SimpleNamespace(cluster=Cluster("c"))
     design = expand({**load_experiment("snapshot-interval"), **changes}, scale)
-    return SnapshotInterval(SimpleNamespace(site=site, session=session), design)
+    return SnapshotInterval(bench_of(site, session), design)
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "talk"])

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ReplayError
+from replay.base.programs import HOST_PROGRAMS
 from replay.design.design import Image
 from replay.raw.samples import SampleTable
 from replay.samplers import replica
@@ -39,7 +40,7 @@ def test_the_newest_complete_mirror_snapshot_counts():
 def bench():
     cluster = SimpleNamespace(conf="/c", client="client.x", keyring=None)
     site = SimpleNamespace(secondary=cluster, second_site=SimpleNamespace(pool="p"))
-    return SimpleNamespace(primary_cluster=cluster, site=site, slot=None)
+    return SimpleNamespace(primary_cluster=cluster, site=site, programs=HOST_PROGRAMS, slot=None)
 
 
 def sampler_of(mirroring, monkeypatch, program):
@@ -47,7 +48,9 @@ def sampler_of(mirroring, monkeypatch, program):
     image = SimpleNamespace(pool="p", name="image", rbd_id="abc", image=Image(1, 1, (), mirroring))
     made = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5)
     background = replica.Background
-    monkeypatch.setattr(replica, "Background", lambda argv, slot: background(["sh", "-c", program], slot=slot))
+    monkeypatch.setattr(
+        replica, "Background", lambda argv, programs, slot: background(["sh", "-c", program], slot=slot)
+    )
     return made
 
 

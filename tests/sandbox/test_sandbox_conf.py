@@ -1,15 +1,14 @@
 """The configuration and keyrings of a sandbox."""
 
-import base64
 import configparser
-import struct
+import itertools
 from pathlib import Path
 
 import pytest
 
 from replay.cluster.sandbox_layout import Layout
 from replay.config.sandbox_options import SandboxOptions
-from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, new_key, render, render_peer
+from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, render, render_peer
 
 LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
 FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"
@@ -70,20 +69,27 @@ def test_only_right_configures_the_mirroring_daemon():
     assert "mon_host" not in render_peer(LAYOUT)
 
 
-def test_a_key_is_one_that_cephx_understands_and_never_the_same():
-    kind, _, nanoseconds, length = struct.unpack("<HIIH", base64.b64decode(new_key())[:12])
-    assert (kind, length) == (1, 16)
-    assert nanoseconds < 10**9
-    assert len(base64.b64decode(new_key())) == 12 + 16
-    assert new_key() != new_key()
-
-
 def test_the_monitors_keyring_holds_the_key_of_every_daemon_and_client():
-    seed, files = keyrings("right", LAYOUT, osd_count=2)
+    numbers = itertools.count()
+    seed, files = keyrings("right", LAYOUT, 2, lambda: f"key-{next(numbers)}")
     for entity in ("mon.", "client.admin", "mgr.right", "osd.0", "osd.1", MIRROR_CLIENT):
         assert f"[{entity}]\n\tkey = " in seed
     keys = {line for line in seed.splitlines() if "key = " in line}
+    assert len(keys) == 6
     for text in files.values():
         assert {line for line in text.splitlines() if "key = " in line} <= keys
     assert "mds" not in seed.split(f"[{MIRROR_CLIENT}]")[1]
     assert "profile rbd-mirror" in seed.split(f"[{MIRROR_CLIENT}]")[1]
+
+
+def test_where_object_classes_are_is_said_only_when_it_is_known():
+    assert "osd_class_dir" not in conf_of("left")["osd"]
+    text = render(
+        name="left",
+        fsid=FSID,
+        port=1,
+        layout=LAYOUT,
+        options=SandboxOptions(),
+        classes=Path("/usr/lib64/rados-classes"),
+    )
+    assert "\nosd_class_dir = /usr/lib64/rados-classes\n" in text

@@ -21,10 +21,11 @@ from replay.base.paths import ROOT
 from replay.cluster.asok import ask
 from replay.sandbox import load, owns_fsid
 from support.patience import patient, wait_until
+from support.releases import RELEASE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.xdist_group("a sandbox of their own")]
 
-SMALL = ["--left-osd-size", "6GiB", "--right-osd-size", "6GiB"]
+SMALL = ["--left-osd-size", "6GiB", "--right-osd-size", "6GiB", "--release", RELEASE]
 MIB = 1 << 20
 
 

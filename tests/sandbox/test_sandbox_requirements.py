@@ -3,6 +3,7 @@
 import pytest
 
 from replay.base.errors import ConfigurationError
+from replay.base.programs import Programs
 from replay.config.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.sandbox import requirements
 from replay.sandbox.errors import MissingProgramsError, NoSpaceError
@@ -10,7 +11,7 @@ from replay.sandbox.lifecycle import up
 
 
 def test_a_full_disk_is_refused_with_the_figure_before_anything_is_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(requirements, "find_program", lambda name: "/x")
+    monkeypatch.setattr(Programs, "find", lambda self, name: "/x")
     monkeypatch.setattr(requirements, "free_bytes", lambda _: 5 * GIB)
     with pytest.raises(NoSpaceError) as error:
         up(tmp_path / "sandbox")
@@ -36,7 +37,7 @@ def test_free_space_of_a_folder_to_be_made_is_that_of_its_parent(tmp_path):
 
 
 def test_missing_programs_are_named_with_their_debian_packages(tmp_path, monkeypatch):
-    monkeypatch.setattr(requirements, "find_program", lambda name: None if name in ("ceph-osd", "rbd-mirror") else "/x")
+    monkeypatch.setattr(Programs, "find", lambda self, name: None if name in ("ceph-osd", "rbd-mirror") else "/x")
     with pytest.raises(MissingProgramsError) as error:
         up(tmp_path / "sandbox")
     assert "not installed: ceph-osd, rbd-mirror" in str(error.value)
@@ -45,7 +46,7 @@ def test_missing_programs_are_named_with_their_debian_packages(tmp_path, monkeyp
 
 
 def test_a_sandbox_without_right_needs_no_mirroring_daemon(monkeypatch):
-    monkeypatch.setattr(requirements, "find_program", lambda name: None if name == "rbd-mirror" else "/x")
+    monkeypatch.setattr(Programs, "find", lambda self, name: None if name == "rbd-mirror" else "/x")
     requirements.check_programs(SandboxOptions(right_osds=0))
     with pytest.raises(MissingProgramsError):
         requirements.check_programs(SandboxOptions())

@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+
+import { parse } from "yaml";
+
 import { patient } from "../../scripts/npm/patience.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/start-with-fakes.js");
@@ -33,6 +36,13 @@ class Sitting {
   program(name, body) {
     const file = path.join(this.folder, "programs", name);
     writeFileSync(file, `echo ${name} >>"$1/calls"; echo $$ >>"$1/pids"\n${body}\n`);
+  }
+
+  /** A block that has begun. */
+  measured() {
+    mkdirSync(path.join(this.folder, "benchmarks/local/rbd-journaling/raw/block-01.open"), {
+      recursive: true,
+    });
   }
 
   start(...flags) {
@@ -161,6 +171,7 @@ describe("npm start", () => {
 
   it("goes on to present when measuring fails, and says how to go on", async (t) => {
     const sitting = new Sitting(t);
+    sitting.measured();
     sitting.program("measure", "exit 4");
     sitting.program("derive-once", "");
     const done = sitting.start();
@@ -177,8 +188,70 @@ describe("npm start", () => {
     assert.equal(await sitting.start("--once"), 4);
   });
 
+  it("says that nothing was measured, and nothing of data, when the sandbox does not start", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("sandbox-up", "exit 6");
+    for (const name of ["measure", "brief", "brief-alone"]) sitting.program(name, "");
+    assert.equal(await sitting.start("--once"), 6);
+    assert.match(
+      sitting.out,
+      /Nothing was measured\. Correct what is named above, then run `npm start` again\./,
+    );
+    assert.doesNotMatch(sitting.out, /The data are in|Measuring did not complete/);
+    assert.deepEqual(
+      sitting.calls().filter((call) => /measure|brief/.test(call)),
+      [],
+    );
+  });
+
+  it("says so too when measuring fails before the first block", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("measure", "exit 4");
+    // A design that was written before the first block is no evidence yet.
+    const raw = path.join(sitting.folder, "benchmarks/local/rbd-journaling/raw");
+    mkdirSync(raw, { recursive: true });
+    writeFileSync(path.join(raw, "design-0123456789ab.json"), "{}");
+    assert.equal(await sitting.start("--once"), 4);
+    assert.match(sitting.out, /Nothing was measured/);
+    assert.doesNotMatch(sitting.out, /The data are in/);
+  });
+
+  it("ends with the plain sentences, and with where to go on", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.measured();
+    sitting.program("brief-alone", "echo Here a write takes 1.8 times as long.");
+    assert.equal(await sitting.start("--once"), 0, sitting.out);
+    assert.match(
+      sitting.out,
+      /Here a write takes 1\.8 times as long\.[^]*The data are in[^]*--against reference/,
+    );
+    assert.doesNotMatch(sitting.out, /Nothing was measured/);
+  });
+
+  it("compares the sentences with the data set that ships, where it is there", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.measured();
+    const shipped = path.join(sitting.folder, "benchmarks/reference");
+    mkdirSync(shipped, { recursive: true });
+    writeFileSync(path.join(shipped, "manifest.json"), "{}");
+    for (const name of ["brief", "brief-alone"]) sitting.program(name, "");
+    assert.equal(await sitting.start("--once"), 0, sitting.out);
+    assert.ok(sitting.calls().includes("brief"));
+    assert.ok(!sitting.calls().includes("brief-alone"));
+  });
+
+  it("offers twice the blocks that quick scale has", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.measured();
+    await sitting.start("--once");
+    const file = path.resolve(import.meta.dirname, "../../config/experiments/rbd-journaling.yaml");
+    const { blocks } = parse(readFileSync(file, "utf8")).scales.quick;
+    assert.equal(Number(/--blocks (\d+)/.exec(sitting.out)[1]), 2 * blocks);
+  });
+
   it("prints the ratios with their intervals, as derive wrote them", async (t) => {
     const sitting = new Sitting(t);
+    sitting.measured();
     const aggregate = path.join(sitting.folder, "benchmarks/local/rbd-journaling/aggregate");
     mkdirSync(aggregate, { recursive: true });
     const csv = (name, ...values) =>
@@ -195,9 +268,18 @@ describe("npm start", () => {
 });
 
 describe("Ctrl-C", () => {
-  for (const moment of ["setup", "sandbox-status", "sandbox-up", "measure", "derive-watch", "derive-once"]) {
+  for (const moment of [
+    "setup",
+    "sandbox-status",
+    "sandbox-up",
+    "measure",
+    "derive-watch",
+    "derive-once",
+    "brief-alone",
+  ]) {
     it(`during ${moment} leaves no process behind`, async (t) => {
       const sitting = new Sitting(t);
+      sitting.measured();
       sitting.program("derive-watch", "cat >/dev/null");
       sitting.program("sandbox-down", "");
       sitting.program(moment, RUNS_ON);

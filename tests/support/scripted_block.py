@@ -31,7 +31,8 @@ from replay.design.media import Write
 from replay.measure import runner
 from replay.measure.bench import Bench, spending_of
 from replay.measure.guard import Guard
-from replay.measure.procedure import Driver, Procedure
+from replay.measure.parts import Driver
+from replay.measure.procedure import Procedure
 from replay.owned.ledger import Ledger
 from replay.raw.record import Measured
 from replay.raw.seal import recover

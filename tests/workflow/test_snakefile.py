@@ -6,11 +6,16 @@ import os
 import re
 import subprocess
 import sys
+import time
+from dataclasses import replace
 
 import pytest
 
 from replay.base.paths import ROOT
-from support.datasets import digests, measured
+from replay.derive.__main__ import main
+from replay.design.plan_file import PlannedBlock
+from replay.workflow.dataset import derive_data_set
+from support.datasets import append, digests, measured
 from workflow.test_plan_file import plan_of
 
 
@@ -40,7 +45,7 @@ def snakemake(benchmarks, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("reading", [["--dry-run"], ["--rulegraph", "dot"], ["--summary"]])
+@pytest.mark.parametrize("reading", [["--dry-run"], ["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]])
 def test_what_only_reads_needs_no_cluster_and_writes_nothing(reading, snakemake, benchmarks):
     before = digests(benchmarks)
     done = snakemake(*reading)
@@ -74,8 +79,61 @@ def test_a_typo_is_refused_before_anything_runs(snakemake):
 def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
     picture = (ROOT / "docs" / "images" / "dag.svg").read_text()
     rules = re.findall(r"^ *rule (\w+):$", (ROOT / "Snakefile").read_text(), re.M)
-    assert {"all", "measure_block", "derive_experiment", "claims", "describe", "site"} == set(rules)
-    assert [rule for rule in rules if rule != "all" and f">{rule}</text>" not in picture] == []
+    assert {"all", "measure_block", "changed", "derive_experiment", "claims", "describe", "site"} == set(rules)
+    # `changed` has a job only where a note no longer fits what is there.
+    assert [rule for rule in rules if rule not in ("all", "changed") and f">{rule}</text>" not in picture] == []
+
+
+def test_what_the_command_derived_snakemake_leaves_alone(snakemake, benchmarks, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
+    derive_data_set(benchmarks / "mine")
+    in_future = time.time() + 3600
+    for path in benchmarks.rglob("raw/*"):
+        os.utime(path, (in_future, in_future))
+    done = snakemake("--dry-run")
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_what_changed_is_due_for_snakemake_too_however_old_it_looks(snakemake, benchmarks, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
+    derive_data_set(benchmarks / "mine")
+    for path in (
+        benchmarks / "mine" / "other" / "aggregate" / "throughput-write-seq.csv",
+        benchmarks / "mine" / "claims.csv",
+    ):
+        append(path)
+        os.utime(path, (0, 0))
+    due = snakemake("--dry-run").stdout
+    assert "Derive other of mine" in due
+    assert "Judge every claim against mine" in due
+    assert "Derive rbd-journaling of mine" not in due
+
+
+@pytest.mark.slow
+def test_what_snakemake_derived_the_command_leaves_alone(snakemake, benchmarks, monkeypatch, capsys):
+    assert snakemake().returncode == 0
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
+    before = {path: path.stat().st_mtime_ns for path in benchmarks.rglob("*") if path.is_file()}
+    assert main(["--data", "mine"]) == 0
+    assert "complete (2 experiments), nothing to derive" in capsys.readouterr().out
+    assert {path: path.stat().st_mtime_ns for path in benchmarks.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "forced", [["--forceall"], ["--forcerun", "derive_experiment"], ["--delete-all-output"], ["--touch"]]
+)
+@pytest.mark.parametrize("planned", [True, False])
+def test_no_option_removes_replaces_or_touches_a_pack(forced, planned, snakemake, benchmarks, tmp_path):
+    (sealed,) = (benchmarks / "mine" / "rbd-journaling" / "raw").glob("block-01-*.tar.gz")
+    block = PlannedBlock("rbd-journaling", 1, sealed.name.removesuffix(".tar.gz").rpartition("-")[2])
+    plan = replace(plan_of("rbd-journaling"), blocks=(block,)).write(tmp_path / "plans")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in benchmarks.glob("*/*/raw/*")}
+    target = [str(benchmarks / "mine" / "manifest.json"), "--config", f"plan_file={plan}"] if planned else []
+    done = snakemake(*forced, *target)
+    assert "measure_block" not in done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in benchmarks.glob("*/*/raw/*")} == before
 
 
 @pytest.mark.slow

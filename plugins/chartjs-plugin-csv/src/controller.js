@@ -124,7 +124,7 @@ export class CsvController {
   }
 
   /**
-   * Changes what a reader may change while the chart stands: `series, shown, scale, range, runs, overlay` of the
+   * Changes what a reader may change while the chart is shown: `series, shown, scale, range, runs, overlay` of the
    * options. What needs no file is drawn before this returns; the promise is for files that are not read yet.
    * @param {Partial<object>} options
    * @returns {Promise<boolean>} whether runs or a second data set were read

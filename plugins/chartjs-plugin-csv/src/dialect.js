@@ -105,14 +105,14 @@ function delimiterOf(text, dialect, { decimal, isMissing }) {
   throw ambiguous(`the fields could be parted by ${candidates.map(named).join(" or ")}`, "delimiter", 1);
 }
 
-/** The header without what stands in quotes. */
+/** The header without its quoted parts. */
 function firstLine(text, dialect) {
   const lines = text.replace(/^\uFEFF/, "").split("\n", LOOKED_AT);
   const isHeader = (line) => line.trim() !== "" && !(dialect.comment && line.startsWith(dialect.comment));
   return (lines.find(isHeader) ?? "").replace(/"[^"]*("|$)/g, "");
 }
 
-/** Whether a comma in a number parts its decimals. Where commas part fields, it can only stand in quotes, and does not. */
+/** The decimal separator, "." or ",": always a point where commas separate the fields. */
 function decimalOf(rows, places, delimiter) {
   if (delimiter === ",") return ".";
   let comma = null;

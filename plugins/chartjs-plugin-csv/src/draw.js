@@ -15,14 +15,14 @@ export function clipped(chart, { across, down = 0 }, draw) {
   ctx.restore();
 }
 
-/** Where an x value stands, on a measured axis or among categories. */
+/** Where an x value is drawn, on a measured axis or among categories. */
 export function pixelX(scale, value) {
   if (scale.type === "category") return scale.getPixelForValue(scale.getLabels().indexOf(value));
   // A time axis knows moments by number, a file by word.
   return scale.getPixelForValue(typeof value === "string" ? scale.parse(value) : value);
 }
 
-/** Where a y value stands; what a logarithmic axis has no place for stands at its lower end. */
+/** Where a y value is drawn: at the lower end of a logarithmic axis that has no place for it. */
 export function pixelY(scale, value) {
   return scale.getPixelForValue(isLogarithmic(scale.type) && value <= 0 ? scale.min : value);
 }

@@ -6,7 +6,7 @@ export function place(x, unit, format) {
   return typeof x === "number" ? formatValue(x, unit, format) : x;
 }
 
-/** "1.89–2.13", in the unit of the value beside which it stands; null where a point has no bounds. */
+/** "1.89–2.13", in the unit of the value beside it; null where a point has no bounds. */
 export function shortRange(point, unit, format) {
   const words = range(point, unit, format);
   if (words === null || point.low < 0) return words;

@@ -125,7 +125,7 @@ class LabelBox {
     return Math.ceil(room) + 2;
   }
 
-  /** In units of px. Tight names may also stand beside the x axis. */
+  /** In units of px. Tight names may also be written beside the x axis. */
   plans(plotHeight) {
     const { font, lineHeight, gap, maxWidth } = this.settings;
     return PLANS.map(({ share, tight, small }) => ({

@@ -1,7 +1,7 @@
 import { clipped, pixelX } from "./draw.js";
 import { isLogarithmic } from "./range.js";
 
-/** Where marks stand in a plot, and how they are drawn; their names are written by marks-names.js. */
+/** Where marks are in a plot, and how they are drawn; marks-names.js writes their names. */
 
 const BAND_ALPHA = 0.12;
 const LINE_WIDTH = 2;
@@ -17,7 +17,7 @@ export function isBand({ axis, value, x }) {
   return axis !== undefined && value === undefined && x === undefined;
 }
 
-/** Where a value stands on its axis, px; NaN where it has no place. */
+/** Where a value is on its axis, px; NaN where it has no place. */
 export function pixelOf(chart, axis, value) {
   const scale = chart.scales[axis];
   if (!scale) return NaN;

@@ -15,7 +15,7 @@ const BETWEEN_POINTS = 10;
  * @param {import("chart.js").Chart} chart
  * @param {object[]} items   the marks that are drawn
  * @param {{font: object, halo: string}} options
- * @returns {{label: string, left: number, top: number, width: number, height: number}[]} where they stand, px
+ * @returns {{label: string, left: number, top: number, width: number, height: number}[]} where they are, px
  */
 export function writeNames(chart, items, { font, halo }) {
   const { ctx } = chart;
@@ -47,7 +47,7 @@ export function writeNames(chart, items, { font, halo }) {
   return placed;
 }
 
-/** Where the name of a mark may stand, the best place first. */
+/** Where the name of a mark may be written, the best place first. */
 function placesFor(chart, item, width, height) {
   const { left, right, top, bottom } = chart.chartArea;
   const columns = [left + INDENT, right - INDENT - width, (left + right - width) / 2];

@@ -13,7 +13,7 @@ export class Room {
     this.needs = { left: 0, right: 0, y: null };
   }
 
-  /** The width of what stands at one side of the plot: what it needs, or more. */
+  /** The width of the margin at one side of the plot: what it needs, or more. */
   fit(side, width) {
     this.needs[side] = width;
     return Math.max(width, this.#insets[side]);
@@ -39,7 +39,7 @@ export class Room {
     if (!maxDefined) scale.max = Math.max(scale.max, this.#held.high);
   }
 
-  /** Makes the y axis reach over this range, too; null: as the chart's own data say. */
+  /** Makes the y axis cover this range as well; null: as the chart's own data say. */
   hold(range) {
     const before = this.#held;
     if (range?.low === before?.low && range?.high === before?.high) return;

@@ -9,7 +9,7 @@ export const RUNS_HEADER = ["series", "x", "y", "block", "attempt"];
 
 const RADIUS = 3;
 const ALPHA = 0.5;
-/** How far apart the runs of one point stand, px, so that equal ones can be told apart. */
+/** The distance between the runs of one point, px, which tells equal ones apart. */
 const SPREAD = 3;
 const COLUMNS = 5;
 
@@ -72,7 +72,7 @@ export function drawRuns(chart, entries, runs) {
   });
 }
 
-/** Where the runs of an x value stand: at the bar of that value, else at the value. */
+/** Where the runs of an x value are drawn: at the bar of that value, else at the value. */
 function centres(chart, index, points) {
   const { x } = chart.scales;
   if (chart.config.type !== "bar") return (value) => pixelX(x, value);

@@ -5,29 +5,7 @@ import fc from "fast-check";
 import { counts, place, range, shortRange } from "../src/figures.js";
 import { tablesOf } from "../src/tables.js";
 import { formatValue } from "../src/units.js";
-
-const point = (x, y, more = {}) => ({ x, y, low: null, high: null, n: null, ...more });
-const bounded = (x, y, low, high, n = 10) => point(x, y, { low, high, n });
-const RATIO_AXES = { xLabel: "I/O size", xUnit: "bytes", yUnit: "ratio" };
-
-function ratioChart(heading, values, name = "With journal") {
-  const xs = [4096, 65536, 4194304];
-  return {
-    kind: "line",
-    heading,
-    quantity: "Throughput: Without journal ÷ each line",
-    model: {
-      kind: "wide",
-      xLabel: "I/O size",
-      xs,
-      series: [
-        { name, points: xs.map((x, at) => bounded(x, values[at], values[at] - 0.5, values[at] + 0.5)) },
-      ],
-    },
-    shown: [name],
-    axes: RATIO_AXES,
-  };
-}
+import { RATIO_AXES, bounded, point, ratioChart } from "./support/ratio-chart.js";
 
 test("a ratio has three digits in tables as on slides, and what is missing is no zero", () => {
   assert.equal(formatValue(2, "ratio"), "2.00×");

@@ -1,4 +1,4 @@
-/** Charts of what the shipped data do not hold, and which they therefore do not show: nobody misses their files. */
+/** Charts whose data are not shipped, and which the shipped talk therefore hides: their files are not missing. */
 
 import { isChosen, parseWhen } from "../../../deck/text/verdict-text.js";
 

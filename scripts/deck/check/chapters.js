@@ -118,7 +118,7 @@ export function normalText(text) {
   return text.replace(/\r\n?/g, "\n");
 }
 
-/** The data set whose texts stand on the slides, as the page names it. Pure. */
+/** The data set whose texts are written on the slides, as the page names it. Pure. */
 export function shippedDataSet(html) {
   return /<meta\b[^>]*\bname="replay:data-set"[^>]*\bcontent="([^"]+)"/.exec(html)?.[1] ?? "reference";
 }

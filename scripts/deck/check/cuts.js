@@ -8,7 +8,7 @@ import { CUTS, USUAL_CUT } from "../../../deck/page/mode.js";
 import { proseOf } from "../text/prose.js";
 import { lineIn } from "./chapters.js";
 
-/** More words than this in a second nobody follows; people speak at two to two and a half. */
+/** Nobody can follow more words a second than this; people speak two to two and a half. */
 const MOST_WORDS_PER_SECOND = 3.2;
 const SECONDS = /^[1-9]\d*$/;
 const MINUTES = /^\d+(?:\.\d+)?$/;

@@ -1,4 +1,4 @@
-/** Texts that verdicts choose: whatever the data say, exactly one text of each group is shown. */
+/** Texts that verdicts choose: exactly one text of each group is shown, whatever the data say. */
 
 import { VERDICTS, parseWhen } from "../../../deck/text/verdict-text.js";
 import { elementsWith, placeOf, verdictGroups } from "../text/segments.js";

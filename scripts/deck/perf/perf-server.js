@@ -33,7 +33,7 @@ export async function startPerfServer({ deck, plain, slides, benchmarks, chapter
       const address = addressOf(request.url);
       if (address === null) return refuse(response, 400, "not an address");
       if (/^\/(?:plain\/)?(?:slides|benchmarks)\//.test(address)) {
-        // The plain page stands in a folder of its own and asks for the same files there.
+        // The plain page is in a folder of its own and asks for the same files there.
         request.url = request.url.replace(PLAIN, "/");
         if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
         return await serveData(request, response, () => refuse(response, 404, "no such file"));

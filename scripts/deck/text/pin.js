@@ -1,4 +1,4 @@
-/** Slides pinned to one data set: its texts stand in them, the texts that its verdicts do not choose are gone. Pure. */
+/** Pins slides to one data set: writes its texts into them and removes those that its verdicts do not choose. Pure. */
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";

@@ -14,7 +14,7 @@ import { everything, groupsOf, isElement, parseTree, textOf } from "./tree.js";
  * @property {number} line    its line in the file
  * @property {"body"|"note"|"heading"|"attribute"} kind   everything in a note is `note`
  * @property {string|null} source   id of the source that it names: `data-source`
- * @property {string|null} bound    the value of the `<data>` that it stands in; text is then the literal
+ * @property {string|null} bound    the value of the `<data>` around it; text is then the literal
  * @property {{claim: string, verdicts: string[]}[]} when   all of them must be met for it to be shown
  * @property {boolean} code
  * @property {string} block   pieces of one block are read as one text; the texts of a verdict group are one block
@@ -26,7 +26,7 @@ import { everything, groupsOf, isElement, parseTree, textOf } from "./tree.js";
 const NOTE = /^<!-- Note -->/m;
 const UNSEEN = new Set(["script", "style", "template"]);
 const PROSE_ATTRIBUTE = /^(?:alt|title|aria-label|aria-description|data-chart-(?:\w+-)?title)$/;
-// Everything else begins and ends a block: what stands in it is not read in one breath with what is around it.
+// Everything else begins and ends a block: its text is not read together with the text around it.
 const INLINE = new Set(
   "a abbr b bdi bdo cite code data del dfn em i ins kbd mark q s samp span strong sub sup time tspan u var wbr".split(
     " ",

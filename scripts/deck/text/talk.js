@@ -15,7 +15,7 @@ export class NotThere extends Error {}
  * @param {string} root   folder of index.html
  * @returns {Promise<{shipped: string, chapters: {file: string, text: string,
  *                    slides: import("./segments.js").ReadSlide[]}[]}>}
- *   shipped: the data set whose texts stand on the slides; text: with LF line ends
+ *   shipped: the data set whose texts are written on the slides; text: with LF line ends
  * @throws {NotThere} naming a chapter that cannot be read
  */
 export async function openTalk(root) {
@@ -39,7 +39,7 @@ export async function openTalk(root) {
  * Refuses names that are no data set's.
  * @param {string} benchmarks   folder of data sets
  * @param {string[]} names
- * @throws {NotThere} naming those that there are
+ * @throws {NotThere} naming those that exist
  */
 export async function requireDataSets(benchmarks, names) {
   const { data_sets: known } = indexOf((await scanBenchmarks(benchmarks)).files);

@@ -3,7 +3,8 @@
 import { portOf } from "../program.mjs";
 
 const HELP = `Sets up Replay, opens the deck, starts a sandbox, measures rbd-journaling at quick scale into benchmarks/local/,
-and shows the results in the open deck as they arrive. Ctrl-C stops everything; finished measurements are kept.
+shows charts and verdicts in the open deck as they arrive, and ends with what was found in a few sentences.
+Ctrl-C stops everything; finished measurements are kept.
 
 Usage: npm start -- [options]
 

@@ -60,6 +60,24 @@ def median(values: Sequence[float]) -> float:
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
+def modified_z(values: Sequence[float]) -> list[float]:
+    """Return each value's modified z-score: 0.6745 times its distance from the median, in median absolute deviations.
+
+    If more than half of the values are equal, the score of every other value is infinite. Fewer than three values say
+    nothing: all scores are 0. Source: Iglewicz & Hoaglin 1993, "How to Detect and Handle Outliers", which also gives
+    the usual limit of 3.5.
+    """
+    if len(values) < 3:
+        return [0.0] * len(values)
+    middle = median(values)
+    deviation = median([abs(value - middle) for value in values])
+    return [0.0 if value == middle else _in_deviations(value - middle, deviation) for value in values]
+
+
+def _in_deviations(distance: float, deviation: float) -> float:
+    return 0.6745 * distance / deviation if deviation else math.copysign(math.inf, distance)
+
+
 def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean and Student's t-interval, one independent value per block.
 

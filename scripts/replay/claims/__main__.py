@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
 from replay.base.terminal import console_of, is_terminal
 from replay.claims.arguments import COMMAND
+from replay.claims.brief import as_text, brief
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
-from replay.claims.files import judge_data_set
-from replay.claims.model import VERDICTS, Assessment
+from replay.claims.files import judge_data_set, read_controls
+from replay.claims.load import load_book
+from replay.claims.model import VERDICTS, Assessment, Book, Judgement
 from replay.claims.on_terminal import print_assessment
-from replay.claims.output import as_document, as_table
+from replay.claims.output import altered_line, as_document, as_table
 from replay.config.experiments import experiment_names
 
 
@@ -27,20 +31,39 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdicts. Returns 0, or 1 if an expected verdict differs; raises ReplayError."""
-    assessment = judge_data_set(benchmarks_directory() / options.data)
+    book, data_set = load_book(), benchmarks_directory() / options.data
+    assessment = judge_data_set(data_set, book)
     unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
-    other = _other(options)
+    other = _other(options, book)
     assessment = _chosen(assessment, options.experiment)
-    if other is None and not options.json and is_terminal(sys.stdout):
+    left_out: tuple[Judgement, ...] = ()
+    if options.measured:
+        assessment, left_out = assessment.measured()
+    if options.brief:
+        print(_brief(book, assessment, other, data_set))
+    elif other is None and not options.json and is_terminal(sys.stdout):
         print_assessment(assessment, console_of(sys.stdout))
     else:
         print(_text(assessment, other, options.json))
+    if left_out and not options.json and not options.brief:
+        print(_absent(left_out))
     for text in unmet:
         print(text, file=sys.stderr)
     return 1 if unmet else 0
 
 
-def _other(options: argparse.Namespace) -> Assessment | None:
+def _absent(left_out: Sequence[Judgement]) -> str:
+    number = "1 more claim is" if len(left_out) == 1 else f"{len(left_out)} more claims are"
+    return f"{number} not measured: {', '.join(one.claim.id for one in left_out)}"
+
+
+def _brief(book: Book, assessment: Assessment, other: Assessment | None, data_set: Path) -> str:
+    beside, altered = (None, []) if other is None else (as_document(other), altered_line(other))
+    sentences = brief(book, as_document(assessment), read_controls(data_set), beside)
+    return "\n".join([*altered_line(assessment), *altered, as_text(assessment.data_set, sentences)])
+
+
+def _other(options: argparse.Namespace, book: Book) -> Assessment | None:
     if options.against is None:
         return None
     if options.against == options.data:
@@ -48,7 +71,7 @@ def _other(options: argparse.Namespace) -> Assessment | None:
             f"--against {options.against}: this is the same data set",
             next_step="compare two different data sets: name another folder in benchmarks/",
         )
-    return judge_data_set(benchmarks_directory() / options.against)
+    return judge_data_set(benchmarks_directory() / options.against, book)
 
 
 def _chosen(assessment: Assessment, experiments: list[str] | None) -> Assessment:

@@ -9,13 +9,18 @@ def _add_arguments(parser: Parser) -> None:
     add_data(parser, required=True, help="the data set, a folder in benchmarks/")
     add_data(parser, option="--against", help="compare with another data set: what differs, and is it more than noise?")
     add_experiment(parser, "only the claims of this experiment (may be repeated)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--measured", action="store_true", help="leave out claims whose cells are not measured")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument(
+        "--brief", action="store_true", help="print a few plain sentences; with --against, both data sets"
+    )
+    shape.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--expect",
         action="append",
         default=[],
         metavar="VERDICT:ID",
-        help="exit with status 1 unless the claim gets this verdict, for example held:journal-4m-write-half",
+        help="exit with status 1 unless the claim gets this verdict, for example refuted:journal-4k-seq-write",
     )
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from replay.base.data_sets import after_missing
 from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
 from replay.base.tables import write_if_changed
 from replay.claims.evaluate import Table, judge
 from replay.claims.load import load_book
@@ -55,6 +59,25 @@ def _rows(path: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(file))
     except FileNotFoundError:
         return []
+
+
+def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
+    """Return what the A/A control of each experiment found, from manifest.json; nothing before it was derived.
+
+    Raises EvidenceError if the file makes no sense.
+    """
+    path = data_set / "manifest.json"
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))["experiments"]
+        return {name: entry["control"] for name, entry in entries.items() if entry.get("control")}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(
+            f"this manifest cannot be read: {error}",
+            where=path,
+            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
+        ) from error
 
 
 def write_claims(data_set: Path, book: Book | None = None) -> Assessment | None:

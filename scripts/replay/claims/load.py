@@ -14,6 +14,7 @@ from replay.claims.model import (
     Claim,
     Condition,
     Count,
+    Plain,
     Presupposition,
     Quotation,
     Region,
@@ -21,6 +22,7 @@ from replay.claims.model import (
 )
 from replay.claims.predicate import parse_predicate
 from replay.claims.table import PLACEHOLDER
+from replay.claims.wording import plain_of, wording_of
 from replay.config.claims_file import claims_path, load_claims_document
 from replay.config.documents import Document
 from replay.config.experiments import experiment_names, load_experiment
@@ -43,7 +45,10 @@ def load_book() -> Book:
             raise ConfigurationError(f"two claims are called {raw['id']!r}", where=document.where("claims", number))
         _check_source(raw["source"], sources, document.where("claims", number, "source"))
         claims[raw["id"]] = _claim(raw, known.get(raw["experiment"]), document, number, sources)
-    return Book(sources, tuple(claims.values()))
+    said = document.data.get("plain")
+    return Book(
+        sources, tuple(claims.values()), wording_of(said, list(known), document.where("plain")) if said else None
+    )
 
 
 def _claim(
@@ -86,6 +91,7 @@ def _claim(
         differs=raw.get("differs", ""),
         ours=raw.get("ours", ""),
         digest=claim_digest(raw),
+        plain=_plain(raw, document, number, [one.name for one in conditions if isinstance(one, Condition)]),
     )
 
 
@@ -155,6 +161,19 @@ def _check_source(source: str, sources: Mapping[str, str], where: str) -> None:
         raise ConfigurationError(
             f"there is no source {source!r}", where=where, next_step=f"sources: {', '.join(sources)}"
         )
+
+
+def _plain(raw: Mapping[str, Any], document: Document, number: int, ratios: Sequence[str]) -> Plain | None:
+    if "plain" not in raw:
+        return None
+    where = document.where("claims", number, "plain")
+    if "plain" not in document.data:
+        raise ConfigurationError(
+            "a claim has plain words, but the file does not say what is said of every claim",
+            where=where,
+            next_step="add the key `plain` beside `sources` and `claims`",
+        )
+    return plain_of(raw["plain"], ratios, where)
 
 
 def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> None:

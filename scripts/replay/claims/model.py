@@ -126,11 +126,45 @@ class Quotation:
 
 
 @dataclass(frozen=True)
+class Plain:
+    """A claim in plain words: what was found, and what follows from each verdict.
+
+    The figures are those of one condition. `shown` is how to write them: `times` or `percent`.
+    """
+
+    condition: str
+    shown: str
+    finding: str
+    follows: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Control:
+    """What to say of an experiment's A/A control: every interval includes 1, some exclude it, or there is none yet."""
+
+    passed: str
+    strayed: str
+    no_interval: str
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What is said the same way of every claim, and of each experiment's control."""
+
+    against: str
+    not_in_other: str
+    not_testable: str
+    measured_in_part: str
+    controls: Mapping[str, Control]
+
+
+@dataclass(frozen=True)
 class Claim:
     """A sentence with its conditions; all of them must be held.
 
     `chart` is `<experiment>/<aggregate>`, the chart that draws it, or None. A claim without a presupposition says why
-    in `presupposes_nothing`. `digest` is what a block's receipt registers. `kind` is CLAIM or SETUP_CHECK.
+    in `presupposes_nothing`. `digest` is what a block's receipt registers. `kind` is CLAIM or SETUP_CHECK. `plain` says
+    it in plain words, or is None.
 
     `says` are the source's words and `differs` why the sentence is not theirs; where no source says anything of the
     kind, `ours` says what prompted the question.
@@ -149,14 +183,16 @@ class Claim:
     says: tuple[Quotation, ...] = ()
     differs: str = ""
     ours: str = ""
+    plain: Plain | None = None
 
 
 @dataclass(frozen=True)
 class Book:
-    """All of config/claims.yaml: the claims, and the title of each source by its id."""
+    """All of config/claims.yaml: the claims, the title of each source by its id, and what is said of every claim."""
 
     sources: Mapping[str, str]
     claims: tuple[Claim, ...]
+    wording: Wording | None = None
 
 
 @dataclass(frozen=True)
@@ -239,3 +275,8 @@ class Assessment:
     def of(self, experiments: Collection[str]) -> Assessment:
         """Return the same with only the claims of these experiments."""
         return replace(self, judgements=tuple(one for one in self.judgements if one.claim.experiment in experiments))
+
+    def measured(self) -> tuple[Assessment, tuple[Judgement, ...]]:
+        """Return the same without the claims that are not measured, and those."""
+        absent = tuple(one for one in self.judgements if one.verdict == NOT_MEASURED)
+        return replace(self, judgements=tuple(one for one in self.judgements if one not in absent)), absent

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from replay.base.command_line import Command
+from replay.base.errors import ReplayError
+from replay.base.releases import HOST
 from replay.claims.arguments import COMMAND as CLAIMS
 from replay.cli.init_arguments import COMMAND as INIT
+from replay.cluster import sandbox_record
 from replay.derive.arguments import COMMAND as DERIVE
 from replay.measure.arguments import COMMAND as MEASURE
 from replay.owned.arguments import COMMAND as CLEAN
@@ -25,12 +28,21 @@ def _derive(options: argparse.Namespace) -> str:
 
 
 def _cluster(options: argparse.Namespace) -> str:
-    """Only the sandbox needs Ceph's daemons on this machine."""
-    return OWN_CLUSTER if options.site == "sandbox" else CLIENT
+    """Only the sandbox needs Ceph's daemons on this machine, and one of a release brings them along."""
+    if options.site != "sandbox":
+        return CLIENT
+    try:
+        release = sandbox_record.load().options.release
+    except ReplayError:
+        return OWN_CLUSTER
+    return OWN_CLUSTER if release == HOST else DERIVED
 
 
 def _sandbox(options: argparse.Namespace) -> str:
-    return OWN_CLUSTER if options.what == "up" else NOTHING
+    """A release brings along what it needs."""
+    if options.what != "up" or (options.release or HOST) != HOST:
+        return NOTHING
+    return OWN_CLUSTER
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def require(site: Site, word: str, fsid: str) -> None:
 
 def _why_missing(word: str, site: Site) -> str | None:
     if word not in WORDS:
-        return f"{word!r} is no word of the vocabulary ({', '.join(WORDS)})"
+        return f"{word!r} is not one of the words that a site can allow ({', '.join(WORDS)})"
     if word in OWN_CLUSTER_ONLY and not (site.fsid and sandbox_record.owns_fsid(site.fsid)):
         return "refused on a cluster that Replay did not start, whatever its file allows"
     if word not in site.allows:

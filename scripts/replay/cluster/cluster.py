@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import setup_command
+from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
 
 
 class CephCommandError(ReplayError):
@@ -24,14 +24,15 @@ class CephCommandError(ReplayError):
 class Cluster:
     """How to reach one cluster as one client.
 
-    `client` is the full entity name (`client.replay`). Every command has a timeout: an unreachable monitor makes Ceph's
-    tools wait forever.
+    `client` is the full entity name (`client.replay`), `programs` are those that speak to the cluster. Every command
+    has a timeout: an unreachable monitor makes Ceph's tools wait forever.
     """
 
     conf: Path
     client: str = "client.admin"
     keyring: Path | None = None
     name: str = "primary"
+    programs: Programs = HOST_PROGRAMS
 
     def arguments(self) -> list[str]:
         """Return the options that select this cluster and client, for `ceph`, `rbd` and `rados` alike."""
@@ -47,16 +48,14 @@ class Cluster:
 
         Raises CephCommandError on a timeout, on a missing program and, when `check`, on a non-zero exit status.
         """
-        argv = [tool, *self.arguments(), *args]
         shown = f"{tool} {' '.join(args)} ({self.name})"
         try:
+            argv = self.programs.command([tool, *self.arguments(), *args])
             done = subprocess.run(
                 argv, capture_output=True, text=True, timeout=timeout_seconds, input=stdin, check=False
             )
-        except FileNotFoundError as error:
-            raise CephCommandError(
-                f"the program {tool} is not installed", where=shown, next_step=setup_command()
-            ) from error
+        except MissingProgramError as error:
+            raise CephCommandError(error.what, where=shown, next_step=error.next_step) from error
         except subprocess.TimeoutExpired as error:
             raise CephCommandError(
                 f"no answer within {timeout_seconds:g} s",

@@ -21,7 +21,7 @@ from typing import Any
 from replay.base.errors import ReplayError
 
 TIMEOUT_SECONDS = 10.0
-#: More than this is no answer to what Replay asks.
+#: An answer to one of Replay's questions is smaller than this.
 LARGEST_ANSWER_BYTES = 64 * 2**20
 
 

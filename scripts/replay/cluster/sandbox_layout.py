@@ -10,6 +10,8 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import working_directory
+from replay.base.programs import Programs
+from replay.base.releases import HOST, parse_release
 
 CLUSTERS = ("left", "right")
 STATE_FILE = "sandbox.json"
@@ -24,7 +26,7 @@ _SCRATCH_PARENT, _SCRATCH_PREFIX = Path("/tmp"), "replay-run-"
 def default_directory(name: str = "default") -> Path:
     """Return the state directory of the sandbox `name`; `REPLAY_SANDBOX_DIR` replaces the default one.
 
-    Raises ConfigurationError for a name that is no single folder's.
+    Raises ConfigurationError for a name that cannot be a single folder.
     """
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
         raise ConfigurationError(
@@ -55,10 +57,19 @@ def is_scratch(run: Path) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths of one sandbox. `run` is the folder of admin sockets and pid files."""
+    """The paths of one sandbox, and its programs. `run` is the folder of admin sockets and pid files.
+
+    `release` is the number of the release that it runs, or `host`.
+    """
 
     directory: Path
     run: Path
+    release: str = HOST
+
+    @property
+    def programs(self) -> Programs:
+        """The programs that this sandbox runs. Raises ReplayError where its release is not there any more."""
+        return Programs.of(parse_release(self.release))
 
     @property
     def state_file(self) -> Path:

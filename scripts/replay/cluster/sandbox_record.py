@@ -94,7 +94,7 @@ class Sandbox:
     @property
     def layout(self) -> Layout:
         """Paths of this sandbox."""
-        return Layout(Path(self.directory), Path(self.run_dir))
+        return Layout(Path(self.directory), Path(self.run_dir), self.options.release)
 
     @property
     def fsids(self) -> list[str]:

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
 from replay.cluster.cluster import CephCommandError, Cluster
 
-SYSTEM_PYTHON = Path("/usr/bin/python3")
 SERVER = Path(__file__).with_name("session_server.py")
 
 
@@ -40,7 +40,7 @@ class MonitorSession:
     """
 
     def __init__(
-        self, cluster: Cluster, *, connect_timeout_seconds: float = 15.0, python: Path = SYSTEM_PYTHON
+        self, cluster: Cluster, *, connect_timeout_seconds: float = 15.0, python: Path | str = SYSTEM_PYTHON
     ) -> None:
         self.cluster = cluster
         self.transport = "rados"
@@ -129,9 +129,13 @@ class MonitorSession:
         try:
             # A separate session: Ctrl-C must not close the connection that the clean-up needs.
             self._child = subprocess.Popen(
-                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, start_new_session=True
+                self.cluster.programs.command(argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                start_new_session=True,
             )
-        except FileNotFoundError as error:
+        except MissingProgramError as error:
             raise _ModuleMissingError from error
         hello = self._read_line(self._connect_timeout_seconds + 5.0, {"prefix": "connect"})
         if hello.get("ready"):

@@ -11,8 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from replay.base.errors import ConfigurationError
+from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import config_directory, program_file
+from replay.base.programs import HOST_PROGRAMS, Programs
+from replay.base.releases import parse_release
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import WORDS, missing, require
 from replay.cluster.ceilings import Ceilings
@@ -109,7 +111,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
     pools = Pools(**{role: _pool(entry) for role, entry in raw["pools"].items()})
     _check_pools(document, pools, frozenset(raw["allows"]))
     if "sandbox" in raw:
-        primary, second, fsid = _of_sandbox(raw["sandbox"], pools.data.name, document)
+        primary, second, fsid = _of_sandbox(raw["sandbox"], pools.data.name, document, reader.client_programs())
     else:
         primary, second = reader.primary(), reader.second_site(pools.data.name)
         fsid = _fsid_in(primary.conf)
@@ -157,6 +159,19 @@ class _Reader:
             mirror_daemon_admin_socket=self._path("second_cluster", "mirror_daemon_admin_socket") if socket else None,
         )
 
+    def client_programs(self) -> Programs | None:
+        """Return the programs of the release that the file names for clients, None where it names none."""
+        if (named := self.document.data.get("client_release")) is None:
+            return None
+        where = self.document.where("client_release")
+        try:
+            number = parse_release(named)
+            if not self.check_files:
+                return HOST_PROGRAMS
+            return Programs.of(number)
+        except ReplayError as error:
+            raise ConfigurationError(f"client_release: {error.what}", where=where, next_step=error.next_step) from error
+
     def prometheus(self) -> PrometheusSource | None:
         raw = self.document.data.get("prometheus")
         if raw is None:
@@ -203,7 +218,9 @@ class _Reader:
     def _cluster(self, key: str, name: str) -> Cluster:
         raw = self.document.data[key]
         keyring = self._path(key, "keyring") if "keyring" in raw else None
-        return Cluster(conf=self._path(key, "conf"), client=raw["client"], keyring=keyring, name=name)
+        programs = self.client_programs() or HOST_PROGRAMS
+        conf = self._path(key, "conf")
+        return Cluster(conf=conf, client=raw["client"], keyring=keyring, name=name, programs=programs)
 
     def _path(self, *keys: str) -> Path:
         value: Any = self.document.data
@@ -238,7 +255,7 @@ def _check_pools(document: Document, pools: Pools, allows: frozenset[str]) -> No
             )
         if pool.pg_num is not None and pool.pg_num & (pool.pg_num - 1):
             raise ConfigurationError(
-                f"pools.{role}.pg_num: {pool.pg_num} is no power of two", where=document.where("pools", role, "pg_num")
+                f"pools.{role}.pg_num: {pool.pg_num} is not a power of 2", where=document.where("pools", role, "pg_num")
             )
     names = [pool.name for pool in pools.all()]
     if len(set(names)) != len(names):
@@ -266,18 +283,20 @@ def _time_window(document: Document) -> TimeWindow | None:
     return TimeWindow(time.fromisoformat(raw["from"]), time.fromisoformat(raw["to"]), zone)
 
 
-def _of_sandbox(name: str, pool: str, document: Document) -> tuple[Cluster, SecondSite | None, str]:
+def _of_sandbox(
+    name: str, pool: str, document: Document, client_programs: Programs | None
+) -> tuple[Cluster, SecondSite | None, str]:
     if "second_cluster" in document.data:
         raise ConfigurationError(
             "second_cluster: a sandbox brings its own", where=document.where("second_cluster"), next_step="leave it out"
         )
     sandbox = sandbox_record.load(sandbox_record.default_directory(name))
     left, right = sandbox.clusters["left"], sandbox.clusters.get("right")
-    second = None
+    second, programs = None, client_programs or sandbox.layout.programs
     if right is not None and sandbox.mirror is not None:
-        cluster = Cluster(Path(right.conf), right.client, Path(right.keyring), "secondary")
+        cluster = Cluster(Path(right.conf), right.client, Path(right.keyring), "secondary", programs)
         second = SecondSite(cluster, pool, Path(sandbox.mirror.asok))
-    return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary"), second, left.fsid
+    return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary", programs), second, left.fsid
 
 
 def _fsid_in(conf: Path) -> str | None:

@@ -11,9 +11,10 @@ from replay.raw.provenance import program_version, short_version
 
 def versions(session: MonitorSession, program: str) -> dict[str, Any]:
     """Return versions of the tool, librbd, and the cluster's daemons (null where this client may not ask)."""
+    programs = session.cluster.programs
     found: dict[str, Any] = {
-        "tool": program_version(program),
-        "librbd": short_version(program_version("rbd")),
+        "tool": program_version(program, programs),
+        "librbd": short_version(program_version("rbd", programs)),
     }
     try:
         daemons = session.command({"prefix": "versions"})

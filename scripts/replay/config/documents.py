@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +57,19 @@ class Document:
 
 def load_document(path: Path) -> Document:
     """Parse a YAML file. Raises ConfigurationError if it is missing, is not YAML, or repeats a key."""
+    return _parse(path, _read(path))
+
+
+def _read(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise ConfigurationError("there is no such file", where=path, next_step=_similar_files(path)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"cannot be read: {error}", where=path) from error
+
+
+def _parse(path: Path, text: str) -> Document:
     lines: dict[KeyPath, int] = {}
     loader = _Loader(text)
     try:
@@ -89,8 +98,15 @@ def load_validated(path: Path, schema_path: Path) -> dict[str, Any]:
 
 def load_validated_document(path: Path, schema_path: Path) -> Document:
     """Like `load_validated`, but with line numbers, for callers that check more than a schema can."""
-    document = load_document(path)
-    validate(document, _schema(schema_path))
+    document = _parsed_and_validated(path, _read(path), schema_path, _read_schema(schema_path))
+    return replace(document, data=deepcopy(document.data))  # whoever reads it may change what it got
+
+
+@lru_cache(maxsize=256)
+def _parsed_and_validated(path: Path, text: str, schema_path: Path, schema: str) -> Document:
+    """Parse and check a text once, however often it is asked for: deriving needs each experiment several times."""
+    document = _parse(path, text)
+    validate(document, _schema(schema_path, schema))
     return document
 
 
@@ -103,7 +119,7 @@ class _Values(Document):
 
 def validate_values(values: Mapping[str, Any], where: str, schema_path: Path) -> None:
     """Check values that are not in a file, such as command-line values; raises ConfigurationError."""
-    validate(_Values(Path(where), values, {}), _schema(schema_path))
+    validate(_Values(Path(where), values, {}), _schema(schema_path, _read_schema(schema_path)))
 
 
 def validate(document: Document, schema: Mapping[str, Any]) -> None:
@@ -137,10 +153,17 @@ def _index(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: Path
             _index(item, (*path, number), lines, file)
 
 
-def _schema(path: Path) -> dict[str, Any]:
+def _read_schema(path: Path) -> str:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"cannot read this schema: {error}", where=path) from error
+
+
+def _schema(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
         raise ConfigurationError(f"cannot read this schema: {error}", where=path) from error
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from replay.base.errors import ConfigurationError
+from replay.base.releases import HOST, parse_release
 
 GIB = 1 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": GIB, "T": 1 << 40}
@@ -30,13 +31,17 @@ def show_size(size_bytes: int) -> str:
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """The shape of a sandbox. Sizes are of sparse files, in bytes; `right_osds` 0 means no second cluster."""
+    """The shape of a sandbox. Sizes are of sparse files, in bytes; `right_osds` 0 means no second cluster.
+
+    `release` is the number of the release that the sandbox runs, or `host` for the Ceph that the host has.
+    """
 
     left_osds: int = 3
     right_osds: int = 1
     left_osd_bytes: int = 16 * GIB
     right_osd_bytes: int = 8 * GIB
     osd_memory_target_bytes: int = SMALLEST_OSD_MEMORY_BYTES
+    release: str = HOST
 
     def __post_init__(self) -> None:
         if not 1 <= self.left_osds <= 16 or not 0 <= self.right_osds <= 16:
@@ -57,6 +62,11 @@ class SandboxOptions:
                     where="sandbox options",
                     next_step=f"choose at least {show_size(SMALLEST_OSD_BYTES)}",
                 )
+
+    @property
+    def release_number(self) -> int | None:
+        """The release that the sandbox runs, None for the host's own Ceph."""
+        return parse_release(self.release)
 
     @property
     def total_osd_bytes(self) -> int:

@@ -40,6 +40,12 @@ def _add_arguments(parser: Parser) -> None:
         action="store_true",
         help="derive nothing: compare every derived file with its digest, and list altered files (status 1)",
     )
+    parser.add_argument(
+        "--outliers",
+        action="store_true",
+        help="derive nothing: list the runs that lie far from the median of their point (modified z above 3.5); "
+        "none of them is dropped",
+    )
 
 
 COMMAND = Command(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.paths import config_directory
-from replay.base.tables import json_text, write_if_changed
+from replay.base.tables import write_if_changed
 from replay.raw.layout import recorded_in
 from replay.raw.read import verify_all
 
@@ -49,7 +49,7 @@ class Derived:
 def evidence_digest(directory: Path) -> str:
     """Return the digest of all SHA256SUMS, which stand for all raw files; empty where there is none."""
     found = recorded_in(directory / "raw")
-    return hashlib.sha256("\0".join(map(_digest_of_file, found)).encode()).hexdigest() if found else ""
+    return hashlib.sha256("\0".join(map(digest_of_file, found)).encode()).hexdigest() if found else ""
 
 
 def sources_of(directory: Path, experiment: str) -> dict[str, str]:
@@ -58,16 +58,16 @@ def sources_of(directory: Path, experiment: str) -> dict[str, str]:
     return {
         "experiment": experiment,
         "evidence": evidence_digest(directory),
-        "configuration": _digest_of_file(configuration),
+        "configuration": digest_of_file(configuration),
         "program": program_digest(),
     }
 
 
 @cache
-def program_digest() -> str:
-    """Return the digest of the programs that derive: an edited one derives again."""
+def program_digest(*further_rooms: str) -> str:
+    """Return the digest of the programs that derive, and of further rooms: editing one derives again."""
     whole = hashlib.sha256()
-    for room in _ROOMS:
+    for room in (*_ROOMS, *further_rooms):
         for path in sorted((_PACKAGE / room).rglob("*.py")):
             whole.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
     return whole.hexdigest()
@@ -87,7 +87,7 @@ def write_part(directory: Path, derived: Derived, sources: Mapping[str, str], te
         "facts": dict(derived.facts),
         "entry": dict(derived.entry),
     }
-    write_if_changed(directory / PART, json_text(part))
+    write_if_changed(directory / PART, json.dumps(part, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_part(directory: Path) -> Derived | None:
@@ -97,9 +97,19 @@ def read_part(directory: Path) -> Derived | None:
 
 
 def current_part(directory: Path) -> Derived | None:
-    """Return what was derived last where deriving again would change nothing; None where it has to be done.
+    """Return the last result if deriving again would not change it, else None.
 
-    Every raw file is compared with SHA256SUMS: raises EvidenceError naming one that is missing or altered.
+    Compares every raw file with SHA256SUMS: raises EvidenceError naming one that is missing or altered.
+    """
+    if (known := noted_part(directory)) is not None:
+        verify_all(directory / "raw")
+    return known
+
+
+def noted_part(directory: Path) -> Derived | None:
+    """Return the last result if its sources and the derived files are still as noted, else None.
+
+    Reads SHA256SUMS, which stands for the raw files, but not those files themselves.
     """
     part = _read(directory)
     if part is None or part["sources"] != sources_of(directory, part["sources"].get("experiment", "")):
@@ -107,10 +117,18 @@ def current_part(directory: Path) -> Derived | None:
     there = {path.relative_to(directory).as_posix() for path in (directory / "aggregate").glob("*.csv")}
     if there - part["outputs"].keys():
         return None
-    if any(_digest_of_file(directory / name) != digest for name, digest in part["outputs"].items()):
+    if any(digest_of_file(directory / name) != digest for name, digest in part["outputs"].items()):
         return None
-    verify_all(directory / "raw")
     return _derived(directory, part)
+
+
+def state_of(directory: Path) -> str:
+    """Return a digest of the sources and the derived files as they are now, whatever the note says of them."""
+    part = _read(directory) or {"sources": {}, "outputs": {}}
+    found = [*sources_of(directory, part["sources"].get("experiment", "")).values(), program_digest()]
+    found += [digest_of_file(path) for path in [directory / name for name in sorted(part["outputs"])]]
+    found += [path.name for path in sorted((directory / "aggregate").glob("*.csv"))]
+    return hashlib.sha256("\0".join(found).encode()).hexdigest()
 
 
 def _read(directory: Path) -> dict[str, Any] | None:
@@ -125,7 +143,8 @@ def _derived(directory: Path, part: Mapping[str, Any]) -> Derived:
     return Derived(directory.name, part["entry"], part["facts"], part["cells"], tuple(part["notes"]))
 
 
-def _digest_of_file(path: Path) -> str:
+def digest_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal; empty if there is no such file."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except FileNotFoundError:

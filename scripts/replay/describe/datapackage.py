@@ -23,6 +23,7 @@ DATAPACKAGE = "datapackage.json"
 #: The derived files that are no tables.
 JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json")
 _WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
+_NUMBER = re.compile(r"(?:-?\d+(?:\.\d+)?)?", re.ASCII)
 _INTEGERS = {"block", "attempt", "used", "valid"}
 
 
@@ -86,7 +87,8 @@ def _resource(path: Path, relative: str) -> dict[str, Any]:
 def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
     header = rows[0]
     if name == "tidy.csv":
-        words = {column for i, column in enumerate(header) if not all(_is_number(row[i]) for row in rows[1:])}
+        columns = [{row[i] for row in rows[1:]} for i in range(len(header))]
+        words = {name for name, texts in zip(header, columns, strict=True) if not all(map(_NUMBER.fullmatch, texts))}
         fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
         return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
     if name == "claims.csv":
@@ -119,10 +121,6 @@ def _tidy_type(column: str, words: set[str]) -> str:
     if column in _INTEGERS:
         return "integer"
     return "string" if column in _WORDS or column in words else "number"
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"(?:-?\d+(?:\.\d+)?)?", text, re.ASCII) is not None
 
 
 def _slug(text: str) -> str:

@@ -1,20 +1,21 @@
-"""Writes the list of protocols in docs/adding-an-experiment.md from the procedures' declarations.
+"""Writes two parts of the pages: the list of protocols from the procedures' declarations, and the table of levels.
 
-`python -m replay.design.describe` rewrites the part of the page between its two marks.
+`python -m replay.design.describe` rewrites what lies between two marks of a page.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 from replay.base.paths import ROOT
+from replay.design.describe_levels import levels_table
 from replay.design.needs import REQUIRED, Factor, Option
 from replay.design.procedures import protocol_class, protocol_names
 
 PAGE = ROOT / "docs" / "adding-an-experiment.md"
-BEGIN, END = "<!-- protocols: written by `python -m replay.design.describe` -->", "<!-- end of protocols -->"
+LEVELS_PAGE = ROOT / "docs" / "experiments.md"
+BEGIN, END = "<!-- {part}: written by `python -m replay.design.describe` -->", "<!-- end of {part} -->"
 _KINDS = {"never": "no mirrored variants", "always": "mirrored variants only"}
 
 
@@ -23,16 +24,22 @@ def describe() -> str:
     return "\n".join(_describe(name) for name in protocol_names())
 
 
-def replaced(page: str) -> str:
-    """Return the page with an updated list. Raises ValueError if the page lacks a mark."""
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{describe()}\n{END}{after}"
+#: What is written: the page, the name of its part, the text.
+PARTS = ((PAGE, "protocols", describe), (LEVELS_PAGE, "levels", levels_table))
+
+
+def replaced(page: str, part: str, text: str) -> str:
+    """Return a page with the new text of a part. Raises ValueError if the page lacks a mark."""
+    begin, end = BEGIN.format(part=part), END.format(part=part)
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
 
 
 def main() -> int:
-    """Rewrite the page."""
-    Path(PAGE).write_text(replaced(PAGE.read_text()))
+    """Rewrite the pages."""
+    for page, part, text in PARTS:
+        page.write_text(replaced(page.read_text(), part, text()))
     return 0
 
 

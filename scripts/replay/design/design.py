@@ -113,6 +113,8 @@ class Design:
             "experiment": self.name,
             "title": raw["title"],
             "scale": self.scale,
+            # So that whoever reads an unfinished measurement knows how much of it there is.
+            "blocks": self.blocks,
             "protocol": raw["protocol"],
             "tool": raw["tool"],
             "sources": list(raw["sources"]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
@@ -88,80 +88,57 @@ def check_declared(configuration: Mapping[str, Any], needs: Needs, where: Callab
 
     `where(*keys)` returns a key's place in the file. Raises ConfigurationError.
     """
+
+    def refuse(what: str, *path: str | int, next_step: str = "") -> NoReturn:
+        raise ConfigurationError(what, where=where(*path), next_step=next_step)
+
     protocol, tool = configuration["protocol"], str(configuration["tool"])
     if needs.tools and tool.replace("_", "-") not in needs.tools:
-        raise ConfigurationError(
-            f"{protocol} runs {' or '.join(needs.tools)}, not {tool}", where=where("tool"), next_step="change `tool`"
-        )
-    _check_options(configuration, needs, where)
-    _check_factors(configuration, needs, where)
-    mirrored = {one["name"]: bool(one.get("mirroring")) for one in configuration["variants"]}
-    if needs.mirroring == "never" and any(mirrored.values()):
-        names = ", ".join(name for name, is_mirrored in mirrored.items() if is_mirrored)
-        raise ConfigurationError(f"{protocol} has no mirrored variants: {names}", where=where("variants"))
-    if needs.mirroring == "always" and not all(mirrored.values()):
-        names = ", ".join(name for name, is_mirrored in mirrored.items() if not is_mirrored)
-        raise ConfigurationError(f"{protocol} needs mirrored variants: {names}", where=where("variants"))
+        refuse(f"{protocol} runs {' or '.join(needs.tools)}, not {tool}", "tool", next_step="change `tool`")
+    _check_options(configuration, needs, refuse)
+    _check_factors(configuration, needs, refuse)
+    for word, refused, sentence in (("never", True, "has no"), ("always", False, "needs")):
+        wrong = [one["name"] for one in configuration["variants"] if bool(one.get("mirroring")) is refused]
+        if needs.mirroring == word and wrong:
+            refuse(f"{protocol} {sentence} mirrored variants: {', '.join(wrong)}", "variants")
 
 
-def _check_options(configuration: Mapping[str, Any], needs: Needs, where: Callable[..., str]) -> None:
-    known = [one.name for one in needs.options]
+def _check_options(configuration: Mapping[str, Any], needs: Needs, refuse: Callable[..., NoReturn]) -> None:
+    known, varied = {one.name: one for one in needs.options}, _levels_by_name(configuration)
     given = {("options",): configuration.get("options", {})}
     given |= {("scales", name, "options"): one.get("options", {}) for name, one in configuration["scales"].items()}
-    for path, options in given.items():
-        for name, value in options.items():
-            key = ".".join((*path, name))
-            if name not in known:
-                raise ConfigurationError(
-                    f"{key}: {configuration['protocol']} has no such option; it has {', '.join(known) or 'none'}",
-                    where=where(*path, name),
-                    next_step=did_you_mean(name, known),
-                )
-            if not needs.option(name).takes(value):
-                raise ConfigurationError(
-                    f"{key}: expected {needs.option(name).expected}, found {value!r}", where=where(*path, name)
-                )
-    varied = _levels_by_name(configuration)
+    for path, name, value in [(path, *item) for path, options in given.items() for item in options.items()]:
+        key = ".".join((*path, name))
+        if name not in known:
+            what = f"{configuration['protocol']} has no such option; it has {', '.join(known) or 'none'}"
+            refuse(f"{key}: {what}", *path, name, next_step=did_you_mean(name, list(known)))
+        if not known[name].takes(value):
+            refuse(f"{key}: expected {known[name].expected}, found {value!r}", *path, name)
     for one in needs.options:
         if one.default is REQUIRED and one.name not in given["options",] and not (one.varies and one.name in varied):
-            raise ConfigurationError(
-                f"options.{one.name}: this option is missing: {one.meaning}", where=where("options")
-            )
+            refuse(f"options.{one.name}: this option is missing: {one.meaning}", "options")
         for path, level in varied.get(one.name, ()) if one.varies else ():
             if not one.takes(level):
-                raise ConfigurationError(
-                    f"{'.'.join(map(str, path))}: expected {one.expected}, found {level!r}", where=where(*path)
-                )
+                refuse(f"{'.'.join(map(str, path))}: expected {one.expected}, found {level!r}", *path)
 
 
-def _check_factors(configuration: Mapping[str, Any], needs: Needs, where: Callable[..., str]) -> None:
-    known, varied = needs.levels(), _levels_by_name(configuration)
+def _check_factors(configuration: Mapping[str, Any], needs: Needs, refuse: Callable[..., NoReturn]) -> None:
+    protocol, known, varied = configuration["protocol"], needs.levels(), _levels_by_name(configuration)
     for name, found in varied.items():
         if name not in known:
             path = found[0][0]
-            raise ConfigurationError(
-                f"{'.'.join(map(str, path))}: {configuration['protocol']} does not use this factor; "
-                f"it uses {', '.join(known)}",
-                where=where(*path),
-                next_step=did_you_mean(name, known),
-            )
+            what = f"{protocol} does not use this factor; it uses {', '.join(known)}"
+            refuse(f"{'.'.join(map(str, path))}: {what}", *path, next_step=did_you_mean(name, known))
     for one in needs.factors:
-        variants = configuration["variants"]
-        if one.required and one.name not in configuration["factors"]:
-            lacks = [each["name"] for each in variants if one.name not in each.get("levels", {})]
-            if lacks:
-                raise ConfigurationError(
-                    f"{configuration['protocol']} needs the factor `{one.name}`: {one.meaning}",
-                    where=where("factors"),
-                    next_step=f"add the factor, or set its level in each variant; it is missing in: {', '.join(lacks)}",
-                )
+        lacks = [each["name"] for each in configuration["variants"] if one.name not in each.get("levels", {})]
+        if one.required and one.name not in configuration["factors"] and lacks:
+            advice = f"add the factor, or set its level in each variant; it is missing in: {', '.join(lacks)}"
+            refuse(f"{protocol} needs the factor `{one.name}`: {one.meaning}", "factors", next_step=advice)
         for path, level in varied.get(one.name, ()):
             if one.words and level not in one.words:
-                raise ConfigurationError(
-                    f"{'.'.join(map(str, path))}: {level!r} is not one of {', '.join(map(str, one.words))}",
-                    where=where(*path),
-                    next_step=did_you_mean(str(level), [str(word) for word in one.words]),
-                )
+                words = [str(word) for word in one.words]
+                what = f"{level!r} is not one of {', '.join(words)}"
+                refuse(f"{'.'.join(map(str, path))}: {what}", *path, next_step=did_you_mean(str(level), words))
 
 
 def _levels_by_name(configuration: Mapping[str, Any]) -> dict[str, list[tuple[tuple[str | int, ...], Any]]]:

@@ -54,6 +54,17 @@ def cell_bytes(last: PilotRound, io_size_bytes: int, io_threads: int, sizing: Si
     return whole_operations(wanted, io_size_bytes, io_threads, sizing)
 
 
+def longer_bytes(piloted: int, before: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
+    """Return how much a cell transfers after it was too short with `before`; `piloted` is what a new pilot says.
+
+    The pilot may run on a busier machine than the cell. So the size is never less than the target time at the rate of
+    the cell that was too short: otherwise the same set could be void again and again. Growth is bounded, because the
+    rate of a cell that ended within one tick of its tool's clock is unknown.
+    """
+    growth = min(MOST_GROWTH, sizing.target_seconds / max(before.seconds, 0.004))
+    return max(piloted, whole_operations(before.bytes * growth, io_size_bytes, io_threads, sizing))
+
+
 def whole_operations(wanted_bytes: float, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
     """Round bytes up to the same number of operations for every thread, and to no fewer than the minimum."""
     operations = max(sizing.minimum_operations, math.ceil(wanted_bytes / io_size_bytes))

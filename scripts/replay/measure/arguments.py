@@ -7,8 +7,7 @@ from replay.design.design import SCALES
 
 _DESCRIPTION = """\
 Measure a cluster. It first prints what it will do: cells, hours, bytes. Finished work is never repeated: interrupt it
-at
-any time, and run it again to continue. At the end it derives the tables and prints the verdicts on the claims."""
+at any time, and run it again to continue. At the end it derives the tables and prints the verdicts on the claims."""
 
 
 def _add_arguments(parser: Parser) -> None:

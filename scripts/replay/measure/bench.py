@@ -43,6 +43,7 @@ def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
 @contextlib.contextmanager
 def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterator[Bench]:
     """Yield a Bench that holds the cluster's slot. Raises RefusedError when another measurement holds it."""
+    site.primary.programs.check()
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(MonitorSession(site.primary))
         fsid = session.fsid()

@@ -69,7 +69,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         raise ConfigurationError(
             "this experiment, or what its site allows, was changed after the block was planned",
             where=config_directory() / "experiments" / f"{design.name}.yaml",
-            next_step="run measure again: it plans anew, and keeps every set that is finished",
+            next_step="run measure again: it plans again, and keeps every finished set",
         )
     raw = raw_directory(plan.data_set, design.name)
     progress.doing(f"{design.title_of_block(options.block)}: looking for what an interrupted run has left")

@@ -1,4 +1,4 @@
-"""Drops caches before a cell where that harms nobody: on clusters that Replay started."""
+"""Drops caches before a cell, but only on clusters that Replay started, where it harms nobody."""
 
 from __future__ import annotations
 

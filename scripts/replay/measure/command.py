@@ -102,10 +102,12 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
     if not measured:
         return status
     print(f"\nraw output: {shown(folder)}")
-    steps = {"derive": "deriving"} | ({"claims": "judging the claims"} if claims_path().exists() else {})
-    for module, doing in steps.items():
+    steps = [("derive", "deriving", ())]
+    if claims_path().exists():
+        steps.append(("claims", "judging the claims", ("--measured",)))
+    for module, doing, more in steps:
         try:
-            failed = _module(module, data_set, measured)
+            failed = _module(module, data_set, measured, more)
         except KeyboardInterrupt:
             failed = INTERRUPTED
         if failed:
@@ -124,11 +126,11 @@ def _to_present(data_set: str, folder: Path) -> str:
     return command or f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
 
 
-def _module(name: str, data_set: str, experiments: list[str]) -> int:
+def _module(name: str, data_set: str, experiments: list[str], more: Iterable[str] = ()) -> int:
     """Run a Replay command that needs no cluster and reports its own errors. Return its exit status."""
     sys.stdout.flush()
     chosen = [word for one in experiments for word in ("--experiment", one)]
-    return subprocess.run([sys.executable, "-m", "replay", name, "--data", data_set, *chosen]).returncode
+    return subprocess.run([sys.executable, "-m", "replay", name, "--data", data_set, *chosen, *more]).returncode
 
 
 def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock]) -> None:

@@ -27,10 +27,10 @@ from replay.design.registration import claims_to_register, registered_throughout
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
-from replay.measure.procedure import Procedure, expected_bytes
+from replay.measure.procedure import Procedure
 from replay.owned.images import remove_owned_leftovers
 from replay.raw.evidence import Attempt, BlockWriter, record_design
-from replay.raw.provenance import git_state, host
+from replay.raw.provenance import host, measuring_code
 from replay.raw.record import Measured, Wait
 from replay.raw.seal import seal
 from replay.samplers import limiter
@@ -99,19 +99,19 @@ class BlockRunner:
             raise ReplayError(
                 f"{len(void)} set(s) stayed void after {MOST_ATTEMPTS} attempts: {', '.join(void)}",
                 where=f"{self.design.name}, block {self.block}",
-                next_step="the reasons stand in each attempt.json; mend the cause and run measure again",
+                next_step="each attempt.json gives the reasons; fix the cause, then run measure again",
             )
         self._write_receipt(plan, len(todo))
         return seal(self.raw, self.block, plan)
 
     def _close(self) -> None:
-        """Remove what the block created; an image whose creation was cut short stands in the ledger only."""
+        """Remove what the block created; an image whose creation was cut short is only in the ledger."""
         self.progress.doing("removing what the block made")
         self.protocol.close_block()
         remove_owned_leftovers(self.bench)
 
     def _lacks(self, one: CellSet) -> bool:
-        """Tell whether the set needs measuring: no attempt is valid for exactly these cells."""
+        """Return whether the set needs measuring, because no attempt is valid for exactly these cells."""
         wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
         return not self.writer.is_measured(one.point, wanted)
 
@@ -127,10 +127,10 @@ class BlockRunner:
         return [(index, one) for index, one in rest if one.cells and self._lacks(one)]
 
     def _measure_set(self, index: int, one: CellSet) -> bool:
-        """Run a set until an attempt is valid, three times at the most; return whether one was."""
+        """Run a set until an attempt is valid, at most three times; return whether one was."""
         for _ in range(MOST_ATTEMPTS):
             what = f"{self.design.name}, block {self.block}, set {one.point}"
-            expected, added = expected_bytes(self.protocol, one)
+            expected, added = self.protocol.expected_bytes(one)
             self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
             number = self.writer.next_attempt(one.point)
             cells = order_of_cells(one, self.seed, number)
@@ -246,7 +246,7 @@ class BlockRunner:
                 None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
             ),
             "versions": self._versions,
-            **git_state(),
+            **measuring_code(),
             "host": host(),
             "health": health,
             "load": measured.load,
@@ -279,7 +279,7 @@ class BlockRunner:
                 "skipped": [vars(one) for one in self.protocol.unavailable],
                 "claims": registered_throughout([self._claims, *self.writer.registered()]),
                 "host": host(),
-                **git_state(),
+                **measuring_code(),
                 "started_at": self._started_at,
                 "ended_at": utc_now(),
                 "costs_seconds": self.bench.costs.summary(),

@@ -42,7 +42,7 @@ class Tally:
         record = json.loads(line)
         amount = record["bytes_to_media"]
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount < float("inf"):
-            raise ValueError(f"{amount!r} is no number of bytes")
+            raise ValueError(f"{amount!r} is not a number of bytes")
         if record["event"] == "charge":
             if record["id"] in self.charges:
                 raise ValueError(f"{record['id']} is charged twice")

@@ -10,14 +10,13 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from replay.base.errors import RefusedError, ReplayError
-from replay.base.invocation import replay_command
+from replay.base.errors import RefusedError
 from replay.cluster.capabilities import require
 from replay.cluster.cluster import CephCommandError
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
 from replay.owned.pools import DEFAULT_PG_NUM, await_clean, failure_domain, set_pool
-from replay.owned.removal import Remover
+from replay.owned.remove_all import remove_all
 
 #: A manager knows of new placement groups after seconds; only then does "all of them are clean" include them.
 SEEN_WITHIN_SECONDS = 30.0
@@ -113,16 +112,8 @@ def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int
     Raises ReplayError naming one that could not be removed.
     """
     with bench.costs.measure("prepare"):
-        remover = Remover(bench.site, bench.session.cluster, bench.session, bench.ledger, None, bench.say)
-        outcomes = [remover.remove(one) for one in bench.ledger.owned() if one.kind == "pool" and chosen(one)]
-    left = [one for one in outcomes if one is not None and one.status == "left"]
-    if left:
-        raise ReplayError(
-            f"{len(left)} pool(s) could not be removed: {left[0].why}",
-            where=left[0].entry.pool,
-            next_step=f"they are still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
-        )
-    return len(outcomes)
+        entries = [one for one in bench.ledger.owned() if one.kind == "pool" and chosen(one)]
+        return remove_all(bench, entries, "pool(s) could not be removed", lambda entry: entry.pool)
 
 
 def remove_leftover_pools(bench: OpenSite) -> int:

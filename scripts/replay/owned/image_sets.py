@@ -1,4 +1,4 @@
-"""Several images per variant for one block: as many as the largest of its cells takes."""
+"""Several images per variant for one block: as many as its largest cell needs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def create_images(
     *,
     create: Callable[[str, Image, str], BlockImage] | None = None,
 ) -> None:
-    """Create and fill what is missing in `images` (by the variant's image name) of what `levels[factor]` asks for.
+    """Create and fill the images that `levels[factor]` asks for and that `images` (by the variants' image name) lacks.
 
-    Each is in `images` as soon as it is whole. `create` (name, image, name of the variant's images) makes one otherwise
-    than `create_image` does. Raises CephCommandError when a command fails; what was created by then is in the ledger.
+    Each is added as soon as it is complete. `create` (name, image, name of the variant's images) replaces
+    `create_image`. Raises CephCommandError if a command fails; everything created by then is in the ledger.
     """
     wanted: dict[str, tuple[Image, int]] = {}
     for cell in (cell for one in sets for cell in one.cells):

@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
 from replay.design.design import Image
 from replay.design.media import Write
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
 from replay.owned.removal import Outcome, Remover
+from replay.owned.remove_all import refuse_left
 
 #: `rbd` writes this many bytes a second at the very least while it fills; slower is an error, not a wait for ever.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
@@ -50,7 +49,7 @@ def create_image(
     `fill_with` writes other contents than `fill_image` does. `pool` is another pool than the site's, for all of the
     image. The journal goes to `journal_pool`, else to the site's
     journal pool where it names one, else to the image's pool.
-    Raises CephCommandError when a command fails; what was created by then stands in the ledger.
+    Raises CephCommandError if a command fails; everything created by then is in the ledger.
     """
     pools = bench.site.pools
     own_pool, cluster = pool is not None, bench.primary_cluster
@@ -114,17 +113,12 @@ def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_sec
     Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `replay clean` takes them up.
     """
     wanted = {made.entry_id for made in images}
-    left = [one for one in _remove(bench, lambda entry: entry.id in wanted, patience_seconds) if one.status == "left"]
-    if left:
-        raise ReplayError(
-            f"{len(left)} image(s) could not be removed: {left[0].why}",
-            where=left[0].entry.spec,
-            next_step=f"they are still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
-        )
+    outcomes = _remove(bench, lambda entry: entry.id in wanted, patience_seconds)
+    refuse_left(bench.site, outcomes, "image(s) could not be removed", lambda entry: entry.spec)
 
 
 def remove_owned_leftovers(bench: OpenSite) -> int:
-    """Remove the images that an earlier run on this site left behind: only what is in the ledger and is what it says.
+    """Remove the images that an earlier run on this site left behind: only those in the ledger whose ids match.
 
     Returns how many were removed; says which could not be.
     """

@@ -35,34 +35,21 @@ MKFS_OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 _FOLDER = re.compile(r"replay-[0-9a-f]{8}-mount")
 _IMAGE = re.compile(r"replay-[0-9a-f]{8}-[A-Za-z0-9-]+")
-#: What `rbd map` prints, what that means and what to do: the first that matches counts.
-_MAP_ERRORS = (
-    (
-        re.compile(r"failed to load rbd kernel module|modinfo: .*rbd|Module rbd not found"),
-        "this machine's kernel has no rbd module",
-        "measure on a machine whose kernel has one",
-    ),
-    (
-        re.compile(r"feature set mismatch|unsupported features|image uses unsupported"),
-        "the image has features that this kernel's client does not support",
-        "list more features in options.disable_features",
-    ),
-    (
-        re.compile(r"ms_mode|[Uu]nknown .*option|invalid .*option"),
-        "this kernel's client does not support one of the mapping options",
-        "change options.map_options: kernels before 5.11 know no ms_mode",
-    ),
-    (
-        re.compile(r"\(110\)|[Tt]imed out"),
-        "the kernel's client got no answer from the monitors",
-        "see what it said: dmesg | tail",
-    ),
-    (
-        re.compile(r"\(1\)|\(13\)|not permitted|[Pp]ermission denied"),
-        "mapping is not permitted",
-        "run as root, with a user of the cluster that may use the pool",
-    ),
-)
+#: What a failed `rbd map` means and what to do, by what it prints: the first pattern that matches counts.
+_MAP_ERRORS: Mapping[str, tuple[str, str]] = {
+    "failed to load rbd kernel module|modinfo: .*rbd|Module rbd not found":
+        ("this machine's kernel has no rbd module", "measure on a machine whose kernel has one"),
+    "feature set mismatch|unsupported features|image uses unsupported":
+        ("the image has features that this kernel's client does not support",
+         "list more features in options.disable_features"),
+    "ms_mode|[Uu]nknown .*option|invalid .*option":
+        ("this kernel's client does not support one of the mapping options",
+         "change options.map_options: kernels before 5.11 know no ms_mode"),
+    r"\(110\)|[Tt]imed out":
+        ("the kernel's client got no answer from the monitors", "see what it said: dmesg | tail"),
+    r"\(1\)|\(13\)|not permitted|[Pp]ermission denied":
+        ("mapping is not permitted", "run as root, with a user of the cluster that may use the pool"),
+}  # fmt: skip
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -86,15 +73,15 @@ def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subpro
 
 
 def map_arguments(spec: str, options: str = "") -> list[str]:
-    """Return the arguments of `rbd` that map an image; `options` are the kernel client's, parted by commas."""
+    """Return the arguments of `rbd` that map an image; `options` are the kernel client's, separated by commas."""
     return ["map", spec, *(["--options", options] if options else [])]
 
 
 def map_error(printed: str) -> tuple[str, str]:
     """Return what a failed `rbd map` means and what to do next, from what it printed."""
-    for pattern, what, next_step in _MAP_ERRORS:
-        if pattern.search(printed):
-            return what, next_step
+    for pattern, meaning in _MAP_ERRORS.items():
+        if re.search(pattern, printed):
+            return meaning
     said = [line for line in printed.strip().splitlines() if line.strip()]
     return f"rbd map failed: {said[-1].removeprefix('rbd: ') if said else 'silent'}", "see what it said: dmesg | tail"
 
@@ -102,7 +89,7 @@ def map_error(printed: str) -> tuple[str, str]:
 def mapped_devices(text: str) -> dict[str, str]:
     """Return the devices by `pool[/namespace]/name`, from the JSON of `rbd device list`; snapshots are left out.
 
-    Raises ReplayError where it is no such list.
+    Raises ReplayError if it is not such a list.
     """
     try:
         listed: Any = json.loads(text)
@@ -135,9 +122,9 @@ def map_image(bench: OpenSite, made: BlockImage, options: str = "") -> Path:
 
 
 def unmap(cluster: Cluster, spec: str) -> bool:
-    """Unmap an image of Replay's; tell whether it was mapped. Raises CephCommandError while it is in use."""
+    """Unmap one of Replay's images; return whether it was mapped. Raises CephCommandError while it is in use."""
     if not _IMAGE.fullmatch(spec.rpartition("/")[2]):
-        raise ReplayError(f"{spec} is no image that Replay makes")
+        raise ReplayError(f"{spec} is not an image of Replay")
     if not RBD_BUS.exists():
         return False
     device = mapped_devices(cluster.run("rbd", "device", "list", "--format", "json").stdout or "[]").get(spec)
@@ -150,7 +137,7 @@ def unmap(cluster: Cluster, spec: str) -> bool:
 def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_program) -> Path:
     """Make a file system on a device that was mapped for this, mount it, and return the mount point.
 
-    Raises RefusedError without root, ReplayError when a program fails; the mount point then stands in the ledger.
+    Raises RefusedError without root, and ReplayError if a program fails; the mount point is then in the ledger.
     """
     require(bench.site, "host_root", bench.session.fsid())
     run(mkfs_argv(device, file_system), timeout_seconds=MKFS_TIMEOUT_SECONDS)
@@ -171,20 +158,20 @@ def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_pro
 
 
 def mkfs_argv(device: Path, file_system: str) -> list[str]:
-    """Return the argv that makes a file system. Raises ReplayError for one that is not known here."""
+    """Return the argv that makes a file system. Raises ReplayError for an unknown file system."""
     if file_system not in MKFS_OPTIONS:
         raise ReplayError(f"no file system {file_system!r}", next_step=f"use one of {', '.join(MKFS_OPTIONS)}")
     return [f"mkfs.{file_system}", *MKFS_OPTIONS[file_system], str(device)]
 
 
 def unmount(mount_point: str, *, run: Run = run_program, mounts: Path = MOUNTS) -> bool:
-    """Unmount and remove a mount point of Replay's; tell whether it was there.
+    """Unmount and remove one of Replay's mount points; return whether it was there.
 
     Raises ReplayError while it is in use.
     """
     folder = Path(mount_point)
     if not _FOLDER.fullmatch(folder.name):
-        raise ReplayError(f"{folder} is no mount point that Replay makes")
+        raise ReplayError(f"{folder} is not a mount point of Replay")
     mounted = any(line.split()[1] == _escaped(folder) for line in mounts.read_text(encoding="utf-8").splitlines())
     if mounted:
         run(["umount", str(folder)])

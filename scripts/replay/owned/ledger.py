@@ -27,7 +27,7 @@ from replay.base.synced_log import SyncedLog
 
 KINDS = (
     *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file"),
-    # Settings: removing one sets back what was.
+    # Settings: removing one restores the earlier value.
     *("config", "crush_weight", "primary_affinity", "device_class", "io_cap"),
     # This machine's, not the cluster's.
     *("kernel_mapping", "kernel_mount"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from replay.base.costs import Costs
+from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
@@ -49,3 +50,8 @@ class OpenSite:
     def primary_cluster(self) -> Cluster:
         """The cluster to be measured."""
         return self.session.cluster
+
+    @property
+    def programs(self) -> Programs:
+        """The programs of this site's clients: the host's, or those of a release."""
+        return self.primary_cluster.programs

@@ -7,16 +7,16 @@ change, so a setting that was changed several times is restored to that value.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
 from replay.cluster.capabilities import require
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
-from replay.owned.removal import Remover
+from replay.owned.remove_all import remove_all
 from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
 
 #: The ledger's kinds that are settings: removing such an entry sets the setting back.
@@ -35,7 +35,7 @@ class Osd:
 
 
 class OsdSettings:
-    """Changes settings of one bench's cluster. Every method reads what is so before it changes it."""
+    """Changes settings of one bench's cluster. Every method reads the current value before it changes it."""
 
     def __init__(self, bench: OpenSite) -> None:
         self.bench = bench
@@ -57,7 +57,7 @@ class OsdSettings:
         return sorted(found, key=lambda one: one.number)
 
     def set_weight(self, osd: Osd, weight: float) -> bool:
-        """Set an OSD's CRUSH weight; tell whether it had to be changed. Raises RefusedError on a foreign cluster."""
+        """Set an OSD's CRUSH weight; return whether it had to change. Raises RefusedError on a foreign cluster."""
         # Ceph keeps weights in 16.16 fixed point.
         if math.isclose(osd.weight, weight, abs_tol=2**-16):
             return False
@@ -66,7 +66,7 @@ class OsdSettings:
         return True
 
     def set_affinity(self, osd: Osd, affinity: float) -> bool:
-        """Set how far an OSD may be primary, from 0 to 1; tell whether it had to be changed."""
+        """Set an OSD's primary affinity, from 0 to 1; return whether it had to change."""
         if math.isclose(osd.primary_affinity, affinity, abs_tol=2**-15):
             return False
         command = {"prefix": "osd primary-affinity", "id": osd.number, "weight": affinity}
@@ -74,7 +74,7 @@ class OsdSettings:
         return True
 
     def set_config(self, who: str, name: str, value: str) -> bool:
-        """Set an option of a daemon or a kind of daemons (`osd.2`, `osd`); tell whether it had to be changed."""
+        """Set an option of a daemon or a kind of daemons (`osd.2`, `osd`); return whether it had to change."""
         before = self._configured(who, name)
         if before == value:
             return False
@@ -83,11 +83,11 @@ class OsdSettings:
         return True
 
     def set_device_class(self, osd: Osd, name: str) -> bool:
-        """Set an OSD's device class; tell whether it had to be changed. Raises RefusedError on a foreign cluster."""
+        """Set an OSD's device class; return whether it had to change. Raises RefusedError on a foreign cluster."""
         if osd.device_class == name:
             return False
         details = {"before": osd.device_class}
-        # Ceph sets no class where there is one.
+        # Ceph does not replace an existing class.
         self._change(
             "crush", "device_class", osd.name, details, {"prefix": "osd crush rm-device-class", "ids": [osd.name]}
         )
@@ -119,18 +119,18 @@ class OsdSettings:
         return self._restore(lambda one: one.kind == "io_cap")
 
     def restore_config(self, who: str, name: str) -> bool:
-        """Set an option back to what it was before this run; tell whether there was anything to set back."""
+        """Set an option back to its value before this run; return whether there was anything to set back."""
         return self._restore(lambda one: one.kind == "config" and one.name == name and one.details["who"] == who) > 0
 
     def restore(self) -> int:
-        """Set back all that this site's ledger holds, newest first; return how many settings.
+        """Set back every setting in this site's ledger, newest first; return how many there were.
 
         Raises ReplayError naming one that could not be: it stays in the ledger, and `replay clean` takes it up.
         """
         return self._restore(lambda one: True)
 
     def _configured(self, who: str, name: str) -> str | None:
-        """Return the value that stands in the monitors' configuration for exactly `who`, None where there is none."""
+        """Return the value for exactly `who` in the monitors' configuration, None if there is none."""
         rows = self.bench.session.command({"prefix": "config dump"})
         return next(
             (row["value"] for row in rows if (row["section"], row["name"], row["mask"]) == (who, name, "")), None
@@ -152,18 +152,10 @@ class OsdSettings:
     def _owned(self) -> list[Entry]:
         return [one for one in self.bench.ledger.owned() if one.kind in SETTINGS and one.site == self.bench.site.name]
 
-    def _restore(self, chosen) -> int:
-        bench = self.bench
-        remover = Remover(bench.site, bench.session.cluster, bench.session, bench.ledger, None, bench.say)
-        outcomes = [remover.remove(one) for one in reversed(self._owned()) if chosen(one)]
-        left = [one for one in outcomes if one is not None and one.status == "left"]
-        if left:
-            raise ReplayError(
-                f"{len(left)} setting(s) could not be restored: {left[0].why}",
-                where=f"{left[0].entry.kind} {left[0].entry.name}",
-                next_step=f"they are still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
-            )
-        return len(outcomes)
+    def _restore(self, chosen: Callable[[Entry], bool]) -> int:
+        entries = [one for one in reversed(self._owned()) if chosen(one)]
+        what = "setting(s) could not be restored"
+        return remove_all(self.bench, entries, what, lambda entry: f"{entry.kind} {entry.name}")
 
 
 def class_command(osd: str, name: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def remove_file(entry: Entry) -> tuple[str, str]:
     except OSError as error:
         return "left", str(error.strerror)
     if not stat.S_ISREG(found.st_mode) or not _OWN_NAME.fullmatch(path.name):
-        return "left", "it is no file of Replay's"
+        return "left", "it is not a file of Replay"
     if entry.facts and (found.st_dev, found.st_ino) != (entry.facts["device"], entry.facts["inode"]):
         return "left", "it is another file than the one Replay made"
     try:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.capabilities import missing, require
+from replay.cluster.capabilities import missing
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.owned.kernel_client import unmap, unmount
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.owned_files import remove_file
+from replay.owned.set_back import SET_BACK
 from replay.sandbox.io_caps import release
 
 NOT_FOUND = 2
@@ -62,10 +63,7 @@ class Remover:
             "pool": self._pool,
             "snapshot": self._snapshot,
             "mirror_snapshot_schedule": self._schedule,
-            "config": self._config,
-            "crush_weight": self._crush_weight,
-            "primary_affinity": self._primary_affinity,
-            "device_class": self._device_class,
+            **dict.fromkeys(SET_BACK, self._setting),
             "io_cap": lambda one: Outcome(one, _gone(release(**one.details))),
             "kernel_mapping": lambda one: Outcome(one, _gone(unmap(self.cluster, one.spec))),
             "kernel_mount": lambda one: Outcome(one, _gone(unmount(one.details["folder"]))),
@@ -207,6 +205,9 @@ class Remover:
             return Outcome(entry, "removed" if done.returncode == 0 else "absent")
         return Outcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
 
+    def _setting(self, entry: Entry) -> Outcome:
+        return Outcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry)))
+
     def _schedule(self, entry: Entry) -> Outcome:
         where = ["--pool", entry.pool, *(["--namespace", entry.namespace] if entry.namespace else [])]
         where += ["--image", entry.name] if entry.name else []
@@ -245,7 +246,7 @@ class Remover:
         return Outcome(entry, "removed")
 
     def _find_pool(self, entry: Entry) -> dict[str, Any] | None:
-        """Return the pool by its id, whatever its name is now; one never confirmed by the name it was made under."""
+        """Return the pool by its id, even if it was renamed; a pool without a confirmed id by its original name."""
         pools = self.session.command({"prefix": "osd pool ls", "detail": "detail"})
         if "id" in entry.facts:
             return next((pool for pool in pools if pool["pool_id"] == entry.facts["id"]), None)
@@ -258,44 +259,9 @@ class Remover:
         if profile := entry.details.get("erasure_code_profile"):
             self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
 
-    def _config(self, entry: Entry) -> Outcome:
-        require(self.site, "osd_config", self.session.fsid())
-        who, before = entry.details["who"], entry.details.get("before")
-        if before is None:
-            self.session.command({"prefix": "config rm", "who": who, "name": entry.name})
-        else:
-            self.session.command({"prefix": "config set", "who": who, "name": entry.name, "value": str(before)})
-        return Outcome(entry, "removed")
-
-    def _crush_weight(self, entry: Entry) -> Outcome:
-        return self._of_osd(entry, {"prefix": "osd crush reweight", "name": entry.name})
-
-    def _primary_affinity(self, entry: Entry) -> Outcome:
-        return self._of_osd(entry, {"prefix": "osd primary-affinity", "id": int(entry.name.removeprefix("osd."))})
-
-    def _of_osd(self, entry: Entry, command: dict[str, Any]) -> Outcome:
-        """Set an OSD's weight or affinity back to what it was; one that is gone has neither."""
-        require(self.site, "crush", self.session.fsid())
-        nodes = self.session.command({"prefix": "osd tree"})["nodes"]
-        if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
-            return Outcome(entry, "absent")
-        self.session.command({**command, "weight": float(entry.details["before"])})
-        return Outcome(entry, "removed")
-
-    def _device_class(self, entry: Entry) -> Outcome:
-        """Give an OSD the class back that it had, or none; one that is gone has none."""
-        require(self.site, "crush", self.session.fsid())
-        nodes = self.session.command({"prefix": "osd tree"})["nodes"]
-        if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
-            return Outcome(entry, "absent")
-        self.session.command({"prefix": "osd crush rm-device-class", "ids": [entry.name]})
-        if before := entry.details.get("before"):
-            self.session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
-        return Outcome(entry, "removed")
-
 
 def _unless_gone(ask: Callable[[], Any]) -> Any:
-    """Return what a command of Ceph returns, None where what it is about is not there (any more)."""
+    """Return what a command of Ceph returns, None if the thing does not exist (any more)."""
     try:
         return ask()
     except CephCommandError as error:

@@ -1,7 +1,7 @@
 """Charges what a run writes to its account, before it is written, and keeps it below the site's ceiling.
 
-What is known beforehand is charged as it is. A set is charged with what it will write as far as anybody can tell, and
-settled with what it wrote; a void cell, or one that did not end, keeps the larger of the two.
+Known amounts are charged as they are. A set is charged with an estimate of what it will write, and settled with
+what it wrote. A void or unfinished cell keeps the larger of the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Copies:
-    """How often a pool's bytes reach media, as the monitors say it; each pool is asked about once."""
+    """How many times each pool writes a byte to media, by the monitors. Asks about each pool once."""
 
     def __init__(self, site: Site, session: MonitorSession) -> None:
         self._site = site
@@ -31,7 +31,7 @@ class Copies:
         self._known: dict[str, float] = {}
 
     def media_bytes(self, write: Write) -> float:
-        """Return what a write comes to on media: every copy, and every copy of what goes through a journal."""
+        """Return the bytes that a write causes on media: all copies, and all copies of what goes through a journal."""
         if write.copies is not None:
             return write.bytes * write.copies
         pools = self._site.pools
@@ -54,7 +54,7 @@ class Copies:
             profile = self._get(pool, "erasure_code_profile")["erasure_code_profile"]
         except CephCommandError as error:
             if error.exit_status_of_tool in (errno.EACCES, errno.EINVAL, errno.ENOENT):
-                return 1  # only an erasure-coded pool has one; without it the account errs towards too much
+                return 1  # only an erasure-coded pool has a profile; without one, the account errs on the high side
             raise
         return int(self._session.command({"prefix": "osd erasure-code-profile get", "name": profile})["k"])
 
@@ -63,7 +63,7 @@ class Copies:
 
 
 class Spending:
-    """What one process spends of its run's account. `limit` is the site's ceiling in bytes to media, None for none."""
+    """What one process charges to its run's account. `limit` is the site's ceiling in bytes to media, or None."""
 
     def __init__(
         self, account: Account, media_bytes: Callable[[Write], float], *, limit: float | None = None, site: str = ""
@@ -75,26 +75,26 @@ class Spending:
         self._open: Reservation | None = None
 
     def total(self) -> float:
-        """Return what the run has written to media by its account."""
+        """Return the bytes that the run has written to media, by its account."""
         return self.account.total()
 
     def most_written(self, cell_id: str) -> float | None:
-        """Return the most that a cell of this id has written to media so far, None where none was finished."""
+        """Return the most that a cell with this id has written to media so far, None if none has finished."""
         return self.account.most_written(cell_id)
 
     def charge(self, what: str, write: Write) -> None:
-        """Charge what is about to be written. Raises RefusedError where the ceiling is too low for it."""
+        """Charge an upcoming write. Raises RefusedError if it would exceed the ceiling."""
         self._add(what, self.media_bytes(write), refusable=True)
 
     def record(self, write: Write) -> None:
-        """Charge what was written and could not be known before: too much of it stops what comes next."""
+        """Charge a write whose amount was unknown in advance. If it exceeds the ceiling, the next charge is refused."""
         self._add("written", self.media_bytes(write), refusable=False)
 
     @contextmanager
     def reserve(self, what: str, expected: Mapping[str, float]) -> Iterator[Reservation]:
-        """Charge a set with what its cells will write to media, by their ids; settle it with what they wrote.
+        """Charge a set with what its cells will write to media, by their ids. Settle it with what they wrote.
 
-        Raises RefusedError where the ceiling is too low for it. It stays charged where the set does not end.
+        Raises RefusedError if it would exceed the ceiling. The charge stays if the set does not end.
         """
         reservation = self._open = Reservation(self, what, dict(expected))
         try:
@@ -111,7 +111,7 @@ class Spending:
             self.charge_media(what, amount, refusable=refusable)
 
     def charge_media(self, what: str, amount: float, *, refusable: bool) -> str:
-        """Charge bytes to media and return the charge's id; where `refusable`, raise RefusedError over the ceiling."""
+        """Charge bytes to media and return the charge's id. If `refusable`, raise RefusedError above the ceiling."""
         return self.account.charge(what, amount, allow=lambda total: self._allow(what, total, amount, refusable))
 
     def _allow(self, what: str, total: float, amount: float, refusable: bool) -> None:
@@ -127,7 +127,7 @@ class Spending:
 
 
 class Reservation:
-    """A set that is under way: what is charged for it, and what its cells wrote so far."""
+    """A running set: what is charged for it, and what its cells have written so far."""
 
     def __init__(self, spending: Spending, what: str, expected: dict[str, float]) -> None:
         self._spending = spending
@@ -142,12 +142,12 @@ class Reservation:
         self.written: dict[str, float] = {}
 
     def begin(self, cell_id: str) -> None:
-        """Begin a cell. Raises RefusedError where the cells before it wrote so much that it has no room any more."""
+        """Begin a cell. Raises RefusedError if earlier cells wrote so much that it would exceed the ceiling."""
         self._cell, self._of_cell = cell_id, 0.0
         self.top_up(refusable=True)
 
     def end(self, *, void: bool) -> None:
-        """End the cell: it wrote what it told of; one that is void at least what was expected of it."""
+        """End the cell with what it reported. A void cell counts at least what was expected of it."""
         assert self._cell is not None, "begin comes first"
         expected = self._left.pop(self._cell)
         self.written[self._cell] = max(self._of_cell, expected) if void else self._of_cell
@@ -155,11 +155,11 @@ class Reservation:
 
     @property
     def total(self) -> float:
-        """What the cells that have ended wrote, and what was written between them (a pilot that sizes one anew)."""
+        """What finished cells wrote, and what was written between cells (a pilot that resizes one)."""
         return sum(self.written.values()) + self._between
 
     def add(self, amount: float, *, refusable: bool) -> None:
-        """Take up what the cell writes, or is about to write where that can be refused."""
+        """Add what the cell wrote, or what it is about to write if that can be refused."""
         if self._cell is None:
             self._between += amount
         else:
@@ -167,9 +167,9 @@ class Reservation:
         self.top_up(refusable=refusable)
 
     def top_up(self, *, refusable: bool) -> None:
-        """Charge what is needed beyond what is charged: for what was written, for this cell, and for those to come.
+        """Charge what is needed in addition: for what was written, for this cell, and for later cells.
 
-        What can be refused only: the cells to come have to ask again where those before them took their room.
+        Later cells must ask again if earlier ones used up their share of the ceiling.
         """
         left = dict(self._left)
         of_cell = 0.0 if self._cell is None else max(self._of_cell, left.pop(self._cell))

@@ -14,7 +14,7 @@ def check_client_hosts(site: Site, findings: Findings) -> None:
     others = [host for host in site.client_hosts if host not in LOCAL_HOSTS]
     if not others or missing(["client_hosts"], site):
         return
-    here = versions_here()
+    here = versions_here(site.primary.programs)
     for host in others:
         try:
             check_versions(here, {host: ask_versions(host)})

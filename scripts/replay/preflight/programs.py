@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from replay.base.programs import Programs
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.cluster.site import Site
 from replay.design.procedures import needs_of, protocol_names
@@ -41,17 +41,17 @@ def programs_of(experiments: Iterable[Mapping[str, Any]], site: Site) -> dict[st
 
 def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, findings: Findings) -> None:
     """Check that the programs of the experiments are installed, and fio's engine for rbd."""
-    wanted = programs_of(experiments, site)
+    wanted, programs = programs_of(experiments, site), site.primary.programs
     for program, names in sorted(wanted.items()):
-        if shutil.which(program) is None:
+        if programs.find(program) is None:
             level = "refused" if program in _ALWAYS else "warning"
             text = f"{program} is not installed" + (f"; needed by {', '.join(names)}" if names else "")
             findings.add("tools", level, text, commands=[f"apt-get install {_PACKAGES.get(program, 'ceph-common')}"])
-    if "fio" in wanted and shutil.which("fio") and not _fio_has_rbd():
+    if "fio" in wanted and programs.find("fio") and not _fio_has_rbd(programs):
         findings.add("tools", "warning", "this fio has no rbd engine: experiments that use it will fail")
     findings.add("tools", "ok", f"checked: {', '.join(sorted(wanted))}")
 
 
-def _fio_has_rbd() -> bool:
-    done = subprocess.run(["fio", "--enghelp=rbd"], capture_output=True, timeout=10, check=False)
+def _fio_has_rbd(programs: Programs) -> bool:
+    done = subprocess.run(programs.command(["fio", "--enghelp=rbd"]), capture_output=True, timeout=30, check=False)
     return done.returncode == 0

@@ -1,7 +1,7 @@
-"""What one client write becomes: a fixed number of operations, with every daemon's counters read before and after.
+"""What becomes of one client write: a fixed number of operations, with every daemon's counters read before and after.
 
-The closing reading is taken when nothing of the cell is under way any more: replay and copies have ended, snapshots are
-trimmed, and the OSDs have written what they had put off.
+The closing reading is taken when everything that the cell caused is finished: replay and copies have ended, snapshots
+are trimmed, and the OSDs have done their deferred writes.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.mirroring import take_mirror_snapshot, wait_until_copied
 from replay.design.design import Cell, CellSet
 from replay.design.needs import WHOLE, Option
 from replay.measure.guard import Guard
-from replay.measure.procedure import Watch
+from replay.measure.parts import Look, Watch
 from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.single_tool import SingleTool
-from replay.procedures.watches.mirror import Mirror, MirrorCells, MirrorWatch
+from replay.procedures.watches.mirror import Mirror
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
 
-#: OSDs are quiet when between two readings, this far apart, all of them did fewer copies and writes of data than that.
-#: Daemons that nobody uses still do some: heartbeats of watches, the mirror daemon's status.
+#: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings.
+#: Even unused daemons do some: heartbeats of watches, the mirror daemon's status.
 QUIET_SECONDS = 1.0
 QUIET_OPERATIONS = 10
 QUIET_WITHIN_SECONDS = 120.0
@@ -38,21 +37,21 @@ _WRITES = (
 
 
 class Counted(OneTool):
-    """A tool that does `options.operations`, or as many as `options.bytes_at_most` allows: a count needs no pilot."""
+    """A tool that does `options.operations`, or as many as `options.bytes_at_most` allows. A count needs no pilot."""
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
-        """Know the size of every cell beforehand."""
+        """Compute the cell's size; every cell is sized in advance."""
         size, option = int(cell.levels["io_size_bytes"]), self.procedure.option
         operations = max(1, min(int(option("operations")), int(option("bytes_at_most")) // size))
         self.io_total_bytes[cell.cell_id] = operations * size
         return True
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Nothing: how often a cell writes is given, and no pilot would change it."""
+        """Do nothing: the number of writes is given, and a pilot would not change it."""
 
 
 class Ledger(Watch):
-    """The counters of every daemon, from before a cell until all is at rest that it set in motion."""
+    """Every daemon's counters, from before a cell until everything that it set in motion has come to rest."""
 
     def begin(self) -> None:
         """Set up the sampler."""
@@ -60,7 +59,7 @@ class Ledger(Watch):
         self.opening: Reading | None = None
 
     def open(self) -> None:
-        """Wait: what filling the images left behind must not be counted for the first cell."""
+        """Wait, so that the first cell does not count what filling the images left behind."""
         self.await_quiet()
 
     def started(self, cell: Cell) -> None:
@@ -68,12 +67,12 @@ class Ledger(Watch):
         self.opening = self.daemons.read()
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait for all that the cell set in motion; then take the closing reading."""
+        """Wait for everything that the cell set in motion; then take the closing reading."""
         waits: list[Wait] = []
         guard = Guard(self.bench)
         while True:
             quiet, closing = self.await_quiet()
-            # Trimming of a snapshot begins a moment after its removal: look again until there was none.
+            # A snapshot's trimming begins a moment after its removal, so look again until there is none.
             trimmed = list(guard.settle())
             waits += [quiet, *trimmed]
             if not trimmed:
@@ -85,7 +84,7 @@ class Ledger(Watch):
         return waits
 
     def await_quiet(self) -> tuple[Wait, Reading]:
-        """Wait until the OSDs rest; return the wait and the last reading."""
+        """Wait until the OSDs are quiet; return the wait and the last reading."""
         started = time.monotonic()
         with self.bench.costs.measure("wait"):
             last = self.daemons.read()
@@ -100,7 +99,7 @@ class Ledger(Watch):
 
 
 def writes_in(sample: dict[str, Any]) -> int:
-    """Return how many copies and writes of data the OSDs of all clusters did, from `DaemonSampler.between`."""
+    """Return how many copies and writes of data all clusters' OSDs did, from `DaemonSampler.between`."""
     return sum(
         int(daemon.get(stage, {}).get(counter, 0))
         for cluster in (PRIMARY, SECONDARY)
@@ -110,44 +109,29 @@ def writes_in(sample: dict[str, Any]) -> int:
 
 
 class OneSnapshot(Mirror):
-    """Mirroring around cells that are counted: of a snapshot-mirrored image, one snapshot when the writes are done.
+    """Mirroring around counted cells: a snapshot-mirrored image gets one snapshot when the writes are done.
 
-    At an interval their number would depend on how fast the cell was. The first write to an object after the snapshot
-    of the cell before still pays for the copy that a snapshot keeps.
+    At an interval, their number would depend on how fast the cell was. The first write to an object after the previous
+    cell's snapshot still pays for the copy that the snapshot keeps.
     """
 
-    def cells_of_block(self) -> MirrorCells:
-        """Return what makes the watch of each cell."""
-        return OneSnapshotCells(self.bench, None)
+    def look_of(self, cell: Cell) -> Look | None:
+        """Take none while the cell runs."""
+        return None
 
-
-class OneSnapshotCells(MirrorCells):
-    """Makes a watch for each counted cell."""
-
-    def watch(self, made, *, is_write: bool) -> MirrorWatch:
-        """Return the watch of one cell on that image."""
-        return OneSnapshotWatch(self, made, is_write=is_write)
-
-
-class OneSnapshotWatch(MirrorWatch):
-    """What mirroring does during and after one counted cell."""
-
-    def __init__(self, cells: MirrorCells, made, *, is_write: bool) -> None:
-        super().__init__(cells, made, is_write=is_write)
-        self.while_running = None
-
-    def finish(self, measured: Measured) -> None:
-        """Take the snapshot; `restore` waits for its copy."""
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Take the snapshot; `settle` waits for its copy."""
         if self.mode != "snapshot":
             return
         started = time.monotonic()
-        with self.cells.bench.costs.measure("wait"):
-            self.snapshots.append(take_mirror_snapshot(self.cells.bench.primary_cluster, self.made.spec))
+        with self.bench.costs.measure("wait"):
+            self.taken = self.copies.take_snapshot(self.made)
         measured.waits.append(Wait("mirror_snapshot_taken", time.monotonic() - started, "ended"))
-        measured.facts["snapshots_taken"] = len(self.snapshots)
+        measured.facts["snapshots_taken"] = 1
 
-    def _await_snapshot(self) -> Wait:
-        return wait_until_copied(self.cells._copied(self.made), self.snapshots[-1])
+    def await_last_snapshot(self) -> Wait:
+        """Wait for the copy of the cell's one snapshot."""
+        return self.copies.wait_for(self.made, self.taken)
 
 
 class Amplification(SingleTool):
@@ -169,7 +153,7 @@ class Amplification(SingleTool):
     pilot_share = 0.0
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Make the images as `single_tool` does; no pilots. Raises ReplayError where no OSD tells its counters."""
+        """Create the images, without pilots. Raises ReplayError if no OSD returns its counters."""
         _, ledger = self.watches
         if not (reading := ledger.daemons.read()).osds():
             why = "; ".join(reading.unanswered) or "there is none"

@@ -1,6 +1,6 @@
-"""What the disk under the OSDs and the network give without Ceph: the ceilings that other experiments stay below.
+"""What the disk under the OSDs and the network can do without Ceph: the upper bounds of other experiments.
 
-The disk is a file of Replay's own in the file system that holds a sandbox's OSDs. The network is loopback, or lies
+The disk is a file of Replay's in the file system that holds a sandbox's OSDs. The network is loopback, or the one
 between a site's client hosts.
 """
 
@@ -13,7 +13,8 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.procedure import Driver, Look, Procedure, throughput
+from replay.measure.parts import Driver, Look
+from replay.measure.procedure import Procedure, throughput
 from replay.procedures.drivers.fio_process import FioProcess
 from replay.procedures.drivers.network import TwoEnds
 from replay.procedures.drivers.options import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE
@@ -29,11 +30,11 @@ class ByResource(Driver):
     drivers: Mapping[str, Driver] = {MEDIA: FioProcess(), NETWORK: TwoEnds(iperf3.TOOL)}
 
     def begin(self) -> None:
-        """Bind each of them."""
+        """Bind the drivers to the block."""
         self.drivers = {resource: driver.bound_to(self.procedure) for resource, driver in self.drivers.items()}
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what the network lacks; the file says what the disk does."""
+        """Return what the network lacks; the target reports what the disk lacks."""
         return self.drivers[NETWORK].lacking(site)
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
@@ -77,7 +78,7 @@ class Baseline(Procedure):
     read_after = ("failed",)
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return the tool's options: nothing is measured that needs a ramp."""
+        """Return the tool's options. No ramp is needed."""
         return {**self.design.options, "ramp_seconds": 0}
 
     def headline(self, metrics: Mapping[str, float]) -> str:
@@ -85,7 +86,7 @@ class Baseline(Procedure):
         return throughput(metrics)
 
     def check(self) -> None:
-        """Refuse a network with an io_type, and media without."""
+        """Refuse a network variant with an io_type, and a media variant without one."""
         for cell in (cell for one in self.design.sets for cell in one.cells):
             if (cell.levels["resource"] == MEDIA) != ("io_type" in cell.levels):
                 self.refuse(f"{cell.variant.name}: only media have an io_type")

@@ -37,7 +37,7 @@ class DeviceClass(SingleTool):
         return {"pool": pool.name, "journal_pool": journal.name}
 
     def check(self) -> None:
-        """Refuse labels that hide the cap, and variants that contradict themselves."""
+        """Refuse labels that hide the cap, and contradictory variants."""
         check_labels(self)
         owners = {one.name: one for one in self.design.variants}
         for one in self.design.variants:

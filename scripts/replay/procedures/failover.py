@@ -1,4 +1,4 @@
-"""Fail-over of a mirrored image to the second cluster: one trial a cell, on an image of its own."""
+"""Fail-over of a mirrored image to the second cluster: one trial per cell, on its own image."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from replay.base.errors import ReplayError
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.measure.procedure import Driver, Look, Procedure, Target, is_journaled
+from replay.measure.parts import Driver, Look, Target, is_journaled
+from replay.measure.procedure import Procedure
 from replay.owned.images import BlockImage, create_image
 from replay.owned.open_site import OpenSite
 from replay.procedures.drivers.trial.client import BLOCK_BYTES
 from replay.procedures.drivers.trial.pair import MirroredPair
 from replay.procedures.drivers.trial.trial import Trial, TrialPlan, client_argv, client_spec
-from replay.procedures.watches.mirror import MirrorCells
+from replay.procedures.watches.mirror import Copies, snapshot_interval
 from replay.raw.record import Measured, Wait
 from replay.tools import Result
 from replay.tools.running.background import Background
@@ -31,11 +32,11 @@ SIMULATED_LOSS = (
 
 
 class FreshPair(Target):
-    """An image with known contents and its copy, for each cell; removed from both clusters after it."""
+    """For each cell, an image with known contents and its copy. Both are removed after the cell."""
 
     def begin(self) -> None:
-        """Have no pair yet."""
-        self.mirror = MirrorCells(self.bench, self.design.configuration.get("snapshot_interval_seconds"))
+        """Start without a pair."""
+        self.copies = Copies(self.bench)
         self.pairs: list[MirroredPair] = []
         self.content_seed = 0
 
@@ -45,12 +46,12 @@ class FreshPair(Target):
         self.content_seed = random.SystemRandom().getrandbits(31)
 
         def fill(bench: OpenSite, made: BlockImage) -> None:
-            # Known here before the contents are: an interruption from now on removes it.
+            # Remembered before it is filled, so an interruption from now on removes it.
             self.pairs.append(MirroredPair(self.bench, made))
             self._fill(cell, made)
 
         create_image(self.bench, f"{cell.variant.name}-{cell.levels['kind']}", cell.variant.image, fill_with=fill)
-        self.mirror.await_first_copy(self.pairs[-1].made)
+        self.copies.await_first(self.pairs[-1].made)
         self.pairs[-1].own_copy()
         return []
 
@@ -60,7 +61,7 @@ class FreshPair(Target):
         return []
 
     def close(self) -> None:
-        """Remove what an interrupted trial left, on both clusters."""
+        """Remove what an interrupted trial left on both clusters."""
         while self.pairs:
             self.pairs[-1].remove()
             self.pairs.pop()
@@ -73,7 +74,12 @@ class FreshPair(Target):
         )
         options = dict(cell.variant.client_options)
         spec = client_spec(self.bench.primary_cluster, made, options, seed=self.content_seed)
-        filling = Background(client_argv("fill", spec), slot=self.bench.slot, ready_within_seconds=patience)
+        filling = Background(
+            client_argv("fill", spec),
+            programs=self.bench.programs,
+            slot=self.bench.slot,
+            ready_within_seconds=patience,
+        )
         try:
             if filling.end(patience) != 0:
                 raise ReplayError(f"the image could not be filled: {filling.complaint()}", where=made.spec)
@@ -82,20 +88,20 @@ class FreshPair(Target):
 
 
 class FailoverTrial(Driver):
-    """Runs a trial on the cell's pair. A step that does not end as it must makes the cell void."""
+    """Runs a trial on the cell's pair. The cell is void if a step does not end as it must."""
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
         """Run the trial; its own log is the output."""
         target, option = self.procedure.target, self.procedure.option
-        interval = target.mirror.snapshot_interval_seconds
+        interval = snapshot_interval(self.design) if cell.variant.image.mirroring == "snapshot" else None
         plan = TrialPlan(
             kind=str(cell.levels["kind"]),
             seed=target.content_seed,
-            # The end of writing falls on any moment between two snapshots, or two looks at the journal.
+            # Writing ends at a random moment between two snapshots, or two looks at the journal.
             write_seconds=option("write_seconds") + option("write_spread_seconds") * random.Random(seed).random(),
             writes_per_second=float(option("writes_per_second", cell)),
             client_options=dict(cell.variant.client_options),
-            snapshot_interval_seconds=interval if cell.variant.image.mirroring == "snapshot" else None,
+            snapshot_interval_seconds=interval,
         )
         trial = Trial(self.bench, target.pairs[-1], plan)
         started_at = utc_now()
@@ -147,20 +153,20 @@ class Failover(Procedure):
     writes_are_known = True
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return the fill of the trial's image, and its writes at the rate that is asked for, for as long as can be."""
+        """Return the fill of the trial's image, and its writes at the requested rate for the longest possible time."""
         seconds = self.option("write_seconds") + self.option("write_spread_seconds")
         written = BLOCK_BYTES * self.option("writes_per_second", cell) * seconds
         return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a trial without a snapshot where snapshots are mirrored."""
-        # One that the loss cut off may have been taken all the same: then the second cluster holds some of the writes.
+        """Void a trial without a snapshot if snapshots are mirrored."""
+        # A snapshot that the loss cut off may still have been taken. Then the second cluster holds some of the writes.
         without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
         if cell.variant.image.mirroring == "snapshot" and without:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return how long nobody could write, and what was lost."""
+        """Return how long nobody could write, and how much was lost."""
         return f"first write after {metrics['seconds_to_first_write']:.2f} s, {metrics['lost_seconds']:.2f} s lost"
 
 

@@ -1,4 +1,4 @@
-"""Several clients at once on journaled images whose journals lie in the data pool, or in a pool of their own."""
+"""Several clients at once on journaled images, whose journals are in the data pool or in a pool of their own."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ IN_DATA_POOL, OF_ITS_OWN = "data", "own"
 
 
 class JournaledImages(Images):
-    """Images, and a pool for the journals of some of them: the one that the site names, else one of the block's own.
+    """Images, and a pool for the journals of some of them: the one that the site names, else a new one for the block.
 
-    A pool that is made has as many copies as the data pool. A site's journal pool is used by no other variant.
+    A new pool has as many copies as the data pool. No other variant uses a site's journal pool.
     """
 
     def begin(self) -> None:
-        """Have no pool yet."""
+        """Start without a pool."""
         super().begin()
         self.journal_pool: str | None = None
         self.made: ExperimentPool | None = None
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Make the journals' pool where a variant of these sets needs one, then the images.
+        """Create the journals' pool if a variant of these sets needs one, then the images.
 
-        Where the site neither names a journal pool nor lets Replay make one, those variants are unavailable.
+        If the site neither names a journal pool nor lets Replay create one, those variants are unavailable.
         """
         variants = {cell.variant.name: cell.variant for one in sets for cell in one.cells}
         separate = [variant for variant in variants.values() if place(variant) == OF_ITS_OWN]
@@ -54,7 +54,7 @@ class JournaledImages(Images):
     def close(self) -> None:
         """Remove the images, and then the journals' pool, which holds objects until they are gone.
 
-        The pool of a creation that was cut short stands in the ledger only; it goes with the next run's leftovers.
+        If its creation was cut short, the pool is only in the ledger, and the next run removes it.
         """
         try:
             super().close()
@@ -64,7 +64,7 @@ class JournaledImages(Images):
                 remove_pool_entries(self.bench, lambda entry: entry.id == made.entry_id)
 
     def _spec(self) -> PoolSpec:
-        """Return a pool like the data pool: where journals lie is the only difference."""
+        """Return a pool like the data pool, so that only the place of the journals differs."""
         pools = self.bench.session.command({"prefix": "osd pool ls", "detail": "detail"})
         data = next(pool for pool in pools if pool["pool_name"] == self.bench.site.pools.data.name)
         return PoolSpec(replicas=data["size"], pg_num=data["pg_num"])
@@ -87,12 +87,12 @@ class JournalClients(MultiClient):
     target = JournaledImages(count="clients")
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
-        """Return the pool of the journals, also for variants whose journals lie in the data pool."""
+        """Return the pool of the journals, also for variants whose journals are in the data pool."""
         own, data = self.target.journal_pool, self.bench.site.pools.data.name
         return {"journal_pool": own if place(variant) == OF_ITS_OWN else data}
 
     def check(self) -> None:
-        """Refuse variants that contradict themselves."""
+        """Refuse contradictory variants."""
         places: dict[str, str] = {}
         for variant in self.design.variants:
             where = place(variant)
@@ -103,7 +103,7 @@ class JournalClients(MultiClient):
 
 
 def place(variant: Variant) -> str:
-    """Return where a variant's journals lie."""
+    """Return where a variant's journals are."""
     return str(variant.levels.get("journal_pool", IN_DATA_POOL))
 
 

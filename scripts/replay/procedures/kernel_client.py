@@ -1,6 +1,6 @@
 """An image as a disk of this machine's kernel: created, features disabled, mapped, mkfs, mounted, written; and undone.
 
-Beside it the same image by librbd, so that only the client and its file system differ.
+The same image through librbd is measured beside it, so only the client and its file system differ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from replay.procedures.drivers.fio_process import FioProcess
 from replay.procedures.drivers.options import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS
 from replay.procedures.targets.mount import KERNEL, LIBRBD, Mount, is_of_kernel
 
-#: fio's engine for a file: many requests in flight, past the page cache.
+#: fio's engine for a file: many requests in flight, without the page cache.
 FILE_ENGINE = "libaio"
 
 
@@ -49,14 +49,14 @@ class KernelClient(Procedure):
     driver = FioProcess()
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return fio's options: both clients work on as many bytes."""
+        """Return fio's options. Both clients use the same number of bytes."""
         options = dict(self.design.options)
         if is_of_kernel(cell.variant):
             return {**options, "engine": FILE_ENGINE}
         return {**options, "fio_options": {"size": self.option("file_size_bytes")}}
 
     def check(self) -> None:
-        """Refuse what kernels do not know, and a file that leaves no room."""
+        """Refuse what kernels do not support, and a file that leaves no room."""
         if self.bench.site.ceilings.rate_bytes_per_second is not None:
             where = f"config/sites/{self.bench.site.name}.yaml, ceilings.rate_bytes_per_second"
             raise ConfigurationError("the kernel's client cannot be held to the site's rate", where=where)

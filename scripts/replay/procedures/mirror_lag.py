@@ -1,4 +1,4 @@
-"""How far a copy is behind under a steady load: a writer at a fixed rate, and the replica's position all the while."""
+"""How far a copy lags under a steady load: a writer at a fixed rate, and the replica's position over time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.procedures.targets.images import FreshImage
+from replay.procedures.watches.mirror import snapshot_interval
 from replay.procedures.watches.mirror_position import MirrorPosition
 from replay.procedures.watches.replica import Replica, check_modes
-from replay.procedures.watches.snapshots_taken import SnapshotsTaken
+from replay.procedures.watches.snapshots import SnapshotsTaken
 from replay.raw.record import Measured
 from replay.tools import Result
 
@@ -22,7 +23,7 @@ MODE = Factor("mode", "how the variant's image is mirrored", words=("journal", "
 
 
 class MirrorLag(Procedure):
-    """Writes to one mirrored image at `levels["writes_per_second"]` and follows its replica until that is level."""
+    """Writes to one mirrored image at `levels["writes_per_second"]`, and follows its replica until it is level."""
 
     needs = Needs(
         tools=("mirror-lag",),
@@ -43,7 +44,7 @@ class MirrorLag(Procedure):
     writes_are_known = True
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return fio's options: at the cell's rate, each operation logged by itself, without a ramp."""
+        """Return fio's options: at the cell's rate, with every operation logged, without a ramp."""
         return {
             **self.design.options,
             "ramp_seconds": 0,
@@ -51,22 +52,21 @@ class MirrorLag(Procedure):
         }
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return the fill of the cell's image, and its writes at the rate that is asked for."""
+        """Return the fill of the cell's image, and its writes at the requested rate."""
         size, rate = int(cell.levels["io_size_bytes"]), float(cell.levels["writes_per_second"])
         written = self.target.write_of(cell, size * rate * self.design.sizing.target_seconds)
         return [Write(cell.variant.image.size_bytes, adds=True), written]
 
     def interval_of(self, cell: Cell) -> float | None:
         """Return how often mirror snapshots are taken in a cell."""
-        interval = self.design.configuration.get("snapshot_interval_seconds") or 1.0
-        return interval if cell.levels["mode"] == "snapshot" else None
+        return snapshot_interval(self.design) if cell.levels["mode"] == "snapshot" else None
 
     def first_seconds(self, cell: Cell) -> float | None:
-        """Return when the first one is due: after an interval."""
+        """Return None: the first snapshot is due after one interval."""
         return None
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a cell that met no snapshot while it should have met some."""
+        """Void a cell that should have met snapshots and did not."""
         if measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the writer wrote")
 

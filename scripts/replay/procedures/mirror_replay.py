@@ -1,22 +1,23 @@
-"""How fast the mirror daemon catches up: replay is stopped, images are written to, replay is started and timed."""
+"""How fast the mirror daemon catches up: stop replay, write to images, start replay and time it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from replay.base.clock import utc_now
-from replay.cluster.mirroring import ReplayCounters, copied_snapshots, wait_until_copied
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import Factor, Needs
-from replay.measure.procedure import Driver, Look, Procedure
+from replay.measure.parts import Driver, Look
+from replay.measure.procedure import Procedure
 from replay.owned.images import BlockImage
 from replay.procedures.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.procedures.drivers.logged_writer import keep_log, lacking_flat_pool
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.procedures.drivers.steps import StepLog
-from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.procedures.mirror_lag import MODE
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.catch_up import (
@@ -28,18 +29,17 @@ from replay.procedures.watches.catch_up import (
     snapshots_level,
     wait_until_level,
 )
-from replay.procedures.watches.mirror import Mirror
+from replay.procedures.watches.mirror import Copies, FirstCopies
 from replay.procedures.watches.replica import check_modes, lacking_mirror_daemon, ordered_snapshot
 from replay.raw.record import Measured, Wait
 from replay.raw.samples import SampleTable
 from replay.samplers.mirror import MirrorSampler
-from replay.tools.base import connection
 
-#: The slowest client there may be, before its time is up: 1 MiB/s.
+#: A client slower than 1 MiB/s exceeds its time.
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20
-#: Journal counters move with each entry; a snapshot's only when it is whole on the other side.
+#: A journal's counters move with each entry, a snapshot's only when it is complete on the other side.
 STALL_SECONDS = {"journal": 60.0, "snapshot": 600.0}
-#: Level is what rests: a journal may have more to come. What is read meanwhile shows that nothing did.
+#: Level means at rest, because more of a journal may follow. The readings meanwhile show that nothing did.
 QUIET_SECONDS = 1.0
 READ_EVERY_SECONDS = {"journal": 0.25, "snapshot": 0.1}
 #: A copy is complete in its header a moment before or after the daemon counts it.
@@ -50,15 +50,15 @@ class CatchUp(Driver):
     """Stops replay of a cell's images, overwrites each once, starts replay, and watches until it is level."""
 
     def begin(self) -> None:
-        """Have stopped nothing yet."""
+        """Start with nothing stopped."""
         self.stopped: list[str] = []
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what is missing where fio cannot write, or replay cannot be stopped and watched."""
+        """Return what is missing if fio cannot write, or if replay cannot be stopped and watched."""
         return lacking_flat_pool(site) | lacking_mirror_daemon(site)
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Stop, write, take a snapshot where snapshots are mirrored, start, and watch until all is replayed."""
+        """Stop, write, take a snapshot if snapshots are mirrored, start, and watch until everything is replayed."""
         mode, images = str(cell.levels["mode"]), self.procedure.target.of(cell)
         log = self._log(images)
         with self.bench.costs.measure("prepare"):
@@ -80,7 +80,7 @@ class CatchUp(Driver):
         return [self._once(cell)]
 
     def rest(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Start what is still stopped after a void cell, and wait until the daemon rests."""
+        """Start replay that is still stopped after a void cell, and wait until the daemon rests."""
         waited = self._start_stopped()
         if measured.invalid is None and not waited:
             return []
@@ -93,14 +93,18 @@ class CatchUp(Driver):
         return [Wait("replay_resumed", rest.seconds, "rests")]
 
     def close(self) -> None:
-        """Let the daemon replay again what it was told to stop."""
+        """Let the daemon replay again every image that it was told to stop."""
         self._start_stopped()
 
     @property
-    def daemon(self):
-        """The mirror daemon. Raises ReplayError where the site does not name its admin socket."""
-        [mirror] = self.procedure.watches
-        return mirror.cells.require_daemon()
+    def daemon(self) -> MirrorDaemon:
+        """The mirror daemon. Raises ReplayError if the site does not name its admin socket."""
+        return self.copies.require_daemon()
+
+    @property
+    def copies(self) -> Copies:
+        """The images' copies on the second cluster."""
+        return self.procedure.watches[0].copies
 
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
@@ -109,23 +113,24 @@ class CatchUp(Driver):
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
-        return StepLog({**client_values(self.bench), **specs}, self.bench.slot, also_hidden=tuple(specs))
+        values = {**client_values(self.bench), **specs}
+        return StepLog(values, self.bench.slot, programs=self.bench.programs, also_hidden=tuple(specs))
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
         daemon = self.daemon
         await_state(daemon, [made.name for made in images], REPLAYING)
         for number, made in enumerate(images, start=1):
             started = log.now()
-            # Before it is told: an interruption from now on starts it again.
+            # Remembered before it is told, so an interruption from now on starts it again.
             self.stopped.append(made.name)
             daemon.stop(made.name)
             log.add("stop", started, log.now() - started, image=ENTITY.format(number))
         await_state(daemon, [made.name for made in images], STOPPED)
 
     def _write(self, cell: Cell, images: Sequence[BlockImage], seed: int, log: StepLog) -> Measured:
-        """Overwrite each image once, in random order, all of them at the same time."""
+        """Overwrite each image once, in random order, all at the same time."""
         size = cell.variant.image.size_bytes
-        # fio's map of blocks that are done makes a random job over a whole image write each of them once.
+        # fio's map of finished blocks makes a random job over a whole image write each block once.
         once = {"time_based": 0, "runtime": 0}
         text = jobs_text(cell.levels, {**self.design.options, "ramp_seconds": 0, "fio_options": once}, len(images))
         started = log.now()
@@ -145,7 +150,7 @@ class CatchUp(Driver):
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
         """Take one mirror snapshot of each image; return their ids by entity."""
-        rbd = ["rbd", *connection({"keyring": self.bench.primary_cluster.keyring is not None})]
+        rbd = rbd_template(self.bench.primary_cluster)
         return {
             ENTITY.format(number): ordered_snapshot(log, rbd, f"{{image_{number}}}", image=ENTITY.format(number))
             for number in range(1, len(images) + 1)
@@ -160,7 +165,7 @@ class CatchUp(Driver):
         snapshots: Mapping[str, int],
         log: StepLog,
     ) -> None:
-        """Start replay of all images and read the daemon's counters until it is level: this is what is measured."""
+        """Start replay of all images and read the daemon's counters until it is level. This is the measurement."""
         daemon, table = self.daemon, SampleTable()
         names = {ENTITY.format(number): made.name for number, made in enumerate(images, start=1)}
         sampler = MirrorSampler(daemon, names, table, log.now)
@@ -195,25 +200,19 @@ class CatchUp(Driver):
     def _await_complete(
         self, measured: Measured, images: Sequence[BlockImage], snapshots: Mapping[str, int]
     ) -> list[Wait]:
-        """Ask the second cluster itself whether it holds the snapshots that the daemon counts."""
-        secondary, waits = self.bench.site.secondary, []
+        """Ask the second cluster whether it holds the snapshots that the daemon counts."""
         with self.bench.costs.measure("wait"):
-            for made, wanted in zip(images, snapshots.values(), strict=True):
-                spec = f"{self.bench.site.second_site.pool}/{made.name}"
-                waits.append(
-                    wait_until_copied(
-                        lambda spec=spec: copied_snapshots(secondary, spec),
-                        wanted,
-                        timeout_seconds=COMPLETE_WITHIN_SECONDS,
-                    )
-                )
+            waits = [
+                self.copies.wait_for(made, wanted, timeout_seconds=COMPLETE_WITHIN_SECONDS)
+                for made, wanted in zip(images, snapshots.values(), strict=True)
+            ]
         if any(wait.outcome != "copied" for wait in waits):
             what = "the daemon counts a snapshot that is not complete on the second cluster"
             measured.invalid = ("replay_did_not_advance", what)
         return waits
 
     def _start_stopped(self) -> bool:
-        """Start what this process has stopped; tell whether there was anything."""
+        """Start what this process has stopped; return whether there was anything."""
         names = list(self.stopped)
         for name in names:
             resume(self.daemon, name)
@@ -221,18 +220,8 @@ class CatchUp(Driver):
         return bool(names)
 
 
-class Replay(Mirror):
-    """Mirroring around the cells: the driver knows what they leave behind."""
-
-    def started(self, cell: Cell) -> None:
-        """Read nothing: the driver does."""
-
-    def look_of(self, cell: Cell) -> Look | None:
-        """Do nothing while fio writes: nothing is replayed."""
-        return None
-
-    def judged(self, cell: Cell, measured: Measured, result: object) -> None:
-        """Nothing: what was replayed is the measurement."""
+class Replay(FirstCopies):
+    """Mirroring around the cells. The driver knows what they leave behind."""
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Let the driver bring the daemon to rest."""
@@ -240,7 +229,7 @@ class Replay(Mirror):
 
 
 class MirrorReplay(Procedure):
-    """Overwrites `levels["images"]` images once while the daemon does not replay them, and times how it catches up."""
+    """Overwrites `levels["images"]` images once while the daemon does not replay them, and times its catch-up."""
 
     needs = Needs(
         tools=("mirror-replay",),
@@ -255,7 +244,7 @@ class MirrorReplay(Procedure):
     writes_are_known = True
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate of catching up, and how long it took."""
+        """Return the rate of the catch-up, and how long it took."""
         rate = metrics["bytes_per_second"] / 1e6
         return f"{rate:,.1f} MB/s, level after {metrics['seconds_to_catch_up']:.1f} s"
 
@@ -265,7 +254,7 @@ class MirrorReplay(Procedure):
 
 
 def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounters]) -> dict[str, ReplayCounters]:
-    """Return what was counted since replay rested; a daemon that counts from 0 again says it by itself."""
+    """Return what was counted since replay rested. A daemon may also have started to count from 0 again."""
 
     def less(after: int, before: int) -> int:
         return after - before if after >= before else after

@@ -1,4 +1,4 @@
-"""Several clients at once, started together inside one cell by fio's own client/server mode."""
+"""Several clients at once, started together in one cell by fio's client/server mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from replay.procedures.targets.images import Images
 
 
 class MultiClient(Procedure):
-    """Runs `levels["clients"]` fio clients at once, each on an image of its own."""
+    """Runs `levels["clients"]` fio clients at once, each on its own image."""
 
     needs = Needs(
         tools=("fio",),

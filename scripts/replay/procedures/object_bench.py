@@ -1,6 +1,6 @@
-"""Objects of RADOS itself: `rados bench` in pools of a block's own, one per number of copies.
+"""RADOS objects: `rados bench` in the block's own pools, one for each number of copies.
 
-A cell writes objects, or reads what was written for it, by one instance of the tool or by several that start together.
+A cell writes objects, or reads what was written for it, with one instance of the tool or several that start together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from replay.design.design import Cell, CellSet, Skip
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.measure.caches import Caches
-from replay.measure.procedure import Procedure, throughput, writes
+from replay.measure.parts import writes
+from replay.measure.procedure import Procedure, throughput
 from replay.owned.experiment_pools import (
     ExperimentPool,
     PoolSizeRefusedError,
@@ -30,7 +31,7 @@ from replay.procedures.targets.pools import ObjectPools
 from replay.procedures.targets.rados_objects import Fill
 from replay.raw.record import Wait
 
-#: A fill has at least this many objects for each operation in flight: with fewer a pass has no middle.
+#: A fill has at least this many objects for each operation in flight. With fewer, a pass never runs at full depth.
 LEAST_OBJECTS_PER_THREAD = 2
 
 
@@ -38,14 +39,14 @@ class ReplicaPools(ObjectPools):
     """A pool for each number of copies, and the objects that reads find there."""
 
     def begin(self) -> None:
-        """Have no pools yet."""
+        """Start without pools."""
         super().begin()
         self.pools: dict[int, ExperimentPool] = {}
-        #: By object size: which numbers of copies are read, by how many instances, with how many operations in flight.
+        #: By object size: (copies, instances) of the reads, and their operations in flight.
         self.readers: dict[int, dict[tuple[int, int], int]] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Make the pools; where the monitors refuse one, its variants are unavailable."""
+        """Create the pools. If the monitors refuse one, its variants are unavailable."""
         cells = [cell for one in sets for cell in one.cells]
         for replicas in sorted({_replicas(cell) for cell in cells}):
             self.bench.say(f"pool with {replicas} {'copy' if replicas == 1 else 'copies'} of each object: create")
@@ -82,7 +83,7 @@ class ReplicaPools(ObjectPools):
         return waits
 
     def close(self) -> None:
-        """Remove the objects by run name, then the pools, and what a creation that was cut short left of one."""
+        """Remove the objects by run name, then the pools, also one whose creation was cut short."""
         self.pools.clear()
         with self.bench.costs.measure("prepare"):
             try:
@@ -96,7 +97,7 @@ class ReplicaPools(ObjectPools):
         return self._write(_replicas(cell), size_bytes)
 
     def unfilled(self, cell: Cell) -> list[Write]:
-        """Return the objects that a cell will read and that are not there yet."""
+        """Return the objects that a cell will read and that do not exist yet."""
         pool, names = self.pool_of(cell), self.run_names(cell)
         return [
             self._write(_replicas(cell), fill.bytes)
@@ -114,7 +115,7 @@ class ReplicaPools(ObjectPools):
         return [_run_name(kind, instance, instances) for instance in range(1, instances + 1)]
 
     def objects_each(self, size_bytes: int, replicas: int, instances: int) -> int:
-        """Return how many objects of a size each of some instances reads: all of them together as many as one alone."""
+        """Return how many objects of a size each instance reads. All together read as many as a single one would."""
         most = self.procedure.option("fill_most_bytes") // size_bytes
         most = min(self.procedure.option("fill_most_objects"), most)
         threads = max(self.procedure.option("threads"), self.readers[size_bytes][replicas, instances])
@@ -133,7 +134,7 @@ class ReplicaPools(ObjectPools):
         ]
 
     def _fill(self, fill: Fill) -> bool:
-        """Write a fill's objects unless they are there; tell whether they had to be written."""
+        """Write a fill's objects unless they exist; return whether they had to be written."""
         if self.objects.holds(fill):
             return False
         copies = next(one.spec.replicas for one in self.pools.values() if one.name == fill.pool)
@@ -145,10 +146,10 @@ class ReplicaPools(ObjectPools):
 
 
 class Instances(RadosRounds):
-    """Several instances at once. A further pass must not find what the one before left in memory."""
+    """Several instances at once. A further pass must not find the previous one's data in memory."""
 
     def begin(self) -> None:
-        """Know how caches are dropped."""
+        """Prepare to drop caches."""
         self.caches = Caches(self.bench)
 
     def between_passes(self) -> list[Wait]:
@@ -156,7 +157,7 @@ class Instances(RadosRounds):
         return self.caches.before_cell()[1]
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
-        """Return how many instances ran how often, and what they found to read."""
+        """Return the number of instances and passes, and of objects to read."""
         found: dict[str, Any] = {
             "replicas": _replicas(cell),
             "instances": _instances(cell),

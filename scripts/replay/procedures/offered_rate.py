@@ -1,9 +1,9 @@
-"""Latency against offered rate: clients that ask for a share of the peak, at random moments, whatever the answers take.
+"""Latency by offered rate: clients request a share of the peak at random moments, however slow the answers are.
 
-The peak is the rate of a closed loop, found in the same block, for each variant and workload. Requests then come as a
-Poisson process at a share of it, so that a slow answer does not hold the next request back (coordinated omission).
-fio counts latency from the moment it issues a request: what waits because `rate_io_depth` are in flight is not counted,
-and shows as a share of the offered rate that was not met.
+The peak is a closed loop's rate in the same block, for each variant and workload. Requests then arrive as a Poisson
+process at a share of it, so a slow answer does not hold the next request back (coordinated omission).
+fio measures latency from the moment it issues a request. Waiting because `rate_io_depth` are in flight is not included,
+and shows as a part of the offered rate that was not met.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from replay.raw.record import Measured
 from replay.tools.fio import rw_of
 
 READ_SHARE_OF_MIX = 50
-#: In the account, in place of a cell's id.
+#: Replaces a cell's id in the account.
 PEAK = "peak"
 
 
 class PacedClients(FioClients):
-    """fio clients whose peaks are found first. `finding_peak` is true while they run as a closed loop."""
+    """fio clients whose peak is found first. `finding_peak` is true while they run as a closed loop."""
 
     def begin(self) -> None:
-        """Know no peak yet."""
+        """Start without peaks."""
         super().begin()
         self.peaks: dict[str, float] = {}
         self.finding_peak = False
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Find the peak of each variant and workload; its output is kept as evidence.
+        """Find the peak of each variant and workload, and keep the output as evidence.
 
-        Raises ReplayError when a closed loop gives no rate: without a peak there is nothing to offer a share of.
+        Raises ReplayError if a closed loop gives no rate, because there is no share of an unknown peak.
         """
         leaders = {peak_key(cell): cell for one in sets for cell in one.cells}
         for number, (key, cell) in enumerate(leaders.items(), start=1):
@@ -49,7 +49,7 @@ class PacedClients(FioClients):
                 self.peaks[key] = self._find_peak(raw, cell)
 
     def rates(self, cell: Cell) -> dict[str, int]:
-        """Return what one client offers, in whole operations per second, by direction."""
+        """Return the rate that one client offers, in whole operations per second, by direction."""
         offered = self.peaks[peak_key(cell)] * float(cell.levels["offered_share"]) / int(cell.levels["clients"])
         workload = rw_of(cell.levels).removeprefix("rand")
         if workload in ("rw", "readwrite"):
@@ -94,7 +94,7 @@ class OfferedRate(FioProfile):
             *FIO_FACTORS,
         ),
         options=(
-            # No factor: at an offered rate the depth is what it comes to.
+            # Not a factor: at an offered rate, the depth is a result.
             replace(IO_DEPTH, varies=False, meaning="operations in flight of the closed loop, per client"),
             Option(
                 "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
@@ -103,7 +103,7 @@ class OfferedRate(FioProfile):
         ),
     )
     driver = PacedClients()
-    #: With its share of finding the peaks, which every block does.
+    #: Includes a share of finding the peaks, which every block does.
     overhead_seconds = 6.0
 
     def run(self, cell: Cell, seed: int) -> Measured:
@@ -117,7 +117,7 @@ class OfferedRate(FioProfile):
         return measured
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return fio's options: those of a closed loop, or with a rate and room for what waits."""
+        """Return fio's options: those of a closed loop, or a rate with room for waiting requests."""
         options = super().job_options(cell)
         if self.driver.finding_peak:
             return options
@@ -126,14 +126,14 @@ class OfferedRate(FioProfile):
         return {**options, "io_depth": self.option("rate_io_depth"), "fio_options": paced}
 
     def check(self) -> None:
-        """Refuse shares that are none."""
+        """Refuse invalid shares."""
         shares = [cell.levels["offered_share"] for one in self.design.sets for cell in one.cells]
         if any(not isinstance(share, int | float) or share <= 0 for share in shares):
             self.refuse("offered_rate needs the factor `offered_share`: shares of the peak above 0")
 
 
 def peak_key(cell: Cell) -> str:
-    """Return what cells of one peak share: the variant and all levels but the share that is offered."""
+    """Return the key of a cell's peak: the variant and all levels except the offered share."""
     levels = {name: level for name, level in cell.levels.items() if name != "offered_share"}
     return canonical_json([cell.variant.name, levels])
 

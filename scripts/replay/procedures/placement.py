@@ -1,6 +1,6 @@
-"""How weights, primary affinity and throttles of OSDs decide where data lie and how fast they are.
+"""How OSDs' weights, primary affinity and throttles affect where data is placed and how fast it is.
 
-All of it is set through the ledger, on clusters that Replay started only, and set back when the block ends.
+All of them are set through the ledger, only on clusters that Replay started, and restored when the block ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.procedure import Look, Procedure, writes
+from replay.measure.parts import Look, writes
+from replay.measure.procedure import Procedure
 from replay.owned.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.owned.osd_settings import Osd, OsdSettings
 from replay.procedures.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
@@ -30,31 +31,31 @@ from replay.tools import Result
 from replay.tools.logs.placement_entities import ROLES, last_osd
 
 _MODE, *_OTHERS = RADOS_FACTORS
-#: How often as heavy the last OSD is as each other one.
+#: The weight of the last OSD relative to each other one.
 WEIGHTS = {"equal": 1.0, "unequal": 2.0}
 SIZE_CAP, MESSAGE_CAP = "osd_client_message_size_cap", "osd_client_message_cap"
-#: The manager's balancer moves placement groups by itself, away from where weights and affinity put them.
+#: The manager's balancer moves placement groups away from where weights and affinity put them.
 BALANCER = ("mgr", "mgr/balancer/active")
 FILL, WRITE = "replay-fill", "replay-write"
-#: An OSD follows a changed option within this time, or does not at all.
+#: An OSD applies a changed option within this time, or not at all.
 OPTION_WITHIN_SECONDS = 10.0
 
 
 class PlacedPool(ObjectPools):
-    """One pool whose data move: the OSDs' weights, affinity and throttles are set as each cell's levels say."""
+    """One pool whose data move: each cell's levels set the OSDs' weights, affinity and throttles."""
 
     def begin(self) -> None:
-        """Have neither a pool nor changed settings yet."""
+        """Start without a pool and without changed settings."""
         super().begin()
         self.settings = OsdSettings(self.bench)
         self.pool: ExperimentPool | None = None
         self.filled = 0
         self.base_weight = 0.0
-        #: What the OSDs' throttles hold where no level says otherwise.
+        #: The OSDs' throttles unless a level says otherwise.
         self.usual: dict[str, int] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Make a pool, and write what reads will find."""
+        """Create a pool, and write the objects that reads need."""
         options = self.design.options
         osds = self.settings.osds()
         if len(osds) <= options["replicas"]:
@@ -84,7 +85,7 @@ class PlacedPool(ObjectPools):
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 
     def close(self) -> None:
-        """Set back every setting, then remove the pool with all that is in it; each also where the other fails."""
+        """Restore every setting, then remove the pool with its objects. Each is done even if the other fails."""
         try:
             with self.bench.costs.measure("prepare"):
                 self.settings.restore()
@@ -92,12 +93,12 @@ class PlacedPool(ObjectPools):
             self.pool = None
             remove_leftover_pools(self.bench)
             with self.bench.costs.measure("wait"):
-                # What follows would meet the moving back of data, and be refused.
+                # The next block would be refused while data move back.
                 if moving := await_calm(self.bench.session):
                     self.bench.say(f"the cluster is not calm yet: {moving}")
 
     def prepare(self, cell: Cell) -> list[Wait]:
-        """Set the cell's levels, and wait until data lie where these want them."""
+        """Apply the cell's levels, and wait until the data are placed accordingly."""
         with self.bench.costs.measure("prepare"):
             changed = self._set(cell)
         with self.bench.costs.measure("wait"):
@@ -108,7 +109,7 @@ class PlacedPool(ObjectPools):
         return [wait]
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove what a write cell wrote, and see that it is gone, and nothing else."""
+        """Remove what a writing cell wrote, and verify that it is gone, and nothing else."""
         waits = super().settle(cell, measured)
         if self.filled and any(wait.outcome == "pool_emptied" for wait in waits):
             raise ReplayError(
@@ -131,11 +132,11 @@ class PlacedPool(ObjectPools):
         return self.pool.name
 
     def run_names(self, cell: Cell) -> list[str]:
-        """Return the run name of what is written, or of what is there to be read."""
+        """Return the run name to write, or the one to read."""
         return [WRITE if writes(cell) else FILL]
 
     def _set(self, cell: Cell) -> list[str]:
-        """Bring the OSDs to the cell's levels; return what had to be changed."""
+        """Apply the cell's levels to the OSDs; return what had to change."""
         changed, osds = [], self.settings.osds()
         last = _last(osds)
         if "weights" in cell.levels:
@@ -152,7 +153,7 @@ class PlacedPool(ObjectPools):
         return changed
 
     def _option(self, who: str, name: str, level: Any, osds: list[int], throttle: str) -> list[str]:
-        """Set an option to a level, None being what it was; see that the OSDs' throttles follow."""
+        """Set an option to a level, or restore it for None; verify that the OSDs' throttles follow."""
         if level is None:
             changed = self.settings.restore_config(who, name)
         else:
@@ -172,10 +173,10 @@ class PlacedPool(ObjectPools):
 
 
 class PlacedRounds(RadosRounds):
-    """Reads where the data lie, then runs `rados bench`."""
+    """Reads the placement of the data, then runs `rados bench`."""
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Keep what Ceph says of the placement beside the tool's output."""
+        """Store what Ceph reports about the placement beside the tool's output."""
         with self.bench.costs.measure("prepare"):
             placement = placement_files(self.bench.session, self.procedure.target.pool_of(cell))
         measured = super().run(cell, seed, look=look)
@@ -183,7 +184,7 @@ class PlacedRounds(RadosRounds):
         return measured
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
-        """Return what is known of the pool."""
+        """Return facts about the pool."""
         return {"replicas": self.procedure.option("replicas"), "objects_in_pool": self.procedure.target.filled}
 
 
@@ -215,7 +216,7 @@ class Placement(Procedure):
     overhead_seconds = 9.5
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a cell of which the placement groups do not report every object."""
+        """Void a cell whose placement groups do not report every object."""
         if measured.invalid is None:
             known = sum(
                 value for kind, _, name, value in result.entities if (kind, name) == ("placement_group", "objects")
@@ -229,7 +230,7 @@ class Placement(Procedure):
         return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {metrics['last_osd_primaries']:.0f} primaries"
 
     def check(self) -> None:
-        """Refuse affinities that there are not."""
+        """Refuse impossible affinities."""
         if bad := [one for one in self.design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
             self.refuse(f"primary_affinity: {bad[0]} is not within 0 and 1")
 
@@ -237,8 +238,8 @@ class Placement(Procedure):
 def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:
     """Return Ceph's JSON of the pool's placement groups and of the OSDs, by role with the file's suffix.
 
-    It is as Ceph says it but for the space between its words: asked over the open connection, which costs
-    milliseconds where three starts of the `ceph` program cost a second of CPU.
+    It is Ceph's answer except for white space. It comes over the open connection, which costs milliseconds; three
+    starts of the `ceph` program would cost a second of CPU.
     """
     commands = {
         "groups": {"prefix": "pg ls-by-pool", "poolstr": pool},

@@ -1,4 +1,4 @@
-"""One benchmark tool on one image: the procedure of `rbd bench`. Sizes cells by pilots; knows what mirroring leaves."""
+"""One benchmark tool on one image: the procedure of `rbd bench`. Pilots size its cells; a watch awaits mirroring."""
 
 from __future__ import annotations
 

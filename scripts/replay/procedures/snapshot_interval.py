@@ -1,4 +1,4 @@
-"""What mirror snapshots cost the client while it writes, by how often they are taken; and what trimming them takes."""
+"""What mirror snapshots cost a writing client, by their interval; and what it takes to trim them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, FIO_OPTIONS
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.mirror_position import MirrorPosition
-from replay.procedures.watches.snapshots_taken import SnapshotsTaken
+from replay.procedures.watches.snapshots import SnapshotsTaken
 from replay.procedures.watches.trims import Trims
 
 LEVEL = "snapshot_interval_seconds"
@@ -40,17 +40,17 @@ class SnapshotInterval(Procedure):
         return cell.levels.get(LEVEL)
 
     def first_seconds(self, cell: Cell) -> float | None:
-        """Return when the first is due: half an interval into what is measured, so that a cell of one holds one."""
+        """Return when the first is due: half an interval after the ramp, so a cell of one interval has one."""
         interval = self.interval_of(cell)
         return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate, and the tail of the latencies."""
+        """Return the rate and the tail latency."""
         operations, tail = metrics["operations_per_second"], metrics["latency_p99_seconds"]
         return f"{operations:,.0f} operations/s, 99 % within {1000 * tail:.1f} ms"
 
     def check(self) -> None:
-        """Refuse variants that take snapshots and are not mirrored by them, and cells that are too short for one."""
+        """Refuse variants that take snapshots but are not mirrored by them, and cells that are too short for one."""
         for variant in self.design.variants:
             mirrored, interval = variant.image.mirroring, variant.levels.get(LEVEL)
             if mirrored not in (None, "snapshot") or (mirrored is None) != (interval is None):

@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.paths import ROOT
+from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
+from replay.base.version import version
 
 
 @cache
-def git_state() -> dict[str, Any]:
-    """Return the commit of the measuring code, and whether the code that measures differs from it.
+def measuring_code() -> dict[str, Any]:
+    """Return the version of Replay that measures, its commit, and whether the code differs from that commit.
 
-    Both are None where Replay was installed as a package: then no checkout says what measured.
+    An installed package has no commit: the last two are None.
     """
     if ROOT is None:
-        return {"git_commit": None, "git_dirty": None}
+        return {"replay_version": version(), "git_commit": None, "git_dirty": None}
 
     def git(*args: str) -> str | None:
         done = subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True, check=False)
@@ -29,7 +31,11 @@ def git_state() -> dict[str, Any]:
 
     commit = git("rev-parse", "HEAD")
     changed = git("status", "--porcelain", "--", "scripts", "config", "Snakefile")
-    return {"git_commit": commit, "git_dirty": None if changed is None else bool(changed)}
+    return {
+        "replay_version": version(),
+        "git_commit": commit,
+        "git_dirty": None if changed is None else bool(changed),
+    }
 
 
 @cache
@@ -66,11 +72,12 @@ def _lines(path: str) -> list[str]:
 
 
 @cache
-def program_version(program: str) -> str | None:
+def program_version(program: str, programs: Programs = HOST_PROGRAMS) -> str | None:
     """Return what `program --version` says, without build digests; None where it cannot be run."""
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        argv = programs.command([program, "--version"])
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    except (MissingProgramError, OSError, subprocess.TimeoutExpired):
         return None
     said = done.stdout.strip().splitlines()
     return said[0].strip() if said else None

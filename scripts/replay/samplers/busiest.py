@@ -1,6 +1,6 @@
 """What a machine did while a tool measured, where the tool starts slowly or ends late. Pure.
 
-`rados bench` ends at the next full second of its progress report, whenever it was done: after a pass of 0.2 s the
+`rados bench` ends at the next full second of its progress report, however early it was done: after a pass of 0.2 s the
 machine idles for 0.8 s. Over the life of the process it would look far less busy than it was.
 """
 
@@ -12,9 +12,9 @@ from replay.samplers.machine import Reading
 
 
 def busiest(readings: Sequence[Reading], seconds: float | None) -> tuple[Reading, Reading]:
-    """Return the readings, `seconds` apart or a little more, between which the CPU idled least; of two or more.
+    """Return the two readings, `seconds` apart or a little more, between which the CPU idled least.
 
-    The first and the last where no two are that far apart, or `seconds` is None.
+    Returns the first and the last if no two are that far apart, or if `seconds` is None.
     """
     first, last = readings[0], readings[-1]
     if seconds is None:
@@ -33,7 +33,7 @@ def busiest(readings: Sequence[Reading], seconds: float | None) -> tuple[Reading
 
 
 def joined(stretches: Iterable[tuple[Reading, Reading]]) -> tuple[Reading, Reading]:
-    """Return a stretch that stands for one or more others: ticks, busy milliseconds and seconds added up."""
+    """Return one stretch for one or more others: the sum of their ticks, busy milliseconds and seconds."""
     pairs = list(stretches)
     disks = len(pairs[0][0].disk_busy_milliseconds)
     total = Reading(

@@ -1,7 +1,7 @@
 """What each daemon did between two moments: Ceph's own counters, and on a sandbox its CPU time and storage bytes.
 
-OSDs are asked for `perf dump` over the session that is open anyway, so that clusters on other machines answer as well.
-Nothing is guessed: a counter that a release does not have, or a daemon that did not answer, is absent and not 0.
+OSDs are asked for `perf dump` over the session that is open anyway, so clusters on other machines answer too.
+Nothing is guessed: a counter that a release lacks is absent, not 0, and so is a daemon that did not answer.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from replay.samplers.processes import LocalProcess, read_process, sandbox_proces
 PRIMARY, SECONDARY = "primary", "secondary"
 ANSWER_TIMEOUT_SECONDS = 10.0
 
-#: Stage of a write's way, and what is counted there: candidates as `section.counter` of `perf dump`, the first that is
-#: there counts (Ceph 17 renamed BlueStore's). Meanings: Ceph's src/osd/osd_perf_counters.cc, BlueStore.cc, BlueFS.cc.
+#: The stages of a write, and what is counted there. Candidates are `section.counter` of `perf dump`; the first existing
+#: one counts (Ceph 17 renamed BlueStore's). Meanings: Ceph's src/osd/osd_perf_counters.cc, BlueStore.cc, BlueFS.cc.
 COUNTERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     # Operations that clients sent to this OSD as a primary. One that reads and writes, such as a journal's append,
     # which checks the object's size first, is in `read_write_operations` only.
@@ -37,7 +37,7 @@ COUNTERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "write_in_bytes": ("osd.op_w_in_bytes",),
         "read_write_in_bytes": ("osd.op_rw_in_bytes",),
     },
-    # What other OSDs sent to this one as a copy.
+    # Copies that other OSDs sent to this one.
     "replication": {
         "operations": ("osd.subop",),
         "in_bytes": ("osd.subop_in_bytes",),
@@ -77,7 +77,7 @@ class Reading:
     """All daemons at one moment. `clusters`: primary and secondary, each daemon's name to its reading.
 
     `clock` is a monotonic clock in seconds when the reading began, `cost_seconds` how long it took. `unanswered` names
-    the OSDs that did not tell their counters, and why.
+    the OSDs that did not return their counters, and why.
     """
 
     clusters: Mapping[str, Mapping[str, DaemonReading]]
@@ -87,7 +87,7 @@ class Reading:
     unanswered: tuple[str, ...] = ()
 
     def osds(self, cluster: str = PRIMARY) -> list[str]:
-        """Return the names of a cluster's OSDs that told their counters."""
+        """Return the names of a cluster's OSDs that returned their counters."""
         return [name for name, one in self.clusters.get(cluster, {}).items() if "client" in one.counters]
 
 
@@ -171,7 +171,7 @@ class DaemonSampler:
     def _with_processes(
         self, osds: Mapping[str, DaemonReading], processes: Mapping[str, LocalProcess]
     ) -> dict[str, DaemonReading]:
-        """Add what the kernel says of each daemon that is a process here."""
+        """Add what the kernel reports about the daemons that run on this machine."""
         joined = dict(osds)
         for name, process in processes.items():
             if (local := read_process(process, self.proc)) is not None:
@@ -181,7 +181,7 @@ class DaemonSampler:
 
 
 def counters_in(perf_dump: Any) -> dict[str, dict[str, float]]:
-    """Return an OSD's counters by stage out of its `perf dump`; what it does not hold as a number is left out."""
+    """Return an OSD's counters from its `perf dump`, by stage, without those that are not numbers."""
     stages: dict[str, dict[str, float]] = {}
     for stage, wanted in COUNTERS.items():
         for name, candidates in wanted.items():
@@ -203,7 +203,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _difference(before: DaemonReading | None, after: DaemonReading | None) -> dict[str, dict[str, float]] | None:
-    """Return what a daemon did meanwhile; None when a reading lacks it, or its counters began anew in between."""
+    """Return what a daemon did between the readings; None if a reading lacks it, or if its counters restarted."""
     if before is None or after is None or before.started != after.started:
         return None
     stages: dict[str, dict[str, float]] = {}

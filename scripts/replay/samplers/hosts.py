@@ -1,8 +1,8 @@
-"""What the OSDs' hosts and disks did while a cell ran, as a site's Prometheus saw it.
+"""What the OSDs' hosts and disks did while a cell ran, by the site's Prometheus.
 
-Only scrapes count that were made while the cell ran, at the moments when they were made: nothing is interpolated, and a
-host that was scraped less than twice meanwhile is left out and named. Hosts are numbered, in the order of their names,
-so that no name of a host gets into a record.
+Only scrapes from while the cell ran count, at their own times. Nothing is interpolated, and a host that was scraped
+fewer than two times is left out and named. Hosts are numbered in the order of their names, so no host name gets into a
+record.
 
 Series: node_exporter's `node_cpu_seconds_total`, `node_disk_{io_time_seconds,written_bytes,read_bytes}_total` and
 `node_uname_info`; the manager's `ceph_osd_metadata` (an OSD's host) and `ceph_disk_occupation` (its disk), see
@@ -23,22 +23,22 @@ from typing import Any
 from replay.base.costs import Costs
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series, selector
 
-#: The word of a disk's record to node_exporter's counter.
+#: The key in a disk's record to node_exporter's counter.
 DISK_COUNTERS: Mapping[str, str] = {
     "busy_seconds": "node_disk_io_time_seconds_total",
     "written_bytes": "node_disk_written_bytes_total",
     "read_bytes": "node_disk_read_bytes_total",
 }
 CPU = "node_cpu_seconds_total"
-#: A server that failed so often in a row is left alone for the rest of a run.
+#: After this many failures in a row, the server is not asked again during the run.
 MOST_FAILURES = 3
-#: Time in which a CPU had nothing to do: waiting for a disk is not work.
+#: The modes in which a CPU has nothing to do. Waiting for a disk is not work.
 IDLE_MODES = ("idle", "iowait")
 
 
 @dataclass(frozen=True)
 class OsdPlace:
-    """Where an OSD is: its host's short name, node_exporter's `instance` there, its disk (None where not told)."""
+    """Where an OSD is: its host's short name, node_exporter's `instance` there, its disk (None if unknown)."""
 
     host: str
     instance: str
@@ -59,7 +59,7 @@ class LeftOutError(Exception):
 
 
 class HostSampler:
-    """Asks Prometheus what the OSDs' hosts did. Where it does not answer, a record says so and the cell stands."""
+    """Asks Prometheus what the OSDs' hosts did. If it does not answer, the record says so and the cell stays valid."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class HostSampler:
         `hosts`: host to `seconds` between its first and last scrape, `scrapes`, `cpus`, `cpu_idle_seconds` of all CPUs
         together, and its `osds`. `osds`: OSD to its `host`, its `disk` (`seconds`, and what DISK_COUNTERS counts) and,
         where the site names such series, its `cpu`. `left_out` says why something is missing. A server that failed
-        three times in a row is not asked again: each cell would wait for it.
+        three times in a row is not asked again, because each cell would wait for it.
         """
         with self.costs.measure("sample"):
             started = time.monotonic()
@@ -133,7 +133,7 @@ class HostSampler:
 
 
 def osd_places(metadata: Iterable[Series], disks: Iterable[Series], unames: Iterable[Series]) -> dict[str, OsdPlace]:
-    """Return each OSD's place out of three kinds of series. Raises PrometheusError where there is none, or two."""
+    """Return each OSD's place from three kinds of series. Raises PrometheusError if there is none, or more than one."""
     instances: dict[str, str] = {}
     for one in unames:
         instances[short_name(one.labels.get("nodename", ""))] = one.labels.get("instance", "")
@@ -164,7 +164,7 @@ def osd_places(metadata: Iterable[Series], disks: Iterable[Series], unames: Iter
 
 
 def osd_cpu(series: Iterable[Series], label: str, pattern: str) -> dict[str, list[Series]]:
-    """Return an exporter's CPU seconds by OSD; a series whose label does not fit the pattern is another program's."""
+    """Return an exporter's CPU seconds by OSD, without series of other programs, whose label does not match."""
     found: dict[str, list[Series]] = {}
     for one in series:
         match = re.search(pattern, one.labels.get(label, ""))
@@ -181,7 +181,7 @@ def what_hosts_did(
     begin: float,
     end: float,
 ) -> dict[str, Any]:
-    """Return `hosts`, `osds` and `left_out` of HostSampler.between; moments are those of the server's clock."""
+    """Return `hosts`, `osds` and `left_out` of HostSampler.between; times are by the server's clock."""
     names = {host: f"host-{number}" for number, host in enumerate(sorted({p.host for p in places.values()}), start=1)}
     idle: dict[str, list[Series]] = {}
     for one in cpu:
@@ -222,7 +222,7 @@ def what_hosts_did(
 def change_between(series: Series, begin: float, end: float) -> Change:
     """Return what a counter did between its first and last scrape from `begin` to `end`.
 
-    Raises LeftOutError when there are not two, or the counter went down in between.
+    Raises LeftOutError if there are fewer than two, or if the counter went down.
     """
     inside = [sample for sample in series.samples if begin <= sample[0] <= end]
     if len(inside) < 2:
@@ -265,7 +265,7 @@ def _disk_record(
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """Return a matcher's regular expression for these words, quoted. RE2 knows the escapes of `re.escape`."""
+    """Return a quoted regular expression that matches these words. RE2 understands the escapes of `re.escape`."""
     text = "|".join(re.escape(word) for word in words).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 

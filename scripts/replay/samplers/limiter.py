@@ -1,15 +1,15 @@
-"""What limited a cell: the rules, for one machine and for several. Pure; the runner and derive judge by them."""
+"""The rules for what limited a cell, on one machine and on several. The runner and derive use them. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-#: A resource is the limit when it is this busy over a cell. Stated in every sidecar as `limiter_rule`.
+#: A resource is the limit if it is at least this busy during a cell. Every sidecar states this as `limiter_rule`.
 CPU_BUSY_FRACTION = 0.85
 DISK_BUSY_FRACTION = 0.80
 LIMITER_RULE = f"cpu when busy >= {CPU_BUSY_FRACTION}, else disk when busy >= {DISK_BUSY_FRACTION}, else none"
-#: The same for the busiest of several. Stated in the sidecar as `limiter_rule`.
+#: The same for the busiest of several machines. The sidecar states it as `limiter_rule`.
 HOSTS_LIMITER_RULE = (
     f"cpu when the busiest OSD host was busy >= {CPU_BUSY_FRACTION}, else disk when the busiest OSD's disk was "
     f"busy >= {DISK_BUSY_FRACTION}, else none; unknown where a host or a disk was not seen"
@@ -17,7 +17,7 @@ HOSTS_LIMITER_RULE = (
 
 
 def limiting_resource(load: dict[str, float | None], *, daemons_are_here: bool) -> str:
-    """Return `cpu`, `disk`, `none`, or `unknown` where the daemons run on machines that this one does not see."""
+    """Return `cpu`, `disk`, `none`, or `unknown` if the daemons run on machines that this one does not observe."""
     if not daemons_are_here or load["cpu_idle_fraction"] is None:
         return "unknown"
     if 1 - load["cpu_idle_fraction"] >= CPU_BUSY_FRACTION:
@@ -28,7 +28,7 @@ def limiting_resource(load: dict[str, float | None], *, daemons_are_here: bool) 
 
 
 def busy_fractions(sample: Mapping[str, Any]) -> tuple[list[float], list[float]]:
-    """Return how busy each host's CPUs and each OSD's disk were, 0 to 1, of those that were seen."""
+    """Return how busy the observed hosts' CPUs and the observed OSDs' disks were, from 0 to 1."""
     hosts: Mapping[str, Any] = sample.get("hosts", {})
     osds: Mapping[str, Any] = sample.get("osds", {})
     cpus = [1 - one["cpu_idle_seconds"] / (one["cpus"] * one["seconds"]) for one in hosts.values()]
@@ -39,7 +39,7 @@ def busy_fractions(sample: Mapping[str, Any]) -> tuple[list[float], list[float]]
 def limiting_resource_of_hosts(sample: Mapping[str, Any]) -> str:
     """Return `cpu`, `disk`, `none` or `unknown` by HOSTS_LIMITER_RULE.
 
-    A host that was busy enough decides whatever else was not seen; without one, all have to be known.
+    One host that was busy enough decides, even if others were not observed. Otherwise all must be known.
     """
     cpus, disks = busy_fractions(sample)
     if cpus and max(cpus) >= CPU_BUSY_FRACTION:

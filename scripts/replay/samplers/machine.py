@@ -1,4 +1,4 @@
-"""CPU and disk of this machine, from `/proc`: two readings around a tool, no thread. What they took is recorded."""
+"""CPU and disks of this machine, from `/proc`: two readings around a tool, no thread. Their cost is recorded."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 class Reading:
     """Counters at one moment: CPU ticks (idle, all), the disks' busy milliseconds, and a monotonic clock in seconds.
 
-    `cost_seconds` is what all readings of the sampler have taken until then, this one included; None of one that stands
-    for several.
+    `cost_seconds` is the time that all of the sampler's readings have taken so far, with this one; None for a reading
+    that combines several.
     """
 
     idle_ticks: int
@@ -25,7 +25,7 @@ class Reading:
 
 
 class MachineSampler:
-    """Reads the CPU of this machine and the disks that hold `paths` (the OSDs' files, where they are here)."""
+    """Reads this machine's CPU and the disks that hold `paths` (the OSDs' files, if they are here)."""
 
     def __init__(self, paths: Sequence[Path] = (), proc: Path = Path("/proc")) -> None:
         self.proc = proc
@@ -33,7 +33,7 @@ class MachineSampler:
         self._cost_seconds = 0.0
 
     def read(self) -> Reading:
-        """Return the counters now. Raises OSError where `/proc` is missing."""
+        """Return the counters now. Raises OSError if `/proc` is missing."""
         started = time.monotonic()
         fields = [int(word) for word in (self.proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
         busy = []
@@ -57,8 +57,8 @@ class MachineSampler:
     def load(before: Reading, after: Reading) -> dict[str, float | None]:
         """Return `cpu_idle_fraction`, `disk_busy_fraction` (the busiest disk) and the load average of one minute.
 
-        `cost_seconds` is what the readings in between took, `after` included and `before` not; it is left out of
-        readings that do not know it.
+        `cost_seconds` is the time that the readings took, including `after` but not `before`. It is left out for
+        readings without a cost.
         """
         ticks = after.all_ticks - before.all_ticks
         seconds = after.clock - before.clock

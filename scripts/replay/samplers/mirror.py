@@ -1,4 +1,4 @@
-"""What the mirror daemon says of own images while a cell runs: its counters, word for word, over time."""
+"""The mirror daemon's counters of Replay's images while a cell runs, verbatim, over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from replay.raw.samples import SampleTable
 class MirrorSampler:
     """Reads the daemon's counters of `images` (entity to name) into `table`; `now` is seconds since the cell's origin.
 
-    `reading_seconds` is what the readings have cost in wall time, `readings` how many they were.
+    `readings` is the number of readings, `reading_seconds` the wall time that they took.
     """
 
     def __init__(
@@ -28,9 +28,9 @@ class MirrorSampler:
         self._due = float("-inf")
 
     def read(self) -> dict[str, ReplayCounters]:
-        """Read all images' counters once, write them down, and return them by entity.
+        """Read all images' counters once, record them, and return them by entity.
 
-        What the daemon does not count now (it has stopped the image) is not written down, and is zero in the answer.
+        Counters of an image that the daemon has stopped are not recorded, and are zero in the result.
         """
         started = time.monotonic()
         at, dump = self.now(), self.daemon.perf_dump()
@@ -45,7 +45,7 @@ class MirrorSampler:
         return found
 
     def read_when_due(self, every_seconds: float) -> None:
-        """Read once where the last such reading is at least `every_seconds` ago."""
+        """Read once if the last such reading is at least `every_seconds` ago."""
         if self.now() >= self._due:
             self._due = self.now() + every_seconds
             self.read()
@@ -56,7 +56,7 @@ class MirrorSampler:
 
 
 def numbers_in(section: Mapping[str, Any]) -> dict[str, float]:
-    """Return a section's counters by name; the parts of one that has several are `name.part`, without their average."""
+    """Return a section's counters by name. Counters with parts become `name.part`, without the average."""
     found: dict[str, float] = {}
     for name, value in section.items():
         parts = {f"{name}.{part}": one for part, one in value.items()} if isinstance(value, dict) else {name: value}

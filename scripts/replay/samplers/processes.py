@@ -13,7 +13,7 @@ from replay.owned.open_site import OpenSite
 
 @dataclass(frozen=True)
 class LocalProcess:
-    """A daemon of the sandbox: its pid as of the sandbox's last start, and what program must be found there."""
+    """A daemon of the sandbox: its pid at the sandbox's last start, and the program that must run under it."""
 
     pid: int
     program: str
@@ -21,16 +21,16 @@ class LocalProcess:
 
 @dataclass(frozen=True)
 class ProcessReading:
-    """What a process has used since it began: `counters` by stage (`cpu`, `media`); `started` in ticks since boot."""
+    """What a process has used since its start: `counters` by stage (`cpu`, `media`); `started` in ticks since boot."""
 
     counters: Mapping[str, Mapping[str, float]]
     started: int
 
 
 def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
-    """Return the daemons that Replay started itself, by cluster (`primary`, `secondary`) and name.
+    """Return the daemons that Replay started, by cluster (`primary`, `secondary`) and name.
 
-    Empty on any other site: this machine's processes are not its daemons.
+    There are none on any other site, whose daemons are not processes of this machine.
     """
     if not bench.daemons_are_here or not bench.site.sandbox:
         return {}
@@ -43,7 +43,7 @@ def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
         cluster = confs.get(Path(one.conf))
         if cluster is not None:
             found[cluster] = {
-                # The only monitor's and the only manager's own id is the cluster's name.
+                # The only monitor and the only manager have the cluster's name as their id.
                 (daemon.name if daemon.type == "osd" else daemon.type): LocalProcess(daemon.pid, f"ceph-{daemon.type}")
                 for daemon in one.daemons
                 if daemon.type in ("mon", "mgr", "osd")
@@ -54,14 +54,14 @@ def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
 
 
 def read_process(process: LocalProcess, proc: Path = Path("/proc")) -> ProcessReading | None:
-    """Return a process's CPU seconds and storage bytes; None where it is gone, or its pid is another program's.
+    """Return a process's CPU seconds and storage bytes; None if it is gone, or if another program has its pid.
 
-    `write_bytes` are those that it sent towards storage (proc_pid_io(5)): direct I/O at once, buffered I/O when it made
-    a page dirty. Another user's `/proc/PID/io` cannot be read: the stage `media` is absent then.
+    `write_bytes` are what it sent towards storage (proc_pid_io(5)): direct I/O at once, buffered I/O when it dirtied a
+    page. Another user's `/proc/PID/io` cannot be read; the stage `media` is then absent.
     """
     folder = proc / str(process.pid)
     try:
-        # The name in parentheses may hold spaces and parentheses: fields are counted from the last one.
+        # The name in parentheses may contain spaces and parentheses, so fields are counted from the last one.
         head, _, tail = (folder / "stat").read_text(errors="replace").rpartition(")")
     except OSError:
         return None

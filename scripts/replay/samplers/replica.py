@@ -1,4 +1,4 @@
-"""A sampler of one mirrored image beside a cell: the size of its journal, or which snapshots its copy holds."""
+"""Samples one mirrored image during a cell: the size of its journal, or which snapshots its copy holds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.cluster.session import SYSTEM_PYTHON
 from replay.owned.images import BlockImage
 from replay.owned.open_site import OpenSite
 from replay.raw.samples import SampleTable
@@ -16,9 +16,9 @@ from replay.tools.running.background import Background
 
 
 class ReplicaSampler:
-    """Runs `replica_probe.py` from `start` until `finish`; what it saw then goes into the table.
+    """Runs `replica_probe.py` from `start` until `finish`, which adds its samples to the table.
 
-    `origin` is the reading of the monotonic clock that times count from.
+    Times count from `origin`, a reading of the monotonic clock.
     """
 
     def __init__(self, bench: OpenSite, made: BlockImage, entity: str, *, origin: float, every_seconds: float) -> None:
@@ -33,24 +33,24 @@ class ReplicaSampler:
         self._child: Background | None = None
 
     def start(self) -> None:
-        """Start it and wait for its first look. Raises ReplayError when it cannot look."""
-        argv = [str(SYSTEM_PYTHON), "-E", replica_probe.__file__, json.dumps(self.spec)]
-        self._child = Background(argv, slot=self.bench.slot)
+        """Start it and wait for its first sample. Raises ReplayError if there is none."""
+        argv = [SYSTEM_PYTHON, "-E", replica_probe.__file__, json.dumps(self.spec)]
+        self._child = Background(argv, programs=self.bench.programs, slot=self.bench.slot)
         self._child.await_that(lambda: bool(self.lines()), "its first look")
 
     def lines(self) -> list[str]:
-        """Return the rows that were printed so far, whole ones only."""
+        """Return the complete rows that were printed so far."""
         if self._child is None:
             return []
         return self._child.stdout().decode(errors="replace").split("\n")[:-1]
 
     def latest(self, metric: str) -> int | None:
-        """Return the latest whole number of a metric, None where there is none yet."""
+        """Return the latest whole number of a metric, None if there is none yet."""
         values = [line.rsplit(",", 1)[1] for line in self.lines() if f",{metric}," in line]
         return int(values[-1]) if values else None
 
     def finish(self, table: SampleTable) -> None:
-        """End it and take over what it saw. Raises ReplayError when it had failed on the way."""
+        """End it and add its samples to the table. Raises ReplayError if it failed."""
         if self._child is None:
             return
         status = self._child.end()
@@ -61,7 +61,7 @@ class ReplicaSampler:
             raise ReplayError(f"the sampler of the replica failed: {complaint}", where="replica_probe.py")
 
     def close(self) -> None:
-        """End it whatever it does. May be called again."""
+        """Kill it. May be called again."""
         if self._child is not None:
             self._child.kill()
             self._child = None

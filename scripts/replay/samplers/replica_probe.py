@@ -1,7 +1,7 @@
-"""Looks at an image and its copy for a sampler: how large the journal is, which snapshots are complete over there.
+"""Samples an image and its copy: how large the journal is, and which snapshots are complete in the copy.
 
 Run by the system's Python, because the `rados` and `rbd` modules come with Ceph's packages. One connection stays open,
-so that a look costs milliseconds; each start of the `rbd` program would cost more than what is looked at.
+so a sample costs milliseconds. Each start of the `rbd` program would cost more.
 
     argv    SPEC
     SPEC    JSON with origin (a reading of the monotonic clock), every_seconds, and any of
@@ -10,9 +10,9 @@ so that a look costs milliseconds; each start of the `rbd` program would cost mo
             cluster is {conf, client, keyring, pool}
     stdout  `elapsed_seconds,entity,metric,value`, one row a line; ends when stdin ends
 
-Metrics: `journal_bytes` and `journal_objects`, of the data objects that there are; `journal_minimum_set` and
-`journal_active_set`, as the journal's header says them; `copied_snapshot_id`, the newest mirror snapshot that is
-complete in the copy, by its id on the first cluster (0: none); `probe,cost_seconds`, processor time so far.
+Metrics: `journal_bytes` and `journal_objects`, of the existing data objects; `journal_minimum_set` and
+`journal_active_set`, by the journal's header; `copied_snapshot_id`, the newest mirror snapshot that is
+complete in the copy, by its id on the first cluster (0: none); `probe,cost_seconds`, the CPU time so far.
 """
 
 import json
@@ -34,13 +34,13 @@ def header_of(values):
 
 
 def data_objects(header):
-    """Return the numbers of the data objects that there may be: those of the sets from the oldest to the active."""
+    """Return the numbers that data objects can have: those of the sets from the oldest to the active one."""
     width = header["splay_width"]
     return range(header["minimum_set"] * width, (header["active_set"] + 1) * width)
 
 
 def newest_complete(snapshots):
-    """Return the id on the first cluster of the newest complete mirror snapshot in a copy, 0 where there is none."""
+    """Return the newest complete mirror snapshot in a copy, by its id on the first cluster; 0 if there is none."""
     mirrored = [one["mirror"] for one in snapshots if "mirror" in one]
     return max((one["primary_snap_id"] for one in mirrored if one["complete"]), default=0)
 
@@ -96,7 +96,7 @@ class Copy:
         _, self.pool = _connect(spec["cluster"])
 
     def look(self):
-        """Return its metrics now. It is opened anew each time: one that stays open hears of no new snapshot."""
+        """Return its metrics now. Opens the image each time, because an open image does not see new snapshots."""
         import rbd  # noqa: PLC0415
 
         with rbd.Image(self.pool, self.image, read_only=True) as image:
@@ -104,7 +104,7 @@ class Copy:
 
 
 def watch(spec):
-    """Look every so often until stdin ends."""
+    """Take samples at the interval until stdin ends."""
     stop = threading.Event()
 
     def watch_stdin():
@@ -125,13 +125,13 @@ def watch(spec):
 
 
 def main():
-    """Do it; tell in one line what went wrong."""
+    """Run the program; print errors in one line."""
     try:
         watch(json.loads(sys.argv[1]))
     except ImportError as error:
         print(f"{error}: install the packages python3-rados and python3-rbd", file=sys.stderr)
         return 1
-    except Exception as error:  # what rados and rbd raise has no class in common but this one
+    except Exception as error:  # the errors of rados and rbd have no other class in common
         print(f"replica probe: {error}", file=sys.stderr)
         return 1
     return 0

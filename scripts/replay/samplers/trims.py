@@ -1,4 +1,4 @@
-"""What is left to trim after snapshots went: placement groups that trim now, and snapshots that a pool still has to."""
+"""Snapshot trimming: placement groups that trim now, and removed snapshots that a pool has yet to trim."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from replay.cluster.session import MonitorSession
 from replay.raw.record import Wait
 from replay.raw.samples import SampleTable
 
-#: The monitors hear of placement groups every few seconds (`mgr_stats_period`): a closer look shows nothing more.
+#: The monitors hear of placement groups every few seconds (`mgr_stats_period`). Looking more often shows nothing new.
 LOOK_EVERY_SECONDS = 2.0
 CLUSTER = "cluster"
 
@@ -18,8 +18,8 @@ CLUSTER = "cluster"
 class TrimSampler:
     """Counts over time, into `table`, what is left to trim: `snapshots_to_trim` and `snaptrim_placement_groups`.
 
-    The snapshots are those of `pools`. A neighbour's trimming counts too among the placement groups, whose state does
-    not say whom they work for. Its own looks cost wall time, which `cost` tells.
+    The snapshots belong to `pools`. The placement groups include a neighbour's, because their state does
+    not say whose snapshots they trim. `cost` returns the wall time that sampling took.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class TrimSampler:
         self._due = float("-inf")
 
     def read_when_due(self) -> None:
-        """Look once where the last look is long enough ago."""
+        """Take a sample if the last one is long enough ago."""
         if self.now() >= self._due:
             self._due = self.now() + LOOK_EVERY_SECONDS
             started, at = time.monotonic(), self.now()
@@ -49,7 +49,7 @@ class TrimSampler:
 
 
 def trimming(session: MonitorSession) -> int:
-    """Return how many placement groups trim, or wait for their turn to."""
+    """Return how many placement groups trim or wait to trim."""
     states = session.status().get("pgmap", {}).get("pgs_by_state", ())
     return sum(int(one["count"]) for one in states if "snaptrim" in one["state_name"])
 
@@ -57,7 +57,7 @@ def trimming(session: MonitorSession) -> int:
 def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
     """Return how many removed snapshots of these pools are not trimmed from every placement group yet.
 
-    The OSD map holds each until it is, so that none can be overlooked between two reports of placement groups.
+    The OSD map holds each until it is trimmed, so none is missed between two reports of placement groups.
     """
     dump = session.command({"prefix": "osd dump"})
     ids = {one["pool"] for one in dump["pools"] if one["pool_name"] in set(pools)}
@@ -73,9 +73,9 @@ def wait_until_trimmed(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Wait:
-    """Wait until on each side (session, names of pools) no removed snapshot is left to trim and none is being trimmed.
+    """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
 
-    The outcome is `trimmed`, or `still_trimming` when the time is up: on a shared pool a neighbour may keep it busy.
+    The outcome is `trimmed`, or `still_trimming` when the time is up: a neighbour may keep a shared pool busy.
     """
     started = clock()
     most = 0

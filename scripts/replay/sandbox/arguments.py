@@ -6,9 +6,10 @@ import argparse
 
 from replay.base.command_line import Command, Parser
 from replay.base.errors import ReplayError
+from replay.base.releases import HOST, parse_release
 from replay.config.sandbox_options import SandboxOptions, parse_size, show_size
 
-COMMANDS = ("up", "status", "down", "conf")
+COMMANDS = ("up", "status", "down", "conf", "releases")
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -29,6 +30,13 @@ def _add_arguments(parser: Parser) -> None:
         up.add_argument(
             f"--{side}-osd-size", type=_size, metavar="SIZE", help=f"sparse, each (default {show_size(size)})"
         )
+    up.add_argument(
+        "--release",
+        type=_release,
+        metavar="RELEASE",
+        help="the Ceph to run: 16, 18, 20 or its name, fetched when it is not here, or host (default host)",
+    )
+    up.add_argument("--image", metavar="IMAGE", help="take the release from this container image (podman or docker)")
     up.add_argument("--quiet", action="store_true", help="print errors only")
 
     down = commands.add_parser("down", parents=[place], help="stop it and remove all its files")
@@ -36,6 +44,12 @@ def _add_arguments(parser: Parser) -> None:
 
     status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
     status.add_argument("--json", action="store_true", help="for programs")
+
+    releases = commands.add_parser("releases", help="list the releases of Ceph that are here")
+    change = releases.add_mutually_exclusive_group()
+    change.add_argument("--get", type=_number, metavar="RELEASE", help="get one without starting it")
+    change.add_argument("--remove", type=_number, metavar="RELEASE", help="remove one that no sandbox uses")
+    releases.add_argument("--image", metavar="IMAGE", help="with --get: take it from this container image")
 
     conf = commands.add_parser("conf", parents=[place], help="print the path of a cluster's ceph.conf")
     conf.add_argument("cluster", nargs="?", choices=("left", "right"), default="left")
@@ -46,6 +60,24 @@ def _size(text: str) -> int:
         return parse_size(text)
     except ReplayError as error:
         raise argparse.ArgumentTypeError(error.what) from error
+
+
+def _release(text: str) -> str:
+    number = _parsed(text)
+    return HOST if number is None else str(number)
+
+
+def _number(text: str) -> int:
+    if (number := _parsed(text)) is None:
+        raise argparse.ArgumentTypeError("the host's own Ceph is no release of Replay's: name one, such as 18 or reef")
+    return number
+
+
+def _parsed(text: str) -> int | None:
+    try:
+        return parse_release(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
 
 
 def _right(text: str) -> int:

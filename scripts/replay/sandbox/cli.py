@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from replay.base.command_line import INTERRUPTED
-from replay.base.errors import ReplayError
+from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
+from replay.base.releases import title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_layout import default_directory
-from replay.sandbox import lifecycle, report
+from replay.config.sandbox_options import show_size
+from replay.sandbox import lifecycle, release_store, report
 from replay.sandbox.arguments import COMMAND
 from replay.sandbox.errors import SandboxError
 
@@ -30,9 +32,9 @@ def run(options: argparse.Namespace) -> int:
     """Run one command and return the exit status, as `main` does."""
     # SIGTERM works like Ctrl-C: everything that was started is stopped.
     signal.signal(signal.SIGTERM, _interrupt)
-    programs = {"up": _up, "down": _down, "status": _status, "conf": _conf}
+    programs = {"up": _up, "down": _down, "status": _status, "conf": _conf, "releases": _releases}
     try:
-        return programs[options.what](options, _directory(options))
+        return programs[options.what](options, None if options.what == "releases" else _directory(options))
     except ReplayError as error:
         print(f"sandbox: {error}", file=sys.stderr)
         return error.exit_status
@@ -66,8 +68,23 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
         right_osds=options.right,
         left_osd_bytes=options.left_osd_size,
         right_osd_bytes=options.right_osd_size,
+        release=options.release,
+        image=options.image,
     )
     say(f"the sandbox is up: ceph -c $({replay_command('sandbox', 'conf', *_where(options))}) -s")
+    return 0
+
+
+def _releases(options: argparse.Namespace, _: None) -> int:
+    if options.image is not None and options.get is None:
+        raise ConfigurationError("--image goes with --get", next_step="say which release it is: --get 18 --image IMAGE")
+    if options.remove is not None:
+        freed = release_store.remove(options.remove)
+        print(f"removed Ceph {title_of(options.remove)}: {show_size(freed)} freed")
+        return 0
+    if options.get is not None:
+        release_store.ensure(options.get, print, options.image)
+    print(release_store.table())
     return 0
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import os
-import struct
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 from replay.cluster.sandbox_layout import Layout
@@ -36,8 +33,13 @@ SOLID_STATE = {
 }
 
 
-def render(*, name: str, fsid: str, port: int, layout: Layout, options: SandboxOptions) -> str:
-    """Return the `ceph.conf` of cluster `name`, for its daemons and its clients. All paths are absolute."""
+def render(
+    *, name: str, fsid: str, port: int, layout: Layout, options: SandboxOptions, classes: Path | None = None
+) -> str:
+    """Return the `ceph.conf` of cluster `name`, for its daemons and its clients. All paths are absolute.
+
+    `classes` is the folder of the OSDs' object classes: some builds look for it below their working directory.
+    """
     is_left = name == "left"
     replicas = min(3, options.left_osds if is_left else options.right_osds)
     folder, run = layout.cluster(name), layout.run
@@ -83,6 +85,7 @@ def render(*, name: str, fsid: str, port: int, layout: Layout, options: SandboxO
             "admin_socket": f"{run}/{name}-osd.$id.asok",
             "public_addr": ADDRESS,
             "cluster_addr": ADDRESS,
+            **({"osd_class_dir": classes} if classes else {}),
             "osd_objectstore": "bluestore",
             "bluestore_block_create": "true",
             "bluestore_block_size": options.left_osd_bytes if is_left else options.right_osd_bytes,
@@ -129,17 +132,11 @@ def _section(title: str, settings: dict[str, object]) -> str:
     return f"\n[{title}]\n" + "".join(f"{key} = {value}\n" for key, value in settings.items())
 
 
-def new_key() -> str:
-    """Return a fresh cephx key: type AES, time of creation, 16 random bytes, in Base64."""
-    now = time.time_ns()
-    secret = os.urandom(16)
-    return base64.b64encode(struct.pack("<HIIH", 1, now // 10**9, now % 10**9, len(secret)) + secret).decode()
-
-
-def keyrings(name: str, layout: Layout, osd_count: int) -> tuple[str, dict[Path, str]]:
+def keyrings(name: str, layout: Layout, osd_count: int, new_key: Callable[[], str]) -> tuple[str, dict[Path, str]]:
     """Return the keyring that the monitor is made with, and the keyring files of its daemons and clients.
 
-    The monitor's own holds every key with its capabilities, so no `ceph auth` command is needed afterwards.
+    The monitor's own holds every key with its capabilities, so no `ceph auth` command is needed afterwards. `new_key`
+    makes a key.
     """
     capabilities = {
         "mon.": {"mon": "allow *"},

@@ -6,6 +6,8 @@ import subprocess
 import uuid
 from collections.abc import Callable
 
+from replay.base.programs import Programs
+from replay.base.releases import NAMES, major_of
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import SandboxCluster
 from replay.config.sandbox_options import SandboxOptions
@@ -14,7 +16,6 @@ from replay.sandbox.errors import SandboxError
 from replay.sandbox.health import await_clean
 from replay.sandbox.ports import ADDRESS
 from replay.sandbox.processes import daemon_environment
-from replay.sandbox.requirements import program
 from replay.sandbox.tools import CephSession, Interrupt, rbd, run
 
 Say = Callable[[str], None]
@@ -33,19 +34,26 @@ def plan(name: str, port: int, osd_count: int, layout: Layout) -> SandboxCluster
     )
 
 
-def create(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, interrupt: Interrupt, say: Say) -> None:
+def create(
+    cluster: SandboxCluster,
+    layout: Layout,
+    options: SandboxOptions,
+    ceph_version: str,
+    interrupt: Interrupt,
+    say: Say,
+) -> None:
     """Make and start a cluster, with its pool: returns when all placement groups are active+clean.
 
     `ceph-osd --mkfs` is given the monitor map, so it needs no monitor: all OSDs are made while the monitor starts.
     """
-    write_files(cluster, layout, options)
+    write_files(cluster, layout, options, ceph_version)
     making = [_make_osd(cluster, layout, osd) for osd in cluster.osd_ids]
     try:
         monitor, manager, *osds = daemons.roles(cluster)
         make_monitor(cluster, layout)
         daemons.start(layout, monitor)
         daemons.await_ready(layout, monitor, interrupt)
-        with daemons.hurried(layout, monitor), CephSession(layout.conf(cluster.name), cluster.fsid) as ceph:
+        with daemons.hurried(layout, monitor), CephSession(layout, cluster.name, cluster.fsid) as ceph:
             # Before the manager starts: its device health module would otherwise create a pool of its own.
             ceph.run("config", "set", "mgr", "mgr/devicehealth/enable_monitoring", "false", "--force")
             daemons.start(layout, manager)
@@ -66,9 +74,23 @@ def create(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, int
     say(f"{cluster.name}: all placement groups active+clean")
 
 
-def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions) -> None:
+def new_key(programs: Programs) -> str:
+    """Return a fresh key of the kind that this release takes. Raises SandboxError."""
+    return run(programs, ["ceph-authtool", "--gen-print-key"]).strip()
+
+
+def oldest_monitors(ceph_version: str) -> str:
+    """Return the name of the oldest release whose monitors a monitor of this version goes together with.
+
+    A monitor that is two releases ahead of its map's oldest one starts; one that is further ahead ends at once.
+    """
+    major = major_of(ceph_version) or 0
+    return NAMES[max((number for number in NAMES if number <= major - 2), default=min(NAMES))]
+
+
+def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, ceph_version: str) -> None:
     """Write configuration and keyrings, and create the daemons' folders. Private to this user, as they hold keys."""
-    name = cluster.name
+    name, programs = cluster.name, layout.programs
     folder = layout.cluster(name)
     for each in (
         folder,
@@ -79,19 +101,27 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         each.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     layout.conf(name).write_text(
-        conf.render(name=name, fsid=cluster.fsid, port=cluster.monitor_port, layout=layout, options=options),
+        conf.render(
+            name=name,
+            fsid=cluster.fsid,
+            port=cluster.monitor_port,
+            layout=layout,
+            options=options,
+            classes=programs.folder_of("rados-classes"),
+        ),
         encoding="utf-8",
     )
-    seed, files = conf.keyrings(name, layout, len(cluster.osd_uuids))
+    seed, files = conf.keyrings(name, layout, len(cluster.osd_uuids), lambda: new_key(programs))
     for path, text in {**files, folder / "seed.keyring": seed}.items():
         path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8")
     run(
+        programs,
         [
-            *(program("monmaptool"), "--create", "--clobber", "--fsid", cluster.fsid),
+            *("monmaptool", "--create", "--clobber", "--fsid", cluster.fsid),
             *("--addv", name, f"[v2:{ADDRESS}:{cluster.monitor_port}/0]"),
-            *("--set-min-mon-release", "nautilus", str(folder / "monmap")),
-        ]
+            *("--set-min-mon-release", oldest_monitors(ceph_version), str(folder / "monmap")),
+        ],
     )
 
 
@@ -99,11 +129,12 @@ def make_monitor(cluster: SandboxCluster, layout: Layout) -> None:
     """Make the monitor's store, with all keys in it."""
     folder = layout.cluster(cluster.name)
     run(
+        layout.programs,
         [
-            *(program("ceph-mon"), "--mkfs", "--conf", str(layout.conf(cluster.name)), "--cluster", cluster.name),
+            *("ceph-mon", "--mkfs", "--conf", str(layout.conf(cluster.name)), "--cluster", cluster.name),
             *("--id", cluster.name, "--monmap", str(folder / "monmap"), "--keyring", str(folder / "seed.keyring")),
             *("--admin-socket", ""),
-        ]
+        ],
     )
     (folder / "seed.keyring").unlink()
 
@@ -111,11 +142,13 @@ def make_monitor(cluster: SandboxCluster, layout: Layout) -> None:
 def _make_osd(cluster: SandboxCluster, layout: Layout, osd: int) -> subprocess.Popen[bytes]:
     with layout.output(cluster.name, f"osd.{osd}").open("ab") as stream:
         return subprocess.Popen(
-            [
-                *(program("ceph-osd"), "--mkfs", "--no-mon-config", "--conf", str(layout.conf(cluster.name))),
-                *("--cluster", cluster.name, "--id", str(osd), "--osd-uuid", cluster.osd_uuids[osd]),
-                *("--monmap", str(layout.cluster(cluster.name) / "monmap"), "--admin-socket", ""),
-            ],
+            layout.programs.command(
+                [
+                    *("ceph-osd", "--mkfs", "--no-mon-config", "--conf", str(layout.conf(cluster.name))),
+                    *("--cluster", cluster.name, "--id", str(osd), "--osd-uuid", cluster.osd_uuids[osd]),
+                    *("--monmap", str(layout.cluster(cluster.name) / "monmap"), "--admin-socket", ""),
+                ]
+            ),
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
@@ -161,4 +194,4 @@ def _create_pool(ceph: CephSession, cluster: SandboxCluster, layout: Layout) -> 
     if len(cluster.osd_uuids) == 1:
         # One OSD holds one replica. The mute is disclosed by `ceph status`.
         ceph.run("health", "mute", "POOL_NO_REDUNDANCY", "--sticky")
-    rbd(layout.conf(cluster.name), "pool", "init", conf.POOL)
+    rbd(layout, cluster.name, "pool", "init", conf.POOL)

@@ -15,7 +15,6 @@ from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, Sandbox
 from replay.sandbox import processes
 from replay.sandbox.conf import MIRROR_CLIENT
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.requirements import program
 from replay.sandbox.tools import Interrupt
 
 
@@ -62,13 +61,14 @@ def start(layout: Layout, role: Role) -> processes.Process:
     if process := running(layout, role):
         return process
     _remove_stale_sockets(layout, role)
-    argv = [program(role.type if role.type == "rbd-mirror" else f"ceph-{role.type}"), "-f"]
+    argv = [role.type if role.type == "rbd-mirror" else f"ceph-{role.type}", "-f"]
     if role == MIRROR:
         argv += ["--cluster", role.cluster, "--name", MIRROR_CLIENT]
     else:
         argv += ["--cluster", role.cluster, "--id", role.id]
     process = processes.start(
-        [*argv, "--conf", str(layout.conf(role.cluster))],
+        layout.programs.command([*argv, "--conf", str(layout.conf(role.cluster))]),
+        program=argv[0],
         output=layout.output(role.cluster, role.name),
         cwd=layout.cluster(role.cluster),
         # rbd-mirror looks up `left.conf` and `right.conf` for a pool's connections. Naming the folder keeps it from

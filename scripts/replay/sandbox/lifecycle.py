@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.invocation import replay_command
+from replay.base.programs import Programs
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
 from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
 from replay.config.sandbox_options import SandboxOptions
-from replay.sandbox import create, daemons, health, mirror, ports, requirements
+from replay.sandbox import create, daemons, health, mirror, ports, release_store, requirements
 from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox.lock import locked
@@ -28,20 +29,23 @@ def _silent(_: str) -> None:
     return None
 
 
-def up(directory: Path | str | None = None, *, say: Say = _silent, **options: Any) -> Sandbox:
+def up(directory: Path | str | None = None, *, say: Say = _silent, image: str | None = None, **options: Any) -> Sandbox:
     """Bring the sandbox up and return it: both clusters active+clean, mirroring connected.
 
     Creates what does not exist, starts what is not running, and returns at once if everything is running. `options` are
-    fields of SandboxOptions; None means the default for a new sandbox and the current value for an existing one. `say`
-    is called with lines for a person. Raises SandboxError and its subclasses; after any exception, nothing that this
-    call started keeps running.
+    fields of SandboxOptions; None means the default for a new sandbox and the current value for an existing one. A
+    release that is not here is fetched, from the container image `image` if that is given. `say` is called with lines
+    for a person. Raises SandboxError and its subclasses; after any exception, nothing that this call started keeps
+    running.
     """
     folder = _folder(directory)
     with locked(folder, on_wait=lambda: say("another program is changing this sandbox; waiting for it")):
         found = _find(folder, say)
+        wanted = (found.options if found else SandboxOptions()).replaced(options)
         if found is None:
-            return _create(folder, SandboxOptions().replaced(options), say)
-        _check_same_options(found, options)
+            release_store.ensure(wanted.release_number, say, image)
+            return _create(folder, wanted, say)
+        _check_same_options(found, wanted)
         if all(daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)):
             say("already running")
             return found
@@ -107,7 +111,7 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
     else:
         if found.phase != "created":
             reason = "its creation was not finished"
-        elif found.ceph_version.split(".")[0] != (version := requirements.ceph_version()).split(".")[0]:
+        elif found.ceph_version.split(".")[0] != (version := _version_of(found, say)).split(".")[0]:
             reason = f"it was made with Ceph {found.ceph_version}, this is {version}"
     if not reason:
         return found
@@ -117,8 +121,13 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
     return None
 
 
-def _check_same_options(found: Sandbox, options: dict[str, Any]) -> None:
-    wanted = found.options.replaced(options)
+def _version_of(found: Sandbox, say: Say) -> str:
+    """Return the version of Ceph that an existing sandbox would be started with now."""
+    release_store.ensure(found.options.release_number, say)
+    return requirements.ceph_version(found.layout.programs)
+
+
+def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
     if wanted != found.options:
         has, asked = asdict(found.options), asdict(wanted)
         differing = ", ".join(f"{key} is {has[key]}, not {asked[key]}" for key in has if has[key] != asked[key])
@@ -133,10 +142,10 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
     requirements.check_programs(options)
     if warning := requirements.check_space(folder, options):
         say(f"note: {warning}")
-    version = requirements.ceph_version()
+    version = requirements.ceph_version(Programs.of(options.release_number))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
-    layout = Layout(folder, choose_run_directory(folder))
+    layout = Layout(folder, choose_run_directory(folder), options.release)
     try:
         sandbox = _plan(layout, options, version)
         sandbox.save()
@@ -144,7 +153,7 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
         def make(interrupt: Interrupt) -> None:
             _in_parallel(
                 [
-                    lambda cluster=cluster: create.create(cluster, layout, options, interrupt, say)
+                    lambda cluster=cluster: create.create(cluster, layout, options, version, interrupt, say)
                     for cluster in sandbox.clusters.values()
                 ],
                 interrupt,
@@ -200,7 +209,7 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
             daemons.start(layout, role)
         for role in daemons.roles(cluster):
             daemons.await_ready(layout, role, interrupt)
-        with CephSession(layout.conf(cluster.name), cluster.fsid) as ceph:
+        with CephSession(layout, cluster.name, cluster.fsid) as ceph:
             health.await_manager(ceph, cluster, layout, interrupt)
             said = health.await_clean(ceph, cluster, layout, interrupt, healthy=False)
         say(f"{cluster.name}: {said}")

@@ -1,4 +1,4 @@
-"""Lets only one program at a time change a sandbox. The lock leaves no file behind."""
+"""Lets only one program at a time change a sandbox or a release. The lock leaves no file behind."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ from replay.sandbox.errors import SandboxError
 
 @contextlib.contextmanager
 def locked(
-    directory: Path, *, timeout_seconds: float = 180.0, on_wait: Callable[[], None] = lambda: None
+    directory: Path,
+    *,
+    what: str = "this sandbox",
+    timeout_seconds: float = 180.0,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> Iterator[None]:
-    """Hold the lock of the sandbox in `directory`; wait for another holder, and call `on_wait` once when waiting.
+    """Hold the lock of `what` is in `directory`; wait for another holder, and call `on_wait` once when waiting.
 
     The lock file stands beside the directory and is removed while it is held. A waiter that then gets the lock of a
     file that no longer has a name takes it again on the new one, so two holders never coexist. The descriptor is not
@@ -39,7 +43,7 @@ def locked(
             if time.monotonic() > deadline:
                 os.close(descriptor)
                 raise SandboxError(
-                    f"another program has been changing this sandbox for {timeout_seconds:g} s",
+                    f"another program has been changing {what} for {timeout_seconds:g} s",
                     where=directory,
                     next_step="wait for it, or end it, then run this again",
                 ) from None

@@ -13,10 +13,9 @@ def connect(layout: Layout, interrupt: Interrupt) -> None:
 
     Mirroring is enabled per image; the peer is one-way (rx-only): `right` receives, `left` runs no daemon.
     """
-    left, right = layout.conf("left"), layout.conf("right")
-    for name, path in (("left", left), ("right", right)):
-        rbd(path, "mirror", "pool", "enable", conf.POOL, "image", "--site-name", name)
-    token = rbd(left, "mirror", "pool", "peer", "bootstrap", "create", conf.POOL).strip()
+    for name in ("left", "right"):
+        rbd(layout, name, "mirror", "pool", "enable", conf.POOL, "image", "--site-name", name)
+    token = rbd(layout, "left", "mirror", "pool", "peer", "bootstrap", "create", conf.POOL).strip()
     if not token:
         raise SandboxError(
             "the command printed no bootstrap token", where="rbd mirror pool peer bootstrap create (left)"
@@ -25,9 +24,8 @@ def connect(layout: Layout, interrupt: Interrupt) -> None:
     token_file.touch(mode=0o600)
     try:
         token_file.write_text(token + "\n", encoding="utf-8")
-        rbd(
-            right, "mirror", "pool", "peer", "bootstrap", "import", "--direction", "rx-only", conf.POOL, str(token_file)
-        )
+        given = ["--direction", "rx-only", conf.POOL, str(token_file)]
+        rbd(layout, "right", "mirror", "pool", "peer", "bootstrap", "import", *given)
     finally:
         token_file.unlink()
     prepare_work_directory(layout)

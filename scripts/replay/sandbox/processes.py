@@ -14,6 +14,8 @@ from pathlib import Path
 
 from replay.sandbox.errors import SandboxError
 
+#: How long entering a release may take; it takes a tenth of a second on a busy machine.
+BECOME_SECONDS = 60.0
 DAEMON_PROGRAMS = frozenset({"ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"})
 
 
@@ -87,11 +89,19 @@ def daemon_environment() -> dict[str, str]:
     return {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES": "134217728", **kept}
 
 
-def start(argv: list[str], *, output: Path, cwd: Path, environment: dict[str, str] | None = None) -> Process:
+def start(
+    argv: list[str],
+    *,
+    output: Path,
+    cwd: Path,
+    program: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> Process:
     """Start a daemon in a session of its own and return it; its stdout and stderr go to the file `output`.
 
     It inherits no descriptor (a lock that a daemon held would outlive its starter) and no terminal (Ctrl-C does not
-    reach it). Raises SandboxError when it ends at once.
+    reach it). `program` is the daemon's name: where argv first enters a release, the process becomes the daemon a
+    moment later, and this waits for it. Raises SandboxError when it ends at once.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.open("ab") as stream:
@@ -105,10 +115,25 @@ def start(argv: list[str], *, output: Path, cwd: Path, environment: dict[str, st
             start_new_session=True,
             close_fds=True,
         )
-    process = identify(child.pid)
+    name = program or Path(argv[0]).name
+    process = _become(child.pid, name) if Path(argv[0]).name != name else identify(child.pid)
     child.returncode = 0  # the daemon is meant to outlive this program: Popen need not wait for it
     if process is None:
-        raise SandboxError(f"{Path(argv[0]).name} ended immediately", where=output, next_step="read this file")
+        raise SandboxError(f"{name} ended immediately", where=output, next_step="read this file")
+    return process
+
+
+def _become(pid: int, name: str) -> Process | None:
+    """Wait until a process runs the program of this name, and return it; None when it ends before.
+
+    Raises SandboxError, and ends it, when it does not come that far.
+    """
+    deadline = time.monotonic() + BECOME_SECONDS
+    while (process := identify(pid)) is not None and Path(process.program).name != name:
+        if time.monotonic() > deadline:
+            stop([process], timeout_seconds=1.0)
+            raise SandboxError(f"{name} did not start within {BECOME_SECONDS:g} s", where=process.program)
+        time.sleep(0.002)
     return process
 
 

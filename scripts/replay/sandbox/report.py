@@ -7,10 +7,9 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from replay.base.errors import ReplayError
 from replay.cluster.sandbox_record import Sandbox, SandboxCluster
 from replay.sandbox import conf, daemons, health
-from replay.sandbox.errors import SandboxError
-from replay.sandbox.requirements import program
 from replay.sandbox.tools import rbd, run
 
 
@@ -52,35 +51,41 @@ def report(sandbox: Sandbox) -> Report:
     ready = {(each.cluster, each.name) for each in found if each.state == "ready"}
     reachable = [c for c in sandbox.clusters.values() if (c.name, f"mon.{c.name}") in ready]
     with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
-        asked = {cluster.name: pool.submit(_health, cluster) for cluster in reachable}
+        asked = {cluster.name: pool.submit(_health, sandbox, cluster) for cluster in reachable}
         mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
+        told = {name: one.result() for name, one in asked.items()}
         result.health = {
-            name: asked[name].result() if name in asked else "the monitor does not answer" for name in sandbox.clusters
+            name: told[name].said if name in told else "the monitor does not answer" for name in sandbox.clusters
         }
         if "right" in sandbox.clusters:
             result.mirroring = mirroring.result() if mirroring else "not connected"
-    result.ok = len(ready) == len(found) and all(said.startswith("HEALTH_OK") for said in result.health.values())
+    result.ok = len(ready) == len(found) and all(name in told and told[name].is_well for name in sandbox.clusters)
     return result
 
 
-def _health(cluster: SandboxCluster) -> str:
+@dataclass
+class _Health:
+    said: str
+    is_well: bool
+
+
+def _health(sandbox: Sandbox, cluster: SandboxCluster) -> _Health:
+    argv = ["ceph", "--conf", cluster.conf, "--connect-timeout", "5", "status", "--format", "json"]
     try:
-        text = run(
-            [program("ceph"), "--conf", cluster.conf, "--connect-timeout", "5", "status", "--format", "json"],
-            timeout_seconds=15.0,
-        )
-        return health.describe(json.loads(text))
-    except (SandboxError, ValueError) as error:
-        return f"no answer ({error})"
+        text = run(sandbox.layout.programs, argv, timeout_seconds=15.0)
+        status = json.loads(text)
+        return _Health(health.describe(status), health.is_well(status))
+    except (ReplayError, ValueError) as error:
+        return _Health(f"no answer ({error})", is_well=False)
 
 
 def _mirroring(sandbox: Sandbox) -> str:
-    right = sandbox.layout.conf("right")
+    asked = ("mirror", "pool", "status", conf.POOL, "--verbose", "--format", "json")
     try:
-        text = rbd(right, "mirror", "pool", "status", conf.POOL, "--verbose", "--format", "json", timeout_seconds=15.0)
+        text = rbd(sandbox.layout, "right", *asked, timeout_seconds=15.0)
         status = json.loads(text)
         summary = status["summary"]
-    except (SandboxError, ValueError, KeyError) as error:
+    except (ReplayError, ValueError, KeyError) as error:
         return f"connected, but its status could not be read ({error})"
     images = ", ".join(f"{count} {state}" for state, count in summary.get("states", {}).items()) or "no images"
     # A daemon that was killed stays listed for a minute: the one that leads is the one that works.

@@ -1,4 +1,4 @@
-"""What a sandbox requires from the host: programs and free space."""
+"""What a sandbox requires: programs, of the host or of a release, and free space."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from replay.base.invocation import replay_command
+from replay.base.programs import Programs
 from replay.config.sandbox_options import SandboxOptions, show_size
-from replay.sandbox.errors import MissingProgramsError, NoSpaceError
+from replay.sandbox.errors import MissingProgramsError, NoSpaceError, SandboxError
 
 PACKAGE_OF_PROGRAM = {
     "ceph-mon": "ceph-mon",
@@ -15,35 +17,32 @@ PACKAGE_OF_PROGRAM = {
     "ceph-osd": "ceph-osd",
     "ceph": "ceph-common",
     "rbd": "ceph-common",
+    "ceph-authtool": "ceph-common",
     "monmaptool": "ceph-base",
     "rbd-mirror": "rbd-mirror",
 }
-# Debian keeps daemons in /usr/bin, other distributions in /usr/sbin, which an ordinary user's PATH may lack.
-_EXTRA_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-
-
-def find_program(name: str) -> Path | None:
-    """Return the absolute path of a program, or None."""
-    found = shutil.which(name) or shutil.which(name, path=":".join(_EXTRA_FOLDERS))
-    return Path(found).resolve() if found else None
-
-
-def program(name: str) -> str:
-    """Return the absolute path of a program of Ceph. Raises MissingProgramsError."""
-    found = find_program(name)
-    if found is None:
-        raise _missing([name])
-    return str(found)
 
 
 def check_programs(options: SandboxOptions) -> None:
-    """Raise MissingProgramsError naming the packages, when a program that the sandbox needs is absent."""
+    """Raise MissingProgramsError naming the packages, when a program that the sandbox needs is absent.
+
+    Raises ReplayError where a release cannot be entered.
+    """
+    programs = Programs.of(options.release_number)
     needed = [name for name in PACKAGE_OF_PROGRAM if name != "rbd-mirror" or options.right_osds]
-    if missing := [name for name in needed if find_program(name) is None]:
-        raise _missing(missing)
+    if missing := [name for name in needed if programs.find(name) is None]:
+        raise _missing(missing, programs)
+    programs.check()
 
 
-def _missing(names: list[str]) -> MissingProgramsError:
+def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
+    if programs.release is not None:
+        remove = replay_command("sandbox", "releases", "--remove", str(programs.release.number))
+        return MissingProgramsError(
+            f"it lacks {', '.join(names)}",
+            where=programs.release.folder,
+            next_step=f"remove this release, and get it from elsewhere: {remove}",
+        )
     packages = sorted({PACKAGE_OF_PROGRAM.get(name, name) for name in names})
     return MissingProgramsError(
         f"not installed: {', '.join(names)}",
@@ -77,8 +76,15 @@ def check_space(folder: Path, options: SandboxOptions) -> str | None:
     return None
 
 
-def ceph_version() -> str:
-    """Return what `ceph --version` says of the release, for example `16.2.15`."""
-    said = subprocess.run([program("ceph-mon"), "--version"], capture_output=True, text=True, timeout=30).stdout
-    words = said.split()
-    return words[2] if len(words) > 2 else "unknown"
+def ceph_version(programs: Programs) -> str:
+    """Return what `ceph-mon --version` says of the release, for example `16.2.15`. Raises SandboxError."""
+    argv = programs.command(["ceph-mon", "--version"])
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    words = done.stdout.split()
+    if len(words) < 3:
+        said = done.stderr.strip().splitlines()
+        raise SandboxError(
+            f"ceph-mon --version says no version: {said[-1] if said else f'exit status {done.returncode}'}",
+            where=programs.release.folder if programs.release else str(programs.find("ceph-mon")),
+        )
+    return words[2]

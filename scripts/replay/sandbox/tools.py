@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from replay.base.programs import Programs
+from replay.cluster.sandbox_layout import Layout
 from replay.sandbox.errors import InterruptedStart, SandboxError
 from replay.sandbox.processes import daemon_environment
-from replay.sandbox.requirements import program
 
 
 class Interrupt:
@@ -44,17 +45,16 @@ class Interrupt:
             self.pause(0.05)
 
 
-def run(argv: list[str], *, cwd: Path | None = None, timeout_seconds: float = 60.0) -> str:
-    """Run a program and return its stdout. Raises SandboxError with its last line of output."""
-    shown = " ".join([Path(argv[0]).name, *argv[1:]])
+def run(programs: Programs, argv: list[str], *, timeout_seconds: float = 60.0) -> str:
+    """Run one of `programs` and return its stdout. Raises SandboxError with its last line of output."""
+    shown = " ".join(argv)
     try:
         done = subprocess.run(
-            argv,
+            programs.command(argv),
             capture_output=True,
             text=True,
             timeout=timeout_seconds,
             stdin=subprocess.DEVNULL,
-            cwd=cwd,
             env=daemon_environment(),
             check=False,
         )
@@ -66,9 +66,10 @@ def run(argv: list[str], *, cwd: Path | None = None, timeout_seconds: float = 60
     return done.stdout
 
 
-def rbd(conf: Path, *args: str, timeout_seconds: float = 60.0) -> str:
-    """Run `rbd` as the sandbox's administrator."""
-    return run([program("rbd"), "--conf", str(conf), *args], timeout_seconds=timeout_seconds)
+def rbd(layout: Layout, cluster: str, *args: str, timeout_seconds: float = 60.0) -> str:
+    """Run `rbd` on a cluster as the sandbox's administrator."""
+    argv = ["rbd", "--conf", str(layout.conf(cluster)), *args]
+    return run(layout.programs, argv, timeout_seconds=timeout_seconds)
 
 
 class CephSession:
@@ -78,12 +79,12 @@ class CephSession:
     dozens of commands. Monitor commands only: the program learns the manager's when it connects, perhaps too early.
     """
 
-    def __init__(self, conf: Path, fsid: str) -> None:
-        self._conf, self._buffer = conf, b""
+    def __init__(self, layout: Layout, cluster: str, fsid: str) -> None:
+        self._conf, self._buffer = layout.conf(cluster), b""
         # The answer to the command that is sent after each: where it appears, the answer before it is complete.
         self._end = json.dumps({"fsid": fsid}, separators=(",", ":"))
         self._process = subprocess.Popen(
-            [program("ceph"), "--conf", str(conf), "--connect-timeout", "30", "--format", "json"],
+            layout.programs.command(["ceph", "--conf", str(self._conf), "--connect-timeout", "30", "--format", "json"]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

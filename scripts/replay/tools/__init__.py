@@ -1,7 +1,7 @@
 """One module per benchmark tool: it builds the tool's argv and parses its output, and does nothing else.
 
 A module that holds a `TOOL` is the tool of its name: there is no list to extend. What an experiment's key `tool` names
-is a tool, or a reader of what its procedure logs (`tools/logs`, a `READER`), where a cell is more than one command.
+is a tool or, if a cell is more than one command, a reader of what its procedure logs (`tools/logs`, a `READER`).
 """
 
 from __future__ import annotations

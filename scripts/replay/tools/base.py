@@ -19,10 +19,10 @@ _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 class OutputError(ReplayError):
-    """Output of a tool that does not say what was measured; names the file and the line.
+    """A tool's output does not say what was measured. The message names the file and the line.
 
-    Of JSON it says the key as well: that may be a single line. What concerns a whole file, that it is not there or that
-    the tool was killed, has no line.
+    For JSON it also names the key, because JSON may be a single line. A problem of a whole file, such as a missing
+    file or a killed tool, has no line.
 
     `reason` is a reason of invalidity: `unparsable`, `failed`, `client_lost` or `incomplete`.
     """
@@ -45,9 +45,9 @@ class Result:
     `metrics`: base units, the unit in the name (`operations`, `bytes`, `duration_seconds`, `operations_per_second`,
     `bytes_per_second`, `latency_p99_seconds`, …). `series`: (elapsed_seconds, metric, value). `histogram`: (client,
     direction, low_seconds, high_seconds, count). `entities`: (kind, id, metric, value) of OSDs and placement groups
-    before the tool ran. `after_end`: of a series whose quantity cannot change once the run is over, its value from
-    then on, because its definition says so (what was caught up with stays 0). One that is merely no longer read is not
-    in it. `complete` is False when the output was cut off: `metrics` is empty then.
+    before the tool ran. `after_end`: the value that a series keeps once the run is over, by the definition of its
+    quantity (a backlog that was caught up with stays 0). A series that is merely no longer read has none.
+    `complete` is False when the output was cut off: `metrics` is empty then.
     """
 
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -58,12 +58,32 @@ class Result:
     complete: bool = True
 
 
+@dataclass(frozen=True)
+class Run:
+    """What one run left. `texts` are its files by role, `names` the files' names by role, for errors.
+
+    `levels` is what was asked for. `exit_status` is None if the tool was killed.
+    """
+
+    texts: Mapping[str, str]
+    exit_status: int | None
+    levels: Mapping[str, Any]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, role: str) -> str:
+        """Return a file's text, empty if there is no such file."""
+        return self.texts.get(role, "")
+
+    def file(self, role: str) -> str:
+        """Return a file's name."""
+        return self.names.get(role, role)
+
+
 class Reader(ABC):
     """Reads what the cells of an experiment left. `name` is what the experiment's `tool` says."""
 
     name: ClassVar[str]
 
-    @abstractmethod
     def parse(
         self,
         outputs: Mapping[str, str],
@@ -72,10 +92,12 @@ class Reader(ABC):
         *,
         names: Mapping[str, str] | None = None,
     ) -> Result:
-        """Parse a run's files, `outputs` by role. `names` are the files' names by role, for errors.
+        """Parse a run's files, `outputs` by role; see `Run`. Raises OutputError."""
+        return self.read(Run(outputs, exit_status, levels, names or {}))
 
-        `levels` is what was asked for; what the output says it did must equal it. Raises OutputError.
-        """
+    @abstractmethod
+    def read(self, run: Run) -> Result:
+        """Return what a run says. What its files say it did must equal `run.levels`. Raises OutputError."""
 
 
 class Tool(Reader):
@@ -148,7 +170,9 @@ def judge(result: Result, minimum_seconds: float = MINIMUM_SECONDS) -> tuple[str
 
 
 def number(text: Any) -> float | None:
-    """Return the finite number that `text` (a string, int or float) is, or None: no `nan`, `inf`, `1_000`, `true`."""
+    """Return `text` (a string, int or float) as a finite number, or None: no `nan`, `inf`, `1_000`, `true`."""
+    if type(text) is float:  # the most frequent ones
+        return text if math.isfinite(text) else None
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         return None
     if isinstance(text, str) and not _NUMBER.fullmatch(text):
@@ -161,7 +185,7 @@ def number(text: Any) -> float | None:
 
 
 def agrees(value: float, expected: float, *, relative: float = 0.0, absolute: float = 0.0) -> bool:
-    """Return whether two statements of one quantity are the same within how they were rounded."""
+    """Return whether two statements of one quantity agree, allowing for their rounding."""
     return abs(value - expected) <= relative * abs(expected) + absolute
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.tools import fio, iperf3
-from replay.tools.base import Result, Tool
+from replay.tools.base import Result, Run, Tool
 
 MEDIA, NETWORK = "media", "network"
 _TOOLS: Mapping[str, Tool] = {MEDIA: fio.TOOL, NETWORK: iperf3.TOOL}
@@ -21,7 +21,7 @@ class Baseline(Tool):
 
     @staticmethod
     def tool_of(levels: Mapping[str, Any]) -> Tool:
-        """Return the tool that measures a cell's resource. Raises ConfigurationError for one that nothing measures."""
+        """Return the tool that measures a cell's resource. Raises ConfigurationError if no tool measures it."""
         found = _TOOLS.get(str(levels.get("resource")))
         if found is None:
             raise ConfigurationError(f"resource {levels.get('resource')!r} is not one of {', '.join(_TOOLS)}")
@@ -35,16 +35,9 @@ class Baseline(Tool):
         """Return the files that the resource's tool writes."""
         return self.tool_of(levels).result_files(levels, options)
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
+    def read(self, run: Run) -> Result:
         """Parse the output of the resource's tool."""
-        return self.tool_of(levels).parse(outputs, exit_status, levels, names=names)
+        return self.tool_of(run.levels).read(run)
 
 
 TOOL = Baseline()

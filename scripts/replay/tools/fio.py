@@ -1,9 +1,9 @@
-"""fio: its argv, its job file for client/server mode, and the choice of what its JSON must say.
+"""fio: its argv, its job file for client/server mode, and what its JSON must say.
 
 Its engine is rbd, or one that reads and writes a file (`options["engine"]`: libaio, psync).
 
 fio gives the rbd engine no Ceph option: librbd reads `{conf}` (environment CEPH_CONF), so options such as
-`rbd cache = false` and the keyring stand there. fio 3.33's rbd engine knows no RADOS namespace.
+`rbd cache = false` and the keyring belong there. fio 3.33's rbd engine does not support RADOS namespaces.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, Tool, option_text
-from replay.tools.output.fio_output import Client, read_clients
+from replay.tools.base import OutputError, Result, Run, Tool, option_text
+from replay.tools.output.fio_output import Client, reported_clients
 from replay.tools.output.fio_totals import check_levels, histogram, metrics
 
 _RW = {
@@ -37,29 +37,17 @@ class Fio(Tool):
         """Return the JSON file that `--output` names."""
         return {"output": "result.json"}
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the JSON (`output`, else stdout) of a single job or of client/server mode; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse the JSON (`output`, else stdout) of a single job or of client/server mode.
 
         `levels["clients"]` is how many clients must have taken part (one when it is not given, for a single job).
-        Latencies are completion latencies (`clat`); percentiles come from merged bins where there are bins.
+        Latencies are completion latencies (`clat`). Percentiles come from merged bins if the report has bins.
         """
-        role = "output" if outputs.get("output", "").strip() or "stdout" not in outputs else "stdout"
-        file, text = (names or {}).get(role, role), outputs.get(role, "")
-        if exit_status is None:
-            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
-        clients = read_clients(text, file, exit_status)
-        if exit_status != 0:
-            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
-        _check_took_part(clients, levels, file)
+        role = "output" if run.text("output").strip() or "stdout" not in run.texts else "stdout"
+        clients = reported_clients(run, role)
+        _check_took_part(clients, run.levels, run.file(role))
         for client in clients:
-            check_levels(client, levels)
+            check_levels(client, run.levels)
         return Result(metrics=metrics(clients), histogram=histogram(clients))
 
 
@@ -99,9 +87,9 @@ def _target(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _length(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return how long a job lasts. With `options["most_bytes"]` it ends earlier when it has moved so many.
+    """Return how long a job lasts. With `options["most_bytes"]` it ends as soon as it has moved that many.
 
-    fio looks at `io_size` only where the job is not `time_based`, and counts a ramp's bytes in it.
+    fio applies `io_size` only to jobs that are not `time_based`, and counts the ramp's bytes towards it.
     """
     runtime = {"runtime": "{runtime_seconds}", "ramp_time": str(options.get("ramp_seconds", 1))}
     if "most_bytes" in options:
@@ -124,8 +112,8 @@ def job_file(levels: Mapping[str, Any], options: Mapping[str, Any], client: str)
 def server_argv(server: str) -> list[str]:
     """Return the argv of one client's server, which listens on `server` as fio writes it (`sock:PATH`, `ADDRESS,PORT`).
 
-    It runs any job that reaches it, and a job may run commands: a socket in a private folder, or loopback; SSH between
-    hosts.
+    It runs any job that reaches it, and a job may run commands. So let it listen on a socket in a private folder or on
+    loopback, and use SSH between hosts.
     """
     return ["fio", f"--server={server}"]
 
@@ -139,7 +127,7 @@ def client_argv(servers: Iterable[tuple[str, str]], output: str = "{output}") ->
 
 
 def _check_took_part(clients: list[Client], levels: Mapping[str, Any], file: str) -> None:
-    """Refuse a run that lost a client: fio exits 0 with fewer entries, or reports one that did nothing."""
+    """Refuse a run that lost a client: fio still exits with 0, and lists fewer clients or one that did nothing."""
     idle = [client for client in clients if not client.directions]
     if idle:
         what = f"no I/O was done by {', '.join(one.name for one in idle)}"

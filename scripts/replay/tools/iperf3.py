@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import NetworkTool, OutputError, Result, agrees, number
+from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number
 from replay.tools.output.json_place import read_json
 
-#: A server that nobody connects to ends by itself, also where whoever started it is gone.
+#: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120
 _ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
 _HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
@@ -31,7 +31,7 @@ class Iperf3(NetworkTool):
         return [*argv, "--length", str(levels["io_size_bytes"]), "--parallel", str(levels["io_depth"])]
 
     def server_argv(self, bind: str | None = None) -> list[str]:
-        """Return the argv of a server that serves one client and ends; it has to be told to flush what it prints."""
+        """Return the argv of a server that serves one client and ends. iperf3 flushes its output only if told to."""
         limit = ["timeout", "--signal=KILL", str(MOST_SERVER_SECONDS)]
         where = ["--bind", bind] if bind else []
         return [*limit, "iperf3", "--server", "--one-off", "--forceflush", "--port", "{port}", *where]
@@ -40,22 +40,15 @@ class Iperf3(NetworkTool):
         """Return the JSON with a placeholder for addresses and this host's name."""
         return _ADDRESSES.sub(rb'\1"{host}"', _HOST_NAME.sub(rb"\1{host}", content))
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the JSON on stdout; see `Reader.parse`. Bytes and rates are those that the server received."""
-        file = (names or {}).get("stdout", "stdout")
-        if exit_status is None:
+    def read(self, run: Run) -> Result:
+        """Parse the JSON on stdout. Bytes and rates are those that the server received."""
+        file = run.file("stdout")
+        if run.exit_status is None:
             raise OutputError("iperf3 was killed before it could report", file=file, reason="incomplete")
-        report = _Report(outputs.get("stdout", ""), file)
-        if exit_status != 0:
-            report.document.refuse(f"exit status {exit_status}: its figures do not count", reason="failed")
-        report.check_levels(levels)
+        report = _Report(run.text("stdout"), file)
+        if run.exit_status != 0:
+            report.document.refuse(f"exit status {run.exit_status}: its figures do not count", reason="failed")
+        report.check_levels(run.levels)
         sent, received = report.total("sum_sent"), report.total("sum_received")
         if received[0] > sent[0]:
             what = f"{received[0]:.0f} bytes were received of {sent[0]:.0f} that were sent"

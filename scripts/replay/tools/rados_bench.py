@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, Tool, client_options, connection
+from replay.tools.base import OutputError, Result, Run, Tool, client_options, connection
 from replay.tools.output.json_place import read_json
 from replay.tools.output.rados_runs import combined, roles_by_instance
 from replay.tools.output.rados_text import read_text
@@ -54,50 +54,33 @@ class RadosBench(Tool):
         """Return the JSON file that `-o` names."""
         return {"output": "result.json"}
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the JSON of `output`, or of stdout, or the text of stdout; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse the JSON of `output`, or of stdout, or the text of stdout.
 
         Rates are total divided by time: `average_iops` is truncated, `bandwidth` is MiB/s whatever its label says.
-        Several runs of a cell (`instances` of the levels, passes of `seq`) are put together as `rados_runs` says.
+        `rados_runs` combines the runs of a cell (`instances` of the levels, passes of `seq`).
         """
-        names, instances = names or {}, int(levels.get("instances", 1))
-        if instances == 1 and not any(role.startswith("output-") for role in outputs):
-            role = "output" if outputs.get("output", "").strip() else "stdout"
-            return self._parse_run(role, outputs, exit_status, levels, names)
-        runs = [
-            [self._parse_run(role, outputs, exit_status, levels, names) for role in roles]
-            for roles in roles_by_instance(outputs, instances, names.get("output", "output"))
-        ]
-        return combined(runs)
+        instances = int(run.levels.get("instances", 1))
+        if instances == 1 and not any(role.startswith("output-") for role in run.texts):
+            return self._read_one(run, "output" if run.text("output").strip() else "stdout")
+        roles = roles_by_instance(run.texts, instances, run.file("output"))
+        return combined([[self._read_one(run, role) for role in passes] for passes in roles])
 
     @staticmethod
-    def _parse_run(
-        role: str,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        names: Mapping[str, str],
-    ) -> Result:
+    def _read_one(run: Run, role: str) -> Result:
         """Parse the output of one run, the file of that role."""
-        file, text = names.get(role, role), outputs.get(role, "")
-        if exit_status:
+        file, text = run.file(role), run.text(role)
+        if run.exit_status:
             said = next((line for line in text.splitlines() if line.strip() and line != "hints = 1"), "nothing")
-            raise OutputError(f"exit status {exit_status}: {said[:120]!r}", file=file, reason="failed")
+            raise OutputError(f"exit status {run.exit_status}: {said[:120]!r}", file=file, reason="failed")
         start = text.find("{")
         if start >= 0 and not text[:start].replace("hints = 1", "").strip():
             totals, series = _read_json(text, start, file)
         else:
             totals, series = read_text(text, file)
-        if totals is None or exit_status is None:
+        if totals is None or run.exit_status is None:
             return Result(series=series, complete=False)
-        totals.check(levels | {"mode": _mode_or_none(levels)})
+        totals.check(run.levels | {"mode": _mode_or_none(run.levels)})
         return Result(metrics=totals.metrics(), series=series)
 
 
@@ -147,7 +130,7 @@ def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[fl
         iops=report.number("average_iops"),
         threads=report.number("concurrent_ios") if "concurrent_ios" in report.value else None,
         latency={key: report.number(f"{key}_latency") for key in ("average", "max", "min")},
-        # Six decimals: of a pass that lasts a tenth of a second, the time is stated to five digits.
+        # With six decimals, the time of a pass that lasts a tenth of a second has five significant digits.
         relative_rounding=1e-6 + JSON_DECIMALS / max(seconds, JSON_DECIMALS),
         absolute_rounding=JSON_DECIMALS,
         latency_rounding_seconds=JSON_DECIMALS,

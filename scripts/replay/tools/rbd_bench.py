@@ -2,7 +2,7 @@
 
 How it prints (Ceph's src/tools/rbd/action/Bench.cc): one header, a row about each second, one summary. `elapsed` is a
 truncated integer, so the real time is ops ÷ ops/sec. Newer releases round bytes/sec to two or three digits, so bytes/s
-is ops/sec times io_size; what was printed only has to agree with it.
+is ops/sec times io_size; the printed figure only has to agree with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from replay.tools.base import OutputError, Result, Tool, agrees, client_options, connection, number, rounding_of
+from replay.tools.base import OutputError, Result, Run, Tool, agrees, client_options, connection, number, rounding_of
 
 _HEADER = re.compile(
     r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d+):\d+ +)?"
@@ -62,20 +62,13 @@ class RbdBench(Tool):
         argv.append("{pool}/{namespace}/{image}" if options.get("namespace") else "{pool}/{image}")
         return argv + client_options(options)
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse stdout; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse stdout.
 
-        `levels` may hold `io_total_bytes` and `io_threads`; what the header says must equal each level that is given.
+        `levels` may hold `io_total_bytes` and `io_threads`. The header must state every given level.
         Output that was cut off gives a Result with `complete` False, no metrics, and the series as far as it goes.
         """
-        return _Reader((names or {}).get("stdout", "stdout"), levels).read(outputs.get("stdout", ""), exit_status)
+        return _Reader(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
 
 
 TOOL = RbdBench()
@@ -86,7 +79,7 @@ def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
 
 
 class _Reader:
-    """Reads one output line by line; holds what the lines so far have said."""
+    """Reads one output line by line, and keeps what it has read so far."""
 
     def __init__(self, file: str, levels: Mapping[str, Any]) -> None:
         self.file = file
@@ -174,7 +167,7 @@ class _Reader:
         self.rows.append((seconds, operations))
 
     def _rates(self, match: re.Match[str], operations: int) -> dict[str, float]:
-        """Return ops/sec and bytes/sec, refusing a line whose printed bytes/sec is not ops/sec times io_size."""
+        """Return ops/sec and bytes/sec. Refuse a line whose printed bytes/sec is not ops/sec times io_size."""
         rate, printed = number(match["rate"]), number(match["bytes"])
         if rate is None or printed is None:
             self._refuse(f"not a number: {match['rate'] if rate is None else match['bytes']!r}")

@@ -1,41 +1,33 @@
-"""`rbd bench` looked at over time: its rate at first, and in the second half of the run.
+"""`rbd bench` over time: its rate at the start and in the second half of the run.
 
 Both come from differences of OPS over SEC, as the series does: the printed OPS/SEC is an average since the start in old
-releases, and over a few seconds in new ones, so that it hides a collapse.
+releases and over a few seconds in new ones, which hides a collapse.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from replay.tools.base import Result
+from replay.tools.base import Result, Run
 from replay.tools.rbd_bench import RbdBench
 
-#: Fewer have no "at first" and no "second half".
+#: With fewer spans, a run has no start and no second half.
 FEWEST_SPANS = 4
 
 
 class RbdBenchOverTime(RbdBench):
-    """`rbd bench`, with `early_`, `late_operations_per_second` and `late_share_of_early` besides."""
+    """`rbd bench` with the further metrics `early_`, `late_operations_per_second` and `late_share_of_early`."""
 
     name = "rbd_bench_over_time"
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse stdout as `RbdBench.parse` does; the further metrics are left out where a run has too few rows.
+    def read(self, run: Run) -> Result:
+        """Parse stdout as `RbdBench.read` does. A run with too few rows lacks the further metrics.
 
-        A value of the series stands in the middle of the time that it is the mean of.
+        Each value of the series is a mean, and is placed in the middle of its time span.
         """
-        result = super().parse(outputs, exit_status, levels, names=names)
+        result = super().read(run)
         spans = _spans(result)
         return replace(
             result,

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import re
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED
 from replay.base.errors import EvidenceError
-from replay.base.paths import benchmarks_directory, project_directory, shown
+from replay.base.invocation import replay_command
+from replay.base.paths import benchmarks_directory, shown
 from replay.base.progress import Progress
 from replay.base.terminal import waiting
 from replay.derive.arguments import COMMAND
-from replay.derive.part import PART, current_part
+from replay.derive.outliers import flagged_in
+from replay.derive.part import Derived, current_part
 from replay.derive.reseal import reseal
 from replay.raw.copies import ALTERED, AlteredFile, read_stamp
 from replay.workflow.dataset import derive_data_set, wanted
-from replay.workflow.job import notes_of, result_of
-from replay.workflow.snakemake import log_path, rule_path, run_snakemake
+from replay.workflow.job import notes_of
+from replay.workflow.snakemake import log_path, run_snakemake
 from replay.workflow.warm import warm_jobs
 
 SHOWN_FILES = 10
@@ -32,8 +34,10 @@ _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, \d+ files changed)")
 
 def run(options: argparse.Namespace) -> int:
     """Derive according to the options; return the exit status. Raises ReplayError, e.g. for altered raw output."""
-    if options.reseal is not None and (options.watch or options.experiment or options.verify):
-        COMMAND.parser().refuse("--reseal works on a whole copy: do not use it with --watch, --experiment or --verify")
+    if options.reseal is not None and (options.watch or options.experiment or options.verify or options.outliers):
+        COMMAND.parser().refuse(
+            "--reseal works on a whole copy: do not use it with --watch, --experiment, --verify or --outliers"
+        )
     data_set = benchmarks_directory() / (options.data if options.reseal is None else options.reseal)
     if options.reseal is not None:
         _say_resealed(data_set, reseal(data_set))
@@ -41,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"ALTERED DATA: {data_set.name} is {stamp.sentence()}", flush=True)
     if options.verify:
         return _verify(data_set)
+    if options.outliers:
+        return _list_outliers(data_set, options.experiment)
     if options.watch:
         from replay.workflow.watch import watch  # noqa: PLC0415 - it holds in memory what deriving needs
 
@@ -50,33 +56,43 @@ def run(options: argparse.Namespace) -> int:
     status = _derive(data_set, options.experiment, entities=options.entities)
     if status == 0:
         print(f"derived {data_set} in {time.perf_counter() - started:.1f} s")
+        if (flagged := flagged_in(data_set, wanted(data_set, options.experiment))).outliers:
+            print(f"{flagged.sentence()}: {replay_command('derive', '--data', data_set.name, '--outliers')} lists them")
     return status
 
 
 def _derive(data_set: Path, experiments: Sequence[str], *, entities: bool) -> int:
     """Derive what is due: through Snakemake if there is enough of it to schedule, else in this process."""
+    # What is read stays until its tables are written; looking for garbage in it finds none, and takes 1/10 of the time.
+    gc.set_threshold(100_000, 50, 100)
+    known, altered = {}, False
     with waiting(f"looking for what has changed in {data_set.name}"):
         names = wanted(data_set, experiments)
-        due = [name for name in names if entities or _is_due(data_set / name)]
+        for name in [] if entities else names:
+            try:
+                part = current_part(data_set / name)
+            except EvidenceError:
+                altered = True  # deriving it names the file
+            else:
+                known |= {name: part} if part else {}
+    due = [name for name in names if name not in known]
     with Progress(unit="experiments", verb="derive") as progress:
         progress.start(f"derive {data_set.name}", len(due), len(names))
         if len(due) > 1 and not entities and _evidence_bytes(data_set, due) >= WORTH_SCHEDULING_BYTES:
             status = _through_snakemake(data_set, experiments, due, progress)
-            if status in (0, INTERRUPTED):
+            if status == INTERRUPTED or (status == 0 and not altered):
                 return status
-        # This includes what Snakemake could not derive: here an error gets its proper message and exit status.
-        for one in derive_data_set(data_set, experiments, entities=entities, begins=progress.doing):
+
+        def ended(one: Derived) -> None:
             for note in notes_of(one):
-                print(note, file=sys.stderr)
-            progress.line(result_of(one))
+                progress.line(note)
+            if one.name in due:
+                progress.begin(one.name)
+                progress.end(f"{one.cells} cells, {len(one.written)} files changed")
+
+        # This includes what Snakemake could not derive: here an error gets its proper message and exit status.
+        derive_data_set(data_set, experiments, entities=entities, known=known, begins=progress.doing, ended=ended)
     return 0
-
-
-def _is_due(directory: Path) -> bool:
-    try:
-        return current_part(directory) is None
-    except EvidenceError:
-        return True  # deriving then names the file
 
 
 def _evidence_bytes(data_set: Path, experiments: Sequence[str]) -> int:
@@ -86,9 +102,6 @@ def _evidence_bytes(data_set: Path, experiments: Sequence[str]) -> int:
 
 def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence[str], progress: Progress) -> int:
     settings = [f"data={data_set.name}", *([f"experiment=[{','.join(experiments)}]"] if experiments else [])]
-    # We know by content what is due. Snakemake compares times, and a copied file may have an old one.
-    project = project_directory()
-    forced = ("--forcerun", *(rule_path(data_set / name / PART, project) for name in due))
     log = log_path("derive", data_set.name)
     left = set(due)
 
@@ -103,7 +116,7 @@ def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence
 
     progress.begin("starting Snakemake")
     with warm_jobs():
-        status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)
+        status = run_snakemake(("--cores", "all", "--keep-going"), settings, log, told)
     if status not in (0, INTERRUPTED):
         progress.line(f"Snakemake ended with status {status}, see {shown(log)}; deriving the rest without it")
     return status
@@ -117,6 +130,14 @@ def _verify(data_set: Path) -> int:
         print(line)
     print(f"{data_set.name}: {f'{len(found)} derived files differ' if found else 'all derived files match'}")
     return 1 if found else 0
+
+
+def _list_outliers(data_set: Path, experiments: Sequence[str]) -> int:
+    flagged = flagged_in(data_set, wanted(data_set, experiments))
+    for one in flagged.outliers:
+        print(one.sentence())
+    print(f"{data_set.name}: {flagged.sentence()}")
+    return 0
 
 
 def _say_resealed(data_set: Path, altered: Sequence[AlteredFile]) -> None:

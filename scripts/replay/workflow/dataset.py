@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from replay.base.data_sets import after_missing
@@ -18,23 +18,29 @@ def derive_data_set(
     experiments: Sequence[str] = (),
     *,
     entities: bool = False,
+    known: Mapping[str, Derived] | None = None,
     begins: Callable[[str], None] = lambda _: None,
+    ended: Callable[[Derived], None] = lambda _: None,
 ) -> list[Derived]:
     """Derive the named experiments, or all that have raw output, then judge the claims and describe the data set.
 
-    With `entities`, also writes entities.csv. `begins` is called with the name of the next step.
+    With `entities`, also writes entities.csv. `known` are results that were just found to be current.
+    `begins` is called with the name of the next step, and `ended` with the result of each experiment.
     Raises EvidenceError naming the missing or altered file; intact experiments are derived anyway.
     """
     derived, failed = [], []
     for name in wanted(data_set, experiments):
         begins(name)
         try:
-            one = steps.derive_experiment(data_set / name, entities=entities and name in (experiments or [name]))
+            one = (known or {}).get(name) or steps.derive_experiment(
+                data_set / name, entities=entities and name in (experiments or [name])
+            )
         except ReplayError as error:
             failed.append(error)
         else:
             derived.append(one)
-    begins("the claims, and what speaks of the whole data set")
+            ended(one)
+    begins("claims and descriptions")
     finish(data_set)
     if failed:
         raise failed[0]

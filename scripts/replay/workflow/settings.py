@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,14 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
 from replay.config.claims_file import claims_path
 from replay.config.documents import validate_values
+from replay.derive.part import PART, noted_part, state_of
 from replay.design.plan_file import PlanFile, read_plan_file
 from replay.raw.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
+from replay.workflow.notes import DESCRIBING, JUDGED, JUDGING, TABLES, Step
 from replay.workflow.snakemake import rule_path
+
+#: A marker for a step whose note no longer fits what is there: the rule `changed` makes it for the time of one run.
+CHANGED = ".replay/changed/{step}"
 
 
 @dataclass(frozen=True)
@@ -32,9 +38,22 @@ class Settings:
     named: bool
 
     def planned_blocks(self) -> list[str]:
-        """Return what measuring creates: the sealed blocks of the plan."""
-        plan = self.plan
-        return [_path(sealed_block(_raw(plan.data_set, one.experiment), one.block, one.plan)) for one in plan.blocks]
+        """Return what measuring creates: the blocks of the plan that are not sealed yet.
+
+        A sealed block is evidence. No rule may create it, so that not even `--forceall` runs, removes or replaces it.
+        """
+        if self.plan is None:
+            return []
+        blocks = [
+            sealed_block(_raw(self.plan.data_set, one.experiment), one.block, one.plan) for one in self.plan.blocks
+        ]
+        return [_path(block) for block in blocks if not block.exists()]
+
+    def planned_pattern(self) -> str:
+        """Return a regular expression for the wildcard `data` that only matches in paths of `planned_blocks`."""
+        start = len(_path(benchmarks_directory())) + 1
+        paths = [re.escape(block[start:]) for block in self.planned_blocks()]
+        return f"(?=(?:{'|'.join(paths)})$)[^/]+" if paths else "(?!)"
 
     def described(self, file: str) -> list[str]:
         """Return a file of each data set, such as its manifest."""
@@ -42,10 +61,13 @@ class Settings:
 
     def of_experiments(self, data_set: str, file: str) -> list[str]:
         """Return a file of each experiment of a data set that has raw output or will be measured."""
+        return [_path(benchmarks_directory() / data_set / name / file) for name in self._names(data_set)]
+
+    def _names(self, data_set: str) -> list[str]:
         names = set(experiments_in(benchmarks_directory() / data_set))
         if self.plan and self.plan.data_set == data_set:
             names |= {one.experiment for one in self.plan.blocks}
-        return [_path(benchmarks_directory() / data_set / name / file) for name in sorted(names)]
+        return sorted(names)
 
     def sources(self, data_set: str, experiment: str) -> list[str]:
         """Return the inputs of an experiment: its evidence, and the configuration that names its metrics.
@@ -53,7 +75,68 @@ class Settings:
         They are `ancient` for experiments that were not selected, whose last derivation is kept.
         """
         paths = [*self._evidence(data_set, experiment), *experiment_files(experiment)]
-        return [ancient(path) for path in paths] if self.experiments and experiment not in self.experiments else paths
+        if not self._is_selected(experiment):
+            return [ancient(path) for path in paths]
+        directory = benchmarks_directory() / data_set / experiment
+        return self._asked(
+            paths,
+            current=not self._is_due(data_set, experiment),
+            noted=(directory / PART).exists() and noted_part(directory) is None,
+            changed=lambda: f"{data_set}-{experiment}-{state_of(directory)[:12]}",
+        )
+
+    def judged_from(self, data_set: str) -> list[str]:
+        """Return the inputs of the verdicts: all tables, the claims, and the configuration of experiments."""
+        tables = [path for name in TABLES for path in self.of_experiments(data_set, name)]
+        paths = [*tables, *claims_files(), *experiment_files()]
+        return self._of_whole(data_set, paths, JUDGING, upstream=self._experiments_due(data_set))
+
+    def described_from(self, data_set: str) -> list[str]:
+        """Return the inputs of a data set's description: what was derived and judged, and where it comes from."""
+        judged = [_path(benchmarks_directory() / data_set / file) for file in JUDGED if claims_files()]
+        paths = [*self.of_experiments(data_set, PART), *judged, *claims_files(), *experiment_files()]
+        folder = benchmarks_directory() / data_set
+        upstream = self._experiments_due(data_set) or bool(claims_files() and not JUDGING.is_current(folder))
+        return self._of_whole(data_set, [*paths, *origin_files(data_set)], DESCRIBING, upstream=upstream)
+
+    def markers(self) -> list[str]:
+        """Return the markers of all steps: Snakemake makes what is missing only for the rule that it was asked for."""
+        found = []
+        for data_set in self.data_sets:
+            for name in self._names(data_set):
+                found += self.sources(data_set, name)
+            found += [*self.judged_from(data_set), *self.described_from(data_set)]
+        return [path for path in found if path.startswith(CHANGED.format(step=""))]
+
+    def _of_whole(self, data_set: str, paths: list[str], step: Step, *, upstream: bool) -> list[str]:
+        folder = benchmarks_directory() / data_set
+        current = step.is_current(folder)
+        return self._asked(
+            paths,
+            current=current and not upstream,
+            noted=(folder / step.note).exists() and not current,
+            changed=lambda: f"{data_set}-{step.note.removesuffix('.json')}-{step.state(folder)[:12]}",
+        )
+
+    @staticmethod
+    def _asked(paths: list[str], *, current: bool, noted: bool, changed: Callable[[], str]) -> list[str]:
+        """Return inputs that make Snakemake, which compares times, do what the notes say, which compare contents.
+
+        If a step is current, no input is newer. If it has a note that no longer fits, there is one that must be made.
+        """
+        if current:
+            return [ancient(path) for path in paths]
+        return [*paths, CHANGED.format(step=changed())] if noted else paths
+
+    def _is_selected(self, experiment: str) -> bool:
+        return not self.experiments or experiment in self.experiments
+
+    def _experiments_due(self, data_set: str) -> bool:
+        return any(self._is_due(data_set, name) for name in self._names(data_set) if self._is_selected(name))
+
+    def _is_due(self, data_set: str, experiment: str) -> bool:
+        measured_first = any(path.startswith(f"{_path(_raw(data_set, experiment))}/") for path in self.planned_blocks())
+        return measured_first or noted_part(benchmarks_directory() / data_set / experiment) is None
 
     def _evidence(self, data_set: str, experiment: str) -> list[str]:
         """Return what says what was recorded, and the sealed blocks, those of the plan included.
@@ -64,10 +147,7 @@ class Settings:
         blocks = [_path(path) for path in sealed_blocks(raw)]
         measured_first = self.plan is not None and any(one.experiment == experiment for one in self.plan.blocks)
         recorded = [path for path in recorded_in(raw) if path.parent == raw or not measured_first]
-        if self.plan:
-            blocks += [
-                path for path in self.planned_blocks() if path.startswith(f"{_path(raw)}/") and path not in blocks
-            ]
+        blocks += [path for path in self.planned_blocks() if path.startswith(f"{_path(raw)}/") and path not in blocks]
         return [*map(_path, recorded), *blocks]
 
 
@@ -92,6 +172,12 @@ def read_settings(config: Mapping[str, Any]) -> Settings:
         if name not in measured and not plan:
             raise _unknown("experiment", name, measured)
     return Settings(data_sets, experiments, plan, config.get("plan_file", ""), data is not None)
+
+
+def remove(markers: Iterable[str]) -> None:
+    """Remove the markers of a run that ended."""
+    for marker in markers:
+        Path(marker).unlink(missing_ok=True)
 
 
 def block_pattern() -> str:

@@ -1,7 +1,7 @@
 """The steps from raw output to the deck's files: derive each experiment, judge the claims, describe the data set.
 
-The Snakefile's rules run these functions, and so does deriving without Snakemake. A step imports what it needs when it
-runs, so an experiment that is not due does not import pandas.
+The Snakefile's rules run these functions, and so does deriving without Snakemake. A step does nothing if it would
+change nothing. It imports what it needs when it runs, so a step that is not due does not import pandas.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.base.errors import EvidenceError, ReplayError
+from replay.config.claims_file import claims_path
 from replay.derive.part import Derived, current_part
 from replay.raw.copies import ALTERED, read_stamp
 from replay.raw.layout import exclusive
+from replay.workflow.notes import DESCRIBING, JUDGING
 
 if TYPE_CHECKING:
     from replay.derive.cells import Cache
@@ -40,19 +42,27 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
 
 
 def judge_claims(data_set: Path) -> None:
-    """Write claims.json and claims.csv from the experiments' tables."""
-    from replay.claims.files import write_claims  # noqa: PLC0415
+    """Write claims.json and claims.csv from the experiments' tables. A talk without claims has none."""
+    if not claims_path().exists() or JUDGING.is_current(data_set):
+        return
+    from replay.claims.files import write_claims  # noqa: PLC0415 - see above
 
     with explained(data_set), exclusive(data_set):
+        sources = JUDGING.sources(data_set)
         write_claims(data_set)
+        JUDGING.write_note(data_set, sources)
 
 
 def describe(data_set: Path) -> None:
     """Write manifest.json, recording.json and datapackage.json from the derived tables and verdicts."""
-    from replay.describe.data_set import describe_data_set  # noqa: PLC0415
+    if DESCRIBING.is_current(data_set):
+        return
+    from replay.describe.data_set import describe_data_set  # noqa: PLC0415 - see above
 
+    sources = DESCRIBING.sources(data_set)
     with explained(data_set):
         describe_data_set(data_set)
+    DESCRIBING.write_note(data_set, sources)
 
 
 @contextmanager

@@ -5,9 +5,9 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { VERDICTS, judged, judgedAlike } from "../support/claims.js";
-import { eachSlide, startDeck } from "../support/deck.js";
+import { lookAtEachSlide, startDeck } from "../support/deck.js";
 import { groupProblems, layoutProblems } from "../support/layout.js";
-import { CHART, CLAIM, LITERALS, SAID, withChapter } from "../support/verdict-chapter.js";
+import { CHART, CLAIM, LITERALS, SAID, withChapter, withChapterAlone } from "../support/verdict-chapter.js";
 
 let deck;
 let claims;
@@ -57,7 +57,7 @@ function seen(page) {
 for (const [verdict, { title, between, note }] of Object.entries(SAID)) {
   test(`a claim that is ${verdict} says so in title, text, drawing, table and notes alike`, async () => {
     const name = await addDataSet(`mine-${verdict.replaceAll(" ", "-")}`, saying(verdict));
-    const page = await open(`?data=${name}`);
+    const page = await open(`?data=${name}`, { prepare: withChapterAlone });
     const measured = verdict !== "not measured";
     const facts = await seen(page);
     assert.equal(facts.title, title);
@@ -80,7 +80,7 @@ for (const [verdict, { title, between, note }] of Object.entries(SAID)) {
     await speaker.close();
     await page.close();
 
-    const printed = await open(`?data=${name}&print-pdf`);
+    const printed = await open(`?data=${name}&print-pdf`, { prepare: withChapterAlone });
     await printed.emulateMedia({ media: "print" });
     const onPaper = await seen(printed);
     assert.equal(onPaper.title, title);
@@ -166,6 +166,60 @@ test("a verdict that changes on disk changes title, notes and table in place, an
   assert.deepEqual(facts.same, [true, true, true, true]);
   assert.deepEqual(page.complaints, []);
   await speaker.close();
+  await page.close();
+});
+
+test("while a data set is measured, its claims say how many blocks are there, and no more when it is whole", async () => {
+  const withBlocks = (manifest) => {
+    manifest.experiments[claims.claims[CLAIM].experiment].parameters = { blocks: 12 };
+  };
+  const after = (n) => ({
+    ...claims,
+    data_set: "arriving",
+    claims: {
+      ...claims.claims,
+      [CLAIM]: judged(claims.claims[CLAIM], n < 12 ? "inconclusive" : "held", { n }),
+    },
+  });
+  const name = await addDataSet("arriving", after(1), withBlocks);
+  const page = await open(`?data=${name}`);
+  await page.evaluate(() => {
+    window.kept = document.querySelector("#verdicts table.claims");
+  });
+  const said = () => page.locator("#verdicts table.claims tbody tr").first().locator(".so-far");
+  const arrives = (text) =>
+    page.waitForFunction(
+      (wanted) =>
+        (document.querySelector("#verdicts table.claims tbody tr:first-child .so-far")?.textContent ??
+          null) === wanted,
+      text,
+    );
+  assert.equal(await said().innerText(), "1 of 12 blocks");
+  assert.equal((await seen(page)).plotted, 1);
+  await deck.replaceFile(`${name}/claims.json`, JSON.stringify(after(11)));
+  await arrives("11 of 12 blocks");
+  assert.match((await seen(page)).verdict, /inconclusive/);
+  await deck.replaceFile(`${name}/claims.json`, JSON.stringify(after(12)));
+  await arrives(null);
+  assert.match((await seen(page)).verdict, /held/);
+  assert.equal(
+    await page.evaluate(() => document.querySelector("#verdicts table.claims") === window.kept),
+    true,
+    "the page was not loaded again",
+  );
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("on the talk's own slides every claim that is still being measured fits, with how many blocks are there", async () => {
+  const document = judgedAlike(claims, "inconclusive");
+  const name = await addDataSet("half-way", document, (manifest) => {
+    for (const entry of Object.values(manifest.experiments)) entry.parameters = { blocks: 12 };
+  });
+  const page = await deck.openDeck(`?data=${name}`, { hash: "#/claims" });
+  await page.waitForFunction(() => document.querySelector("#claims .so-far") !== null);
+  assert.ok((await page.locator("#claims .so-far").count()) > 4);
+  assert.deepEqual(await page.evaluate(layoutProblems, "claims"), []);
   await page.close();
 });
 
@@ -320,16 +374,9 @@ for (const verdict of VERDICTS) {
     const page = await deck.openDeck(
       `?data=${await addDataSet(`all-${verdict.replaceAll(" ", "-")}`, document)}`,
     );
-    const problems = [];
-    await eachSlide(
-      page,
-      async (id) => {
-        problems.push(...(await page.evaluate(layoutProblems, id)));
-        problems.push(...(await page.evaluate(groupProblems, id)));
-      },
-      { charts: false },
-    );
-    assert.deepEqual(problems, []);
+    const { ids, found } = await lookAtEachSlide(page, [layoutProblems, groupProblems]);
+    assert.ok(ids.length > 40, `only ${ids.length} slides were looked at`);
+    assert.deepEqual(found, []);
     await page.close();
   });
 }

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { FIXTURE } from "../support/deck.js";
+import { FIXTURE } from "../support/fixture.js";
 
 const run = promisify(execFile);
 const contactSheet = (...args) =>

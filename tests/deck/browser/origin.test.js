@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { FIXTURE, eachSlide, openSpeakerView, startDeck } from "../support/deck.js";
+import { eachSlide, openSpeakerView, startDeck } from "../support/deck.js";
+import { FIXTURE } from "../support/fixture.js";
 import { recordRequests } from "../support/requests.js";
 import { startBuiltSite } from "../support/static-site.js";
 
@@ -34,7 +35,10 @@ const PLACES = {
 
 for (const [place, urlOf] of Object.entries(PLACES))
   test(`every view of the deck on ${place} asks nothing of another`, async () => {
-    const context = await deck.browser.newContext({ viewport: { width: 1280, height: 720 } });
+    const context = await deck.browser.newContext({
+      viewport: { width: 1280, height: 720 },
+      reducedMotion: "reduce",
+    });
     const { addresses, foreign } = recordRequests(context);
     for (const [view, ready] of VIEWS) {
       const page = await context.newPage();

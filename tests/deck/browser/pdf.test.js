@@ -12,7 +12,7 @@ import { PDFDict, PDFDocument, PDFName } from "@cantoo/pdf-lib";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
-import { FIXTURE } from "../support/deck.js";
+import { FIXTURE } from "../support/fixture.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
 let folder;

@@ -12,7 +12,9 @@ import { PNG } from "pngjs";
 import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
-import { FIXTURE, chartsOf, goTo, launchPatiently } from "../support/deck.js";
+import { launchPatiently } from "../support/browser.js";
+import { chartsOf, goTo } from "../support/deck.js";
+import { FIXTURE } from "../support/fixture.js";
 import { startBuiltSite } from "../support/static-site.js";
 
 let browser;

@@ -4,30 +4,17 @@ import { cp, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
+import { launchPatiently } from "./browser.js";
+import { writeFixture } from "./fixture.js";
 
-export const FIXTURE = path.resolve(import.meta.dirname, "../../fixtures/benchmarks");
 export const SHIPPED = path.resolve(import.meta.dirname, "../../../benchmarks/reference");
 /** The stage, and the larger screen that it is shown on most. */
 export const SCREENS = [
   { width: 1280, height: 720 },
   { width: 1920, height: 1080 },
 ];
-
-/** Starts the browser. Whatever a page is waited for, it is waited for as long as this machine may need. */
-export async function launchPatiently() {
-  const browser = await launchChromium();
-  const newContext = browser.newContext.bind(browser);
-  // A page that is asked of the browser gets its context in this way, too.
-  browser.newContext = async (options) => {
-    const context = await newContext(options);
-    context.setDefaultTimeout(patient(30_000));
-    return context;
-  };
-  return browser;
-}
 
 /**
  * A browser and a present server with the fixture's data.
@@ -36,7 +23,7 @@ export async function launchPatiently() {
  */
 export async function startDeck() {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-deck-"));
-  await cp(FIXTURE, benchmarks, { recursive: true });
+  await writeFixture(benchmarks);
   // The server first: a deck that does not build must leave no browser behind, which would keep the tests from ending.
   const server = await startPresentServer({ port: 0, benchmarks, followSources: false });
   const browser = await launchPatiently().catch(async (error) => {
@@ -132,6 +119,29 @@ export async function eachSlide(page, visit, { charts = true } = {}) {
     await visit(id);
   }
   return ids;
+}
+
+/**
+ * Goes to each slide as `eachSlide` does, within one call: `looks` are functions of a slide's id that run in the page and
+ * return what they find. Charts are not waited for, but their places are there.
+ * @returns {Promise<{ids: string[], found: string[]}>}
+ */
+export function lookAtEachSlide(page, looks) {
+  // Source text, because the page's policy lets nothing but the debugger evaluate.
+  return page.evaluate(`(async () => {
+    const looks = [${looks.map(String).join(",")}];
+    const { deck } = window.replay;
+    const slides = [...document.querySelectorAll(".slides section:not(.stack)")];
+    const found = [];
+    for (const slide of slides) {
+      const steps = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));
+      const { h, v } = deck.getIndices(slide);
+      deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
+      await new Promise((resolve) => setTimeout(resolve));
+      for (const look of looks) found.push(...look(slide.id));
+    }
+    return { ids: slides.map(({ id }) => id), found };
+  })()`);
 }
 
 /** Shows a slide with all its fragments, and waits for its charts unless told otherwise. */

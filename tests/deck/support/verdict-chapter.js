@@ -1,5 +1,7 @@
 /** A chapter of its own for tests: slides whose every kind of text depends on one claim, whatever the talk says just now. */
 
+import { onlyChapters } from "./chapters.js";
+
 export const CLAIM = "journal-penalty-falls";
 /** The chart that the claim leads to, and a slide of the talk draws. */
 export const CHART = "rbd-journaling/iops-write-rand";
@@ -67,4 +69,10 @@ export function withChapter(page) {
     .route("**/slides/40-journal.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
     );
+}
+
+/** Makes the chapter the whole talk. */
+export async function withChapterAlone(page) {
+  await onlyChapters(page, ["slides/40-journal.md"]);
+  await withChapter(page);
 }

@@ -11,34 +11,11 @@ import {
   seriesInView,
   viewOf,
 } from "../../../deck/chart-tools/views.js";
-
-const point = (x, y, more = {}) => ({ x, y, low: null, high: null, n: null, ...more });
-const bounded = (x, y, low, high, n = 10) => point(x, y, { low, high, n });
-const RATIO_AXES = { xLabel: "I/O size", xUnit: "bytes", yUnit: "ratio" };
-
-function ratioChart(heading, values, name = "With journal") {
-  const xs = [4096, 65536, 4194304];
-  return {
-    kind: "line",
-    heading,
-    quantity: "Throughput: Without journal ÷ each line",
-    model: {
-      kind: "wide",
-      xLabel: "I/O size",
-      xs,
-      series: [
-        { name, points: xs.map((x, at) => bounded(x, values[at], values[at] - 0.5, values[at] + 0.5)) },
-      ],
-    },
-    shown: [name],
-    axes: RATIO_AXES,
-    dataSet: "mine",
-  };
-}
+import { point, ratioChart } from "../../../plugins/chartjs-plugin-csv/test/support/ratio-chart.js";
 
 test("a chart is one sentence: heading, measure, range, ends, extremes with intervals, n, data set", () => {
   assert.equal(
-    sentenceOf(ratioChart("Sequential writes", [2, 7.5, 3])),
+    sentenceOf({ ...ratioChart("Sequential writes", [2, 7.5, 3]), dataSet: "mine" }),
     "Line chart of Sequential writes, Throughput: Without journal ÷ each line: I/O size from 4 KiB to 4 MiB; " +
       "With journal 2.00× (1.50× to 2.50×) at 4 KiB, 3.00× (2.50× to 3.50×) at 4 MiB, " +
       "highest 7.50× (7.00× to 8.00×) at 64 KiB; n = 10; data set mine.",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { anyExploratory, claimRows, claimSource, decidingCondition } from "../../../deck/data/claims.js";
+import { anyExploratory, claimRows, claimSource, decidingCondition, soFar } from "../../../deck/data/claims.js";
 import { slideOfChart } from "../../../deck/text/claims-table.js";
 import { forestPlot } from "../../../deck/text/forest-plot.js";
 
@@ -189,4 +189,25 @@ test("a forest plot keeps the order of its values and stays in its box", () => {
   assert.equal(open.interval, null);
   assert.equal(open.region[1], 200);
   assert.equal(forestPlot({ estimate: null, region: {} }), null);
+});
+
+test("while a data set is measured, a claim says how many of its blocks are there", () => {
+  const of = (blocks) => ({ parameters: { blocks } });
+  assert.equal(soFar({ n: 2 }, of(6)), "2 of 6 blocks");
+  assert.equal(soFar({ n: 6 }, of(6)), null, "whole");
+  assert.equal(soFar({ n: 9 }, of(6)), null, "more than were intended");
+  assert.equal(soFar({ n: 0 }, of(6)), null, "not begun, or not part of this measurement");
+  assert.equal(soFar(null, of(6)), null);
+  assert.equal(soFar({ n: 2 }, { parameters: {} }), null, "older data do not say");
+  assert.equal(soFar({ n: 2 }, null), null);
+});
+
+test("a row takes the intended blocks from its own experiment", () => {
+  const document = { claims: { small: { ...claims.claims.small, experiment: "mine" } } };
+  const manifest = {
+    experiments: { mine: { parameters: { blocks: 8 } }, other: { parameters: { blocks: 99 } } },
+  };
+  assert.equal(claimRows(document, [], manifest)[0].soFar, "6 of 8 blocks");
+  assert.equal(claimRows(document, [], null)[0].soFar, null);
+  assert.equal(claimRows(document, [], { experiments: {} })[0].soFar, null);
 });

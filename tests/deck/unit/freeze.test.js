@@ -13,7 +13,7 @@ import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { pinChapter } from "../../../scripts/deck/text/pin.js";
 import { pinPage } from "../../../scripts/deck/text/pin-page.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
-import { FIXTURE } from "../support/deck.js";
+import { FIXTURE } from "../support/fixture.js";
 import { MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 

@@ -14,6 +14,7 @@ import { listedConditions, takenParts } from "../../../scripts/deck/check/front-
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { pinnedTalk } from "../../../scripts/deck/freeze.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { FIXTURE } from "../support/fixture.js";
 
 const read = (file, text) =>
   slidesOf(text, { file, horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" }).map(readSlide);
@@ -135,7 +136,7 @@ test("a link to the slides keeps what the address asks for, and changes the cut 
 });
 
 test("a frozen talk pins the page's text with that of the slides, and leaves what it takes from them", async () => {
-  const benchmarks = path.join(PROJECT, "tests/fixtures/benchmarks");
+  const benchmarks = FIXTURE;
   const [before, after] = await Promise.all(
     ["fixture", "fixture-small"].map(async (name) => {
       const pinned = await pinnedTalk({ root: PROJECT, benchmarks, name });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import path from "node:path";
 import { test } from "node:test";
 
 import { PDFDocument, PDFName } from "@cantoo/pdf-lib";
@@ -9,6 +8,7 @@ import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { printAddress, problemsOf } from "../../../scripts/deck/pdf.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
+import { FIXTURE } from "../support/fixture.js";
 
 /**
  * A PDF file of so many pages, whose page uses fonts: `{Subtype, BaseFont, FontDescriptor, …}` each. `direct` puts them
@@ -147,6 +147,6 @@ test("the command refuses what it cannot do, and says what it can", () => {
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
   refused(/no data set “fixtur”; did you mean “fixture”\? Available: fixture, /, ["--data", "fixtur"], {
-    REPLAY_BENCHMARKS: path.join(PROJECT, "tests/fixtures/benchmarks"),
+    REPLAY_BENCHMARKS: FIXTURE,
   });
 });

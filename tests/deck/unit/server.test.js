@@ -10,6 +10,7 @@ import { addressOf } from "../../../scripts/deck/data-handler.js";
 import { PROJECT, dataSetFolders } from "../../../scripts/deck/data-sets.js";
 import { contentSecurityPolicy, speakerViewScripts } from "../../../scripts/deck/policy.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 let benchmarks;
 let server;
@@ -113,12 +114,12 @@ test("the address carries the data set; a name that cannot be one is refused", a
   await assert.rejects(startPresentServer({ port: 0, data: "../x", benchmarks }), RangeError);
 });
 
-test("a second start, with nothing changed, is up within a second", async () => {
+test("a second start, with nothing changed, is up within a second of a machine at the norm", async () => {
   const since = Date.now();
   const second = await startPresentServer({ port: 0, benchmarks });
   const took = Date.now() - since;
   await second.close();
-  assert.ok(took < 1000, `${took} ms`);
+  assert.ok(took < patient(1000), `${took} ms`);
 });
 
 test("the page's policy allows its own origin and the speaker view's one script, nothing inline", () => {
@@ -149,7 +150,7 @@ test("the program says where the talk is, within three seconds, and ends cleanly
   assert.match(said, /Port \d+ is busy; using \d+ instead\.\nThe talk is at http:\/\/127\.0\.0\.1:\d+\/\n/);
   for (const word of ["cut=20", "run", "explore"])
     assert.match(said, new RegExp(` http://127\\.0\\.0\\.1:\\d+/\\?${word}\n`), word);
-  assert.ok(took < 3000, `${took} ms`);
+  assert.ok(took < patient(3000), `${took} ms`);
 });
 
 test("the program presents no data set that is not there, and guesses which was meant", () => {

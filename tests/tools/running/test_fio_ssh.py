@@ -217,7 +217,7 @@ def test_clients_of_two_hosts_and_of_this_one_start_together_and_all_report(ssh,
 @needs_tools
 def test_a_host_with_another_librbd_is_refused_and_left_clean(ssh, cluster, monkeypatch):
     before = folders_of_clients()
-    monkeypatch.setattr(fio_clients_module, "versions_here", lambda: Versions(SAME.fio, "1.0"))
+    monkeypatch.setattr(fio_clients_module, "versions_here", lambda programs: Versions(SAME.fio, "1.0"))
     with pytest.raises(RefusedError, match="client host client-one"):  # noqa: SIM117
         with fio_clients(cluster, {}, [NULL_JOB.format(1)], hosts=("client-one",)):
             raise AssertionError("the clients were handed out")

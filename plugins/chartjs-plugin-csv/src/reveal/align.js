@@ -1,7 +1,7 @@
 import { csvOf } from "../plugin.js";
 import { unite } from "../range.js";
 
-/** Small multiples: charts that stand below each other get the same left and right edge of their plots. */
+/** Small multiples: charts below each other get the same left and right edge of their plots. */
 export function alignPlots(slots) {
   const columns = grouped(slots, ({ box }) => {
     const { left, width } = box.getBoundingClientRect();

@@ -228,7 +228,7 @@ export class Slot {
     this.#choose({ scale });
   }
 
-  /** Makes the y axis hold at least this range, so that it stands still while data arrive; null: as the data say. */
+  /** Makes the y axis hold at least this range, so that it does not move while data arrive; null: as the data say. */
   setRange(range) {
     this.#choose({ range });
   }

@@ -58,18 +58,19 @@ export function canvas(src, kind = "line", inner = "", attributes = "") {
 
 /**
  * A deck of `sections` (HTML of the slides). `options` is the source text of the plugin's options, `config` of
- * further reveal.js settings. In the page `deck`, `plugin` and `Chart` are globals; `faults` collects what went wrong (a broken policy is a console error, too).
+ * further reveal.js settings, `reveal` the package of reveal.js. In the page `deck`, `plugin` and `Chart` are globals; `faults` collects what went wrong (a broken policy is a console error, too).
  */
 async function openDeck(
   browser,
   server,
-  { sections, options = "{}", config = "{}", query = "", policy, css = "", ...context },
+  { sections, options = "{}", config = "{}", query = "", policy, css = "", reveal = "reveal.js", ...context },
 ) {
   const path = "/deck/";
   server.routes.set("/deck.css", { type: "text/css", body: css });
   server.page(path, {
     policy,
-    head: `<link rel="stylesheet" href="/packages/reveal.js/dist/reveal.css"><link rel="stylesheet" href="/deck.css">`,
+    reveal,
+    head: `<link rel="stylesheet" href="/packages/${reveal}/dist/reveal.css"><link rel="stylesheet" href="/deck.css">`,
     body: `<div class="reveal"><div class="slides">${sections.map((s) => (s.startsWith("<section") ? s : `<section>${s}</section>`)).join("")}</div></div>`,
     script: `
       import Reveal from "reveal.js";

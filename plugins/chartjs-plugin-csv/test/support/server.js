@@ -10,30 +10,37 @@ const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".css": "te
 
 /** Package folders, found as Node finds them, so that hoisting does not matter. */
 const PACKAGES = Object.fromEntries(
-  ["chart.js", "@kurkle/color", "reveal.js"].map((name) => {
+  ["chart.js", "@kurkle/color", "reveal.js", "reveal-4", "reveal-5"].map((name) => {
     const [scope] = require.resolve.paths(name).filter((folder) => existsSync(join(folder, name)));
     return [name, join(scope, name)];
   }),
 );
 
-const IMPORT_MAP = {
+/** Where the scripts of each reveal.js lie: the current one, and its predecessors under names of their own. */
+const REVEAL = {
+  "reveal.js": ["dist/reveal.mjs", "dist/plugin/markdown.mjs"],
+  "reveal-4": ["dist/reveal.esm.js", "plugin/markdown/markdown.esm.js"],
+  "reveal-5": ["dist/reveal.esm.js", "plugin/markdown/markdown.esm.js"],
+};
+
+const importMap = (reveal) => ({
   imports: {
     "chart.js": "/packages/chart.js/dist/chart.js",
     "chart.js/helpers": "/packages/chart.js/dist/helpers.js",
     "@kurkle/color": "/packages/@kurkle/color/dist/color.esm.js",
-    "reveal.js": "/packages/reveal.js/dist/reveal.mjs",
-    "reveal.js/plugin/markdown": "/packages/reveal.js/dist/plugin/markdown.mjs",
+    "reveal.js": `/packages/${reveal}/${REVEAL[reveal][0]}`,
+    "reveal.js/plugin/markdown": `/packages/${reveal}/${REVEAL[reveal][1]}`,
     "chartjs-plugin-csv": "/plugin/src/index.js",
     "chartjs-plugin-csv/reveal": "/plugin/src/reveal.js",
   },
-};
+});
 
 // As strict as a published deck; only the page's own inline script carries the nonce.
 const POLICY = "default-src 'self'; script-src 'self' 'nonce-test'; style-src 'self'; img-src 'self' data:";
 
 /**
  * A server on 127.0.0.1 for one test file. `routes` maps a path to `{status, type, body, delay}` or a function that
- * returns one; `page(path, {head, body, script})` adds an HTML page under the policy; `requests` lists what was asked.
+ * returns one; `page(path, {head, body, script, reveal})` adds an HTML page under the policy, `reveal` its package of reveal.js; `requests` lists what was asked.
  */
 export async function startServer() {
   const routes = new Map();
@@ -71,8 +78,8 @@ export async function startServer() {
     routes,
     requests,
     csv: (path, body) => routes.set(path, { body }),
-    page(path, { head = "", body, script, policy = POLICY }) {
-      const map = `<script type="importmap" nonce="test">${JSON.stringify(IMPORT_MAP)}</script>`;
+    page(path, { head = "", body, script, policy = POLICY, reveal = "reveal.js" }) {
+      const map = `<script type="importmap" nonce="test">${JSON.stringify(importMap(reveal))}</script>`;
       const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Test</title>
         <link rel="icon" href="data:,">${map}${head}</head><body>${body}
         <script type="module" nonce="test">${script}</script></body></html>`;

@@ -1,4 +1,4 @@
-"""Several fio clients that start together in one cell, each on an image of its own, by fio's client/server mode."""
+"""Several fio clients that start together in one cell, each on its own image, in fio's client/server mode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.design.design import Cell
-from replay.measure.procedure import Driver, Look, writes
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.tool_run import client_values, run_observed, runtime_of
 from replay.raw.record import Measured
 from replay.tools import Result, render
@@ -24,10 +24,10 @@ PATIENCE_SECONDS = 90.0
 
 
 class FioClients(Driver):
-    """Runs `levels["clients"]` clients; asserts that each of them took part to the end."""
+    """Runs `levels["clients"]` clients. The cell is void unless each of them took part to the end."""
 
     def begin(self) -> None:
-        """Find out where clients run: on the site's hosts where its file allows that, else on this machine."""
+        """Find out where clients run: on the site's hosts if its file allows that, else on this machine."""
         site = self.bench.site
         self.hosts = site.client_hosts if not missing(["client_hosts"], site) else ("localhost",)
 
@@ -37,11 +37,11 @@ class FioClients(Driver):
 
     @property
     def elsewhere(self) -> dict[str, Any]:
-        """What `fio_clients` has to know where clients run on other hosts than this machine."""
+        """What `fio_clients` needs to know if clients run on other hosts."""
         return {} if set(self.hosts) <= LOCAL_HOSTS else {"hosts": self.hosts, "say": self.bench.say}
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None, component: str = "tool") -> Measured:
-        """Start all clients together, and return what they reported as one."""
+        """Start all clients together, and return their combined report."""
         count, runtime = int(cell.levels["clients"]), self.design.sizing.target_seconds
         ramp, options = float(self.procedure.option("ramp_seconds", cell)), self.procedure.job_options(cell)
         texts = [job_file(cell.levels, options, f"client-{number}") for number in range(1, count + 1)]
@@ -73,13 +73,13 @@ class FioClients(Driver):
             "client_seeds": [seed + number for number in range(count)],
         }
         if seen != count and (measured.invalid is None or measured.invalid[0] != "timed_out"):
-            # fio ends with status 0 when a client is missing, and with 1 when one was lost on the way.
+            # fio ends with status 0 if a client is missing, and with 1 if it lost one.
             besides = f"; {measured.invalid[1]}" if measured.invalid else ""
             measured.invalid = ("client_lost", f"{seen} of {count} clients took part{besides}")
         return measured
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what was written; the ramp, which fio leaves out, counts at the rate of what it reports."""
+        """Return what was written. fio leaves out the ramp, which is added at the reported rate."""
         metrics = result.metrics
         if not writes(cell):
             return 0.0
@@ -97,17 +97,17 @@ class FioClients(Driver):
 
 
 def refuse_namespace(site: Any, experiment: str) -> None:
-    """Raise ConfigurationError where the site's data pool is a namespace, which fio's rbd engine does not know."""
+    """Raise ConfigurationError if the site's data pool has a namespace, which fio's rbd engine does not support."""
     if site.pools.data.namespace:
         raise ConfigurationError(
-            "fio's rbd engine knows no RADOS namespace",
+            "fio's rbd engine does not support RADOS namespaces",
             where=f"config/sites/{site.name}.yaml, pools.data.namespace",
-            next_step=f"measure {experiment} on a site whose data pool has none",
+            next_step=f"measure {experiment} on a site whose data pool has no namespace",
         )
 
 
 def clients_in(output: bytes) -> set[str]:
-    """Return the names of the clients in fio's JSON; none where it is not whole."""
+    """Return the names of the clients in fio's JSON; none if it is incomplete."""
     text = output.decode(errors="replace")
     start = re.search(r"^\{", text, re.MULTILINE)
     if start is None:

@@ -1,4 +1,4 @@
-"""One fio process on an image, or on a file, past the page cache in both cases."""
+"""One fio process on an image or on a file, without the page cache in both cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from replay.cluster.client_conf import write_client_conf
 from replay.design.design import Cell
-from replay.measure.procedure import Driver, Look, writes
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.tool_run import client_values, hidden, run_observed, runtime_of
 from replay.raw.record import Measured
 from replay.tools import Result, fio
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 90.0
 
 
 class FioProcess(Driver):
-    """Runs fio with the procedure's `job_options`; the target's `file_of` says which file, or None for the image."""
+    """Runs fio with the procedure's `job_options`, on the target's `file_of`, or on the image if that is None."""
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
         """Run fio for the target's time."""
@@ -46,6 +46,6 @@ class FioProcess(Driver):
         return hidden(measured, {value: f"{{{key}}}" for key in ("image", "file") if (value := values.get(key))})
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what was written; the ramp, which fio leaves out, counts at the rate of what it reports."""
+        """Return what was written. fio leaves out the ramp, which is added at the reported rate."""
         ramp = float(self.procedure.job_options(cell).get("ramp_seconds", 1))
         return result.metrics["bytes"] * (1 + ramp / self.design.sizing.target_seconds) if writes(cell) else 0.0

@@ -1,4 +1,4 @@
-"""One fio process on one or several images: its job file, the configuration that its librbd reads, its latency log."""
+"""One fio process on one or several images: its job file, its librbd's configuration, its latency log."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from replay.tools.output.fio_output import read_clients
 #: The name of an image in jobs, samples and steps, counted from 1.
 ENTITY = "image-{}"
 ARGV = ("fio", "--output-format=json+", "--output={output}", "{jobs}")
-#: fio appends this to the name it is given for its logs; completion latency is what its report calls `clat_ns`.
+#: fio appends this to the name of its logs. Completion latency is `clat_ns` in its report.
 _LOG_ENDING = "_clat.log"
 
 
 def log_options(every_seconds: float | None = None) -> dict[str, Any]:
     """Return fio's options for a log of completion latencies by the wall clock.
 
-    Each operation has a line of its own, or each window of `every_seconds` has one with the mean.
+    Each operation has its own line, or each window of `every_seconds` has one with the mean.
     """
     options: dict[str, Any] = {"write_lat_log": "{logs}", "per_job_logs": 0, "log_unix_epoch": 1}
     return options | ({} if every_seconds is None else {"log_avg_msec": round(1000 * every_seconds)})
@@ -52,9 +52,9 @@ def run_fio(
     component: str = "tool",
     while_running: Callable[[float], None] | None = None,
 ) -> Measured:
-    """Run a job file on the images, and return what it left: `output` (its report), `jobs`, `latency` where it logs.
+    """Run a job file on the images, and return its files: `output` (the report), `jobs`, `latency` if it logs.
 
-    What names this machine or an image is a placeholder in all of them.
+    In all of them, placeholders replace the names of this machine and of images.
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name:
         folder = Path(name)
@@ -88,7 +88,7 @@ def run_fio(
 
 
 def written_bytes(measured: Measured) -> dict[str, int]:
-    """Return how many bytes each job of fio's report wrote; sets `measured.invalid` where there is no whole report."""
+    """Return how many bytes each job wrote, by fio's report. Sets `measured.invalid` without a whole report."""
     if measured.invalid is not None:
         return {}
     text = measured.results.get("output", ("", b""))[1].decode(errors="replace")

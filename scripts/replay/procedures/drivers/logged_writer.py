@@ -1,4 +1,4 @@
-"""A client that writes to one image beside samplers: fio with its latency log, and the log of its steps."""
+"""A client that writes to one image while samplers run: fio with its latency log, and a log of steps."""
 
 from __future__ import annotations
 
@@ -8,47 +8,41 @@ from typing import Any
 
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.measure.procedure import Driver, Look
+from replay.measure.parts import Driver, Look
 from replay.procedures.drivers.fio_run import ENTITY, jobs_text, log_options, run_fio, written_bytes
 from replay.procedures.drivers.steps import StepLog
-from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.raw.record import Measured
 from replay.raw.samples import SampleTable
-from replay.tools.base import connection
 
 #: On top of ramp and runtime: opening the image, writing the log, and a tool that ends slowly.
 PATIENCE_SECONDS = 90.0
 
 
 def lacking_flat_pool(site: Site) -> dict[str, str]:
-    """Return why fio cannot write to mirrored images on a site; nothing where it can."""
+    """Return why fio cannot write to mirrored images on a site; nothing if it can."""
     if site.pools.data.namespace:
-        return {"second_site": "fio's rbd engine, which writes here, knows no RADOS namespace"}
+        return {"second_site": "fio's rbd engine, which writes here, does not support RADOS namespaces"}
     return {}
 
 
 class LoggedWriter(Driver):
-    """One fio a cell on its image. `log` and `table` are its evidence besides fio's; times count from `log.origin`."""
+    """Runs one fio per cell on its image. `log` and `table` are further evidence; times count from `log.origin`."""
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what is missing where fio cannot write to the images."""
+        """Return what is missing if fio cannot write to the images."""
         return lacking_flat_pool(site)
 
     def start(self, cell: Cell) -> None:
         """Begin the log of steps and the table of samples."""
         [self.made] = self.procedure.target.of(cell)
         values = {**client_values(self.bench), "image": self.made.spec, "image_name": self.made.name}
-        self.log = StepLog(values, self.bench.slot)
+        self.log = StepLog(values, self.bench.slot, programs=self.bench.programs)
         self.table = SampleTable()
-        self.written = 0
-
-    @property
-    def rbd(self) -> list[str]:
-        """The start of every command of the `rbd` program on the first cluster, with placeholders."""
-        return ["rbd", *connection({"keyring": self.bench.primary_cluster.keyring is not None})]
+        self.rbd, self.written = rbd_template(self.bench.primary_cluster), 0
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Write for the target's time; write it down as the step `write`, with what its log's times mean."""
+        """Write for the target's time, and log the step `write` with the origin of fio's times."""
         options: Mapping[str, Any] = self.procedure.job_options(cell)
         runtime, ramp = self.design.sizing.target_seconds, float(options.get("ramp_seconds", 1))
         logged = {**log_options(options.get("log_every_seconds")), **options.get("fio_options", {})}
@@ -79,12 +73,12 @@ class LoggedWriter(Driver):
         return measured
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Put the steps and the samples among the cell's results; nothing is added to them afterwards."""
+        """Add the steps and the samples to the cell's results. Both are complete now."""
         keep_log(measured, self.log, self.table)
 
 
 def keep_log(measured: Measured, log: StepLog, table: SampleTable) -> None:
-    """End a cell's log, and put it and the samples among its results."""
+    """End a cell's log, and add it and the samples to its results."""
     log.add("end", log.now(), 0.0, steps=len(log.lines))
     measured.results["steps"] = ("steps.jsonl", log.content())
     measured.results["counters"] = ("counters.csv", table.content())

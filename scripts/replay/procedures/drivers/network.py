@@ -1,4 +1,4 @@
-"""A tool of two ends: a server that serves one client and ends, and a client that reaches it, perhaps through SSH."""
+"""A tool with two ends: a server that serves one client and ends, and a client, perhaps started through SSH."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.measure.bench import Bench
-from replay.measure.procedure import Driver, Look
+from replay.measure.parts import Driver, Look
 from replay.procedures.drivers.tool_run import hidden, run_observed
 from replay.raw.record import Measured
 from replay.tools.base import NetworkTool, render
@@ -24,30 +24,30 @@ from replay.tools.running.background import Background
 from replay.tools.running.fio_ssh import OPTIONS
 
 LOOPBACK = "127.0.0.1"
-#: On top of the test itself: connecting, also through SSH, and the exchange of results.
+#: In addition to the test: connecting, also through SSH, and the exchange of results.
 PATIENCE_SECONDS = 30.0
-#: A port that was free may be taken a moment later, and on another host nobody knows which one is free.
+#: A free port may be taken a moment later, and the free ports of another host are unknown.
 MOST_PORTS = 3
 _REMOTE_PORTS = (20000, 32000)
 
 
 @dataclass(frozen=True)
 class Ends:
-    """The hosts of a test, by the site's names; two times this machine is a test of loopback."""
+    """The hosts of a test, by the site's names. If both are this machine, the test uses loopback."""
 
     server: str
     client: str
 
     @property
     def is_loopback(self) -> bool:
-        """Tell whether no network is between them."""
+        """Return whether there is no network between them."""
         return self.server in LOCAL_HOSTS
 
 
 def ends_of(hosts: Sequence[str]) -> Ends:
-    """Return the ends between which a site's network is measured: its first two client hosts that are not this one.
+    """Return the ends between which a site's network is measured: its first two client hosts other than this machine.
 
-    Of one such host and this machine the host is the server; without one both are this machine.
+    With only one such host, it is the server and this machine the client. Without any, both are this machine.
     """
     others = [host for host in hosts if host not in LOCAL_HOSTS]
     server = others[0] if others else "localhost"
@@ -63,13 +63,13 @@ def on_host(host: str, argv: Sequence[str]) -> list[str]:
 
 
 class TwoEnds(Driver):
-    """Runs a `NetworkTool` between the first two client hosts of a site; one that has none measures loopback."""
+    """Runs a `NetworkTool` between a site's first two client hosts, or on loopback if it has none."""
 
     def __init__(self, tool: NetworkTool) -> None:
         self.tool = tool
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return why the network of a site is not measured."""
+        """Return why a site's network is not measured."""
         if site.sandbox:
             return {}
         if site.ceilings.rate_bytes_per_second is not None:
@@ -80,13 +80,13 @@ class TwoEnds(Driver):
         return {}
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return nothing: a network keeps nothing."""
+        """Return nothing: a network stores nothing."""
         return []
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Run the client against a server of its own, which is gone when this returns. The seed is not used.
+        """Start a server, run the client against it, and end it. The seed is not used.
 
-        Raises ReplayError when no server comes up. What names a host is hidden in all that is returned.
+        Raises ReplayError if no server comes up. Names of hosts are hidden in the results.
         """
         ends = ends_of(self.bench.site.client_hosts)
         seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
@@ -120,7 +120,8 @@ def _start_server(bench: Bench, tool: NetworkTool, ends: Ends) -> tuple[Backgrou
             if ends.is_loopback
             else _REMOTE_PORTS[0] + secrets.randbelow(_REMOTE_PORTS[1] - _REMOTE_PORTS[0])
         )
-        server = Background(on_host(ends.server, render(tool.server_argv(bind), {"port": port})), slot=bench.slot)
+        argv = on_host(ends.server, render(tool.server_argv(bind), {"port": port}))
+        server = Background(argv, programs=bench.programs, slot=bench.slot)
         try:
             server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
         except ReplayError:
@@ -142,7 +143,7 @@ def _free_port() -> int:
 
 
 def _address(host: str) -> str:
-    """Return what a host is reached at: SSH may know it by another name than the network does."""
+    """Return a host's address: SSH may know the host by a name that the network does not."""
     if host in LOCAL_HOSTS:
         return LOOPBACK
     return _words_of_ssh(host).get("hostname", host)

@@ -1,4 +1,4 @@
-"""One process of the experiment's tool on one image, whose size is so many bytes: found by pilots, for each cell."""
+"""One process of the experiment's tool on one image. Pilots find out how many bytes each cell transfers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
-from replay.design.sizing import MOST_ROUNDS, PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
-from replay.measure.procedure import Driver, Look, writes
+from replay.design.sizing import (
+    MOST_ROUNDS,
+    PilotRound,
+    cell_bytes,
+    first_bytes,
+    is_enough,
+    longer_bytes,
+    next_bytes,
+)
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.pilots import Pilots
 from replay.procedures.drivers.tool_run import client_values, run_observed, tool_options
 from replay.raw.evidence import BlockWriter
@@ -17,20 +25,20 @@ from replay.tools import OutputError, Result, Tool
 
 
 class OneTool(Driver):
-    """Runs a tool that is told by `{io_total_bytes}` how much to transfer, on the image of the cell's variant."""
+    """Runs a tool that transfers `{io_total_bytes}`, on the image of the cell's variant."""
 
     def begin(self) -> None:
-        """Know no cell's size yet."""
+        """Start without any cell's size."""
         self.io_total_bytes: dict[str, int] = {}
         self.sized_by: dict[str, Cell] = {}
 
     def check(self) -> None:
-        """Refuse what only reads logs: there is nothing to run."""
+        """Refuse a reader of logs, which has nothing to run."""
         if not isinstance(self.procedure.reader, Tool):
             self.procedure.refuse(f"{self.procedure.reader.name} is no benchmark tool that this protocol could run")
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Size every cell that is not sized yet; a variant's `size_of` says whose size it takes."""
+        """Size every cell that has no size yet. A variant's `size_of` names the variant whose size it takes."""
         cells = [cell for one in sets for cell in one.cells]
         for one in sets:
             by_variant = {cell.variant.name: cell for cell in one.cells}
@@ -51,7 +59,7 @@ class OneTool(Driver):
         io_total_bytes: int | None = None,
         component: str = "tool",
     ) -> Measured:
-        """Run the tool; a pilot says itself how many bytes it transfers."""
+        """Run the tool. A pilot passes the number of bytes to transfer."""
         [made] = self.procedure.target.of(cell)
         options = tool_options(self.bench, self.procedure.job_options(cell), cell.variant.client_options)
         options["namespace"] = bool(made.namespace)
@@ -76,32 +84,35 @@ class OneTool(Driver):
         )
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what the tool is told to transfer."""
+        """Return the bytes that the tool is told to transfer."""
         if not writes(cell):
             return []
         return [self.procedure.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what a cell that writes transferred."""
+        """Return the bytes that a writing cell transferred."""
         return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Size a cell anew when it was too short."""
+        """Resize a cell that was too short: by a pilot, and larger than it was."""
         if measured.invalid and measured.invalid[0] == "too_short":
-            self.pilot(raw, self.sized_by[cell.cell_id])
+            leader = self.sized_by[cell.cell_id]
+            self.pilot(raw, leader, too_short=self._round(cell, measured, self.io_total_bytes[leader.cell_id]))
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
-        """Take the cell's size from its last pilot on this machine; tell whether there was one."""
+        """Take the cell's size from its last pilot on this machine; return whether there was one."""
         last = Pilots(raw, cell).last()
         if "io_total_bytes_of_cell" not in last:
             return False
         self.io_total_bytes[cell.cell_id] = int(last["io_total_bytes_of_cell"])
         return True
 
-    def pilot(self, raw: BlockWriter, cell: Cell) -> None:
-        """Run pilots of growing size until one is long enough; keep each as evidence.
+    def pilot(self, raw: BlockWriter, cell: Cell, *, too_short: PilotRound | None = None) -> None:
+        """Run pilots of growing size until one is long enough, and keep each as evidence.
 
-        Raises ReplayError (through the parser) when a pilot fails: a cell that cannot be sized cannot be measured.
+        `too_short` says what a cell that ended too early transferred, and how long that took.
+
+        Raises ReplayError (through the parser) if a pilot fails, because a cell without a size cannot be measured.
         """
         sizing, size, pilots = self.design.sizing, int(cell.levels["io_size_bytes"]), Pilots(raw, cell)
         threads, done, most = int(self.procedure.option("io_threads", cell)), pilots.done, self._most_bytes(cell)
@@ -123,7 +134,10 @@ class OneTool(Driver):
                 "waits": [wait.public() for wait in waits],
             }
             if enough:
-                self.io_total_bytes[cell.cell_id] = min(cell_bytes(last, size, threads, sizing), most)
+                wanted = cell_bytes(last, size, threads, sizing)
+                if too_short:
+                    wanted = longer_bytes(wanted, too_short, size, threads, sizing)
+                self.io_total_bytes[cell.cell_id] = min(wanted, most)
                 found["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
             pilots.keep(number, measured, **found)
             if enough:
@@ -131,7 +145,7 @@ class OneTool(Driver):
             total = min(next_bytes(last, size, threads, sizing), most)
 
     def _round(self, cell: Cell, measured: Measured, total: int) -> PilotRound:
-        """Return how long a pilot took: 0 when it was over before the tool's clock had moved."""
+        """Return how long a pilot took: 0 if it ended before the tool's clock moved."""
         try:
             result = self.procedure.parse(cell, measured)
         except OutputError as error:
@@ -141,10 +155,10 @@ class OneTool(Driver):
         return PilotRound(total, result.metrics["duration_seconds"])
 
     def _most_bytes(self, cell: Cell) -> float:
-        """Return what a cell may transfer at most: with `options.one_pass`, a sequential one, the image once.
+        """Return the most that a cell may transfer: with `options.one_pass`, a sequential cell writes its image once.
 
-        `rbd bench --io-pattern seq` (16.2) that has come to the end of its image goes on with the same block of each
-        thread, over and over: the rate is then another workload's.
+        At the end of its image, `rbd bench --io-pattern seq` (16.2) goes on with the same block of each thread, over
+        and over. That is another workload with another rate.
         """
         sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
         return cell.variant.image.size_bytes if sequential and self.procedure.option("one_pass") else math.inf

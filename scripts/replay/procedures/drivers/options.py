@@ -1,4 +1,4 @@
-"""What the benchmark tools understand of an experiment: options, and the factors that cells are made of."""
+"""The options and factors of experiments that the benchmark tools understand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pilots: runs before a block's cells that say how large these have to be. Each is kept as evidence, with a note."""
+"""Pilots: runs before a block's cells that find out their sizes. Each is kept as evidence, with a note."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Pilots:
 
     @property
     def done(self) -> int:
-        """The number of the last round on this machine, in this block or an earlier one; 0 where there was none."""
+        """The number of the last round on this machine, in this block or an earlier one; 0 if there was none."""
         return max(self._earlier, default=0)
 
     def last(self) -> Mapping[str, Any]:
-        """Return the note of the last round; nothing where there was none."""
+        """Return the note of the last round; nothing if there was none."""
         return self._earlier[self.done] if self._earlier else {}
 
     def seed(self, kind: str, number: int) -> int:
@@ -32,7 +32,7 @@ class Pilots:
         return int(digest_of([self.cell.cell_id, kind, number], 8), 16)
 
     def keep(self, number: int, measured: Measured, **found: Any) -> None:
-        """Record a round: its output, and a note of what it was and found."""
+        """Record a round: its output, and a note about what it ran and found."""
         note = {
             "schema_version": 1,
             "cell_id": self.cell.cell_id,

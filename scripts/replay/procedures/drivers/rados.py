@@ -1,4 +1,4 @@
-"""`rados bench` in the pools of the target: a cell's instances together, again while a sequential read is too short."""
+"""`rados bench` in the target's pools: a cell's instances start together, and repeat short sequential reads."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
-from replay.measure.procedure import Driver, Look, writes
+from replay.measure.parts import Driver, Look, writes
 from replay.procedures.drivers.rados_rounds import Rounds, run_rounds
 from replay.raw.record import Measured, Wait
 from replay.tools import Result, rados_bench
 
 
 class RadosRounds(Driver):
-    """Runs one instance for each of the target's run names. It takes no seed: the tool draws its reads by itself."""
+    """Runs one instance for each of the target's run names. It uses no seed: the tool chooses its reads itself."""
 
     tool = rados_bench.TOOL
 
@@ -30,7 +30,7 @@ class RadosRounds(Driver):
             )
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Run the cell's rounds; `look` is not called, since the load is read by the rounds themselves."""
+        """Run the cell's rounds, which read the load themselves, so `look` is not called."""
         target, names = self.procedure.target, self.procedure.target.run_names(cell)
         template = self.tool.argv_template(cell.levels, self._options(cell, len(names)))
         seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
@@ -43,6 +43,7 @@ class RadosRounds(Driver):
                 [target.objects.values(target.pool_of(cell), name) for name in names],
                 seconds=seconds,
                 target_seconds=self.design.sizing.target_seconds,
+                programs=self.bench.programs,
                 slot=self.bench.slot,
                 sampler=self.bench.sampler,
                 between=lambda: between.extend(self.between_passes()),
@@ -64,19 +65,19 @@ class RadosRounds(Driver):
         return measured
 
     def between_passes(self) -> list[Wait]:
-        """Do what has to come between two passes of a sequential read; return what was waited for."""
+        """Prepare the next pass of a sequential read; return the waits."""
         return []
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
-        """Return what a cell's record says of its rounds."""
+        """Return facts about a cell's rounds for its record."""
         return {}
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what a cell that writes wrote."""
+        """Return the bytes that a writing cell wrote."""
         return result.metrics.get("bytes", 0.0) if writes(cell) else 0.0
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what a write may write at the most; of a read, the objects that it will find and are not there yet."""
+        """Return the most that a writing cell may write; for a read, the objects that must be written first."""
         target = self.procedure.target
         if not writes(cell):
             return target.unfilled(cell)
@@ -90,6 +91,6 @@ class RadosRounds(Driver):
         return {**options, "max_objects": self._most_objects(cell, instances)}
 
     def _most_objects(self, cell: Cell, instances: int) -> int:
-        """Return how many objects each instance of a cell may write at the most."""
+        """Return the most objects that each instance of a cell may write."""
         option, size = self.procedure.option, int(cell.levels["object_size_bytes"])
         return max(1, min(option("write_most_objects"), option("write_most_bytes") // size) // instances)

@@ -1,14 +1,16 @@
-"""The runs of a cell of `rados bench`: its instances start together, and sequential reads do so again and again."""
+"""The runs of a cell of `rados bench`: its instances start together, and sequential reads are repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from replay.base.programs import Programs
 from replay.owned.slot import SlotLock
 from replay.procedures.targets.rados_objects import hide_host
 from replay.samplers.busiest import busiest, joined
@@ -19,24 +21,24 @@ from replay.tools.rados_bench import RadosBench, mode_of
 from replay.tools.running.process import ToolRun
 from replay.tools.running.together import run_together
 
-#: On top of a run's seconds: connecting, and what is under way when the time is over.
+#: In addition to a run's seconds: connecting, and operations in flight when the time is over.
 PATIENCE_SECONDS = 60.0
-#: A cell that is still too short after so many passes has too few objects.
+#: A cell that is still too short after this many passes has too few objects.
 MOST_PASSES = 200
 
 
 @dataclass
 class Rounds:
-    """What the runs of a cell left. A round starts every instance once."""
+    """The runs of a cell and their results. A round starts every instance once."""
 
     runs: list[list[ToolRun]] = field(default_factory=list)
     #: Result files by role, as `Measured.results` holds them.
     results: dict[str, tuple[str, bytes]] = field(default_factory=dict)
-    #: The machine's counters around the stretch of each round that was measured.
+    #: The machine's counters around the measured stretch of each round.
     stretches: list[tuple[Reading, Reading]] = field(default_factory=list)
 
     def add(self, runs: list[ToolRun], outputs: list[bytes | None]) -> None:
-        """Add a round's runs and the contents of their result files, None where there is none."""
+        """Add a round's runs and the contents of their result files, None for a missing file."""
         self.runs.append(runs)
         for instance, content in enumerate(outputs, start=1):
             role = role_of(instance, len(self.runs))
@@ -50,17 +52,17 @@ class Rounds:
 
     @property
     def exit_status(self) -> int | None:
-        """0 when all runs ended well, else the first other one's."""
+        """0 if all runs ended well, else the status of the first that did not."""
         return next((run.exit_status for run in self.all if run.exit_status != 0), 0)
 
     @property
     def tool_seconds(self) -> float:
-        """Wall time of the rounds, each as long as its longest run."""
+        """Wall time of the rounds. Each takes as long as its longest run."""
         return sum(max(run.seconds for run in runs) for runs in self.runs)
 
     @property
     def start_spread_seconds(self) -> float:
-        """How far apart the instances of a round started, at the most."""
+        """The longest time between the first and the last start of a round's instances."""
         starts = [[datetime.fromisoformat(run.started_at) for run in runs] for runs in self.runs]
         return max((max(moments) - min(moments)).total_seconds() for moments in starts)
 
@@ -69,14 +71,14 @@ class Rounds:
         return MachineSampler.load(*joined(self.stretches))
 
     def printed(self) -> dict[str, tuple[str, bytes]]:
-        """Return what all runs printed, one after the other, by role."""
+        """Return everything that the runs printed, in order, by role."""
         return {
             "stdout": ("stdout", hide_host(b"".join(run.stdout for run in self.all))),
             "stderr": ("stderr", hide_host(b"".join(run.stderr for run in self.all))),
         }
 
     def failure(self) -> tuple[str, str] | None:
-        """Return why a run makes the cell void, as (reason, detail); None when all ended well."""
+        """Return why the cell is void, as (reason, detail); None if all runs ended well."""
         for number, runs in enumerate(self.runs, start=1):
             for instance, run in enumerate(runs, start=1):
                 which = f"instance {instance}, pass {number}"
@@ -88,9 +90,9 @@ class Rounds:
         return None
 
     def last_seconds(self, adapter: RadosBench, levels: Mapping[str, Any]) -> float | None:
-        """Return how long the last round's shortest run lasted by the tool's clock; None where one failed.
+        """Return how long the last round's shortest run lasted, by the tool's clock; None if one failed.
 
-        Why it failed is found when the cell as a whole is judged, by the same parser.
+        The same parser finds the reason later, when the whole cell is judged.
         """
         levels = {name: level for name, level in levels.items() if name != "instances"}
         seconds = []
@@ -114,19 +116,21 @@ def run_rounds(
     *,
     seconds: int,
     target_seconds: float,
+    programs: Programs,
     slot: SlotLock | None,
     sampler: MachineSampler,
     between: Callable[[], None],
 ) -> Rounds:
-    """Run one instance for each of `values` for `seconds`, all at once, and return what they left.
+    """Run one instance for each of `values` for `seconds`, all at once, and return their rounds.
 
-    A sequential read ends when its objects end: it is run again until its passes last `target_seconds` together.
+    A sequential read ends with its last object, so it is repeated until its passes last `target_seconds` together.
     `between` is called before each further pass.
     """
     rounds, spent = Rounds(), 0.0
+    run = partial(run_together, timeout_seconds=seconds + PATIENCE_SECONDS, programs=programs, slot=slot)
     while True:
         readings = [sampler.read()]
-        rounds.add(*_round(template, values, seconds, slot, lambda _, seen=readings: seen.append(sampler.read())))
+        rounds.add(*_round(template, values, seconds, run, lambda _, seen=readings: seen.append(sampler.read())))
         readings.append(sampler.read())
         last = rounds.last_seconds(adapter, levels)
         rounds.stretches.append(busiest(readings, last))
@@ -142,7 +146,7 @@ def _round(
     template: Sequence[str],
     values: Sequence[Mapping[str, str | None]],
     seconds: int,
-    slot: SlotLock | None,
+    run: Callable[..., list[ToolRun]],
     while_running: Callable[[float], None],
 ) -> tuple[list[ToolRun], list[bytes | None]]:
     with TemporaryDirectory(prefix="replay-") as folder:
@@ -151,7 +155,5 @@ def _round(
             render(list(template), {**of_instance, "seconds": str(seconds), "output": str(output)})
             for of_instance, output in zip(values, outputs, strict=True)
         ]
-        runs = run_together(
-            commands, timeout_seconds=seconds + PATIENCE_SECONDS, slot=slot, while_running=while_running
-        )
+        runs = run(commands, while_running=while_running)
         return runs, [output.read_bytes() if output.exists() else None for output in outputs]

@@ -1,4 +1,4 @@
-"""The log of a trial's steps, one JSON object a line: what was done, when, for how long, and what was said."""
+"""The log of a trial's steps, one JSON object per line: what was done, when, for how long, and what was printed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.owned.slot import SlotLock
 from replay.tools import render
 from replay.tools.running.process import ToolRun, run_tool
@@ -17,10 +18,10 @@ MOST_SAID = 2000
 
 
 class StepLog:
-    """Runs commands and writes down each as a step. Times are seconds since `origin`, of the monotonic clock.
+    """Runs commands and logs each as a step. Times are seconds of the monotonic clock since `origin`.
 
-    `values` fill the placeholders of argv; in what is written down the placeholders stand, of those that name something
-    of this site and of those named in `also_hidden`.
+    `values` fill the placeholders of argv. The log keeps the placeholders of values that name something of this site,
+    and of those in `also_hidden`.
     """
 
     def __init__(
@@ -29,10 +30,12 @@ class StepLog:
         slot: SlotLock | None = None,
         run: Callable[..., ToolRun] = run_tool,
         also_hidden: Sequence[str] = (),
+        programs: Programs = HOST_PROGRAMS,
     ) -> None:
         self.origin = time.monotonic()
         self.values = dict(values)
         self.slot = slot
+        self.programs = programs
         self.lines: list[dict[str, Any]] = []
         self._run = run
         self._hidden = (*_HIDDEN, *also_hidden)
@@ -42,9 +45,10 @@ class StepLog:
         return time.monotonic() - self.origin
 
     def command(self, step: str, template: Sequence[str], *, timeout_seconds: float = 60.0, **more: Any) -> ToolRun:
-        """Run a command as a step of its own and return its run; no status is an error here."""
+        """Run a command as a step and return its run. Any exit status is accepted."""
         started = self.now()
-        run = self._run(render(list(template), self.values), timeout_seconds=timeout_seconds, slot=self.slot)
+        argv = render(list(template), self.values)
+        run = self._run(argv, timeout_seconds=timeout_seconds, programs=self.programs, slot=self.slot)
         said = (run.stdout + run.stderr).decode(errors="replace")
         self.add(step, started, run.seconds, argv=template, exit_status=run.exit_status, said=said, **more)
         return run
@@ -60,7 +64,7 @@ class StepLog:
         said: str = "",
         **more: Any,
     ) -> dict[str, Any]:
-        """Write down a step; return its line, which the caller may still add to."""
+        """Log a step; return its line, to which the caller may add."""
         began = datetime.now(UTC).timestamp() - (self.now() - started_seconds)
         line = {
             "step": step,
@@ -76,14 +80,14 @@ class StepLog:
         return line
 
     def hide(self, text: str) -> str:
-        """Return `text` with the placeholders of this site's names and paths for them, the longest first."""
+        """Return `text` with placeholders instead of this site's names and paths, replacing the longest first."""
         named = [(value, name) for name, value in self.values.items() if value and name in self._hidden]
         for value, name in sorted(named, key=lambda pair: -len(pair[0])):
             text = text.replace(value, f"{{{name}}}")
         return text
 
     def content(self) -> bytes:
-        """Return the log, in the order in which the steps began."""
+        """Return the log, in the order of the steps' start."""
         ordered = sorted(self.lines, key=lambda line: line["started_seconds"])
         return "".join(json.dumps(line, sort_keys=True) + "\n" for line in ordered).encode()
 

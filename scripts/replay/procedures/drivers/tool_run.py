@@ -1,4 +1,4 @@
-"""Running one tool of a cell: arguments filled in, observed, bounded, its result files collected."""
+"""Runs one tool of a cell: fills in its arguments, observes it, limits its time, collects its result files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from replay.cluster.cluster import Cluster
 from replay.measure.bench import Bench
 from replay.raw.record import Measured
 from replay.tools import render
@@ -23,6 +24,12 @@ def client_values(bench: Bench) -> dict[str, str | None]:
         "pool": data.name,
         "namespace": data.namespace or None,
     }
+
+
+def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
+    """Return the start of an `rbd` command on a cluster, with the placeholders `{conf} {client} {keyring}`."""
+    keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
+    return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
 
 
 def tool_options(bench: Bench, options: Mapping[str, Any], client_options: Mapping[str, str]) -> dict[str, Any]:
@@ -46,11 +53,11 @@ def run_observed(
     while_running: Callable[[float], None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Measured:
-    """Run a tool with samplers read right before and after it, and return what it left.
+    """Run a tool, read the samplers right before and after it, and return the results.
 
-    `result_files` maps a role to a suffix; the tool writes to the path that `{role}` of the template becomes. The
-    sidecar's argv is the template, with `{io_total_bytes}` and `{seed}` filled in and all that is this site's left out.
-    `environment` is what the tool is given on top of the runner's; it is not recorded.
+    `result_files` maps a role to a suffix; the tool writes to the path that replaces `{role}` in the template. The
+    sidecar's argv is the template, with `{io_total_bytes}` and `{seed}` filled in, but nothing that names this site.
+    `environment` adds to the runner's environment; it is not recorded.
     """
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         paths = {role: Path(folder) / f"{role}.{suffix}" for role, suffix in (result_files or {}).items()}
@@ -60,6 +67,7 @@ def run_observed(
             run = run_tool(
                 argv,
                 timeout_seconds=timeout_seconds,
+                programs=bench.programs,
                 slot=bench.slot,
                 environment=environment,
                 while_running=while_running,
@@ -89,7 +97,7 @@ def run_observed(
 
 
 def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
-    """Put placeholders into a cell's results for words that name this machine or an image; return the cell."""
+    """Replace words that name this machine or an image by placeholders in a cell's results; return the cell."""
     for word, placeholder in words.items():
         for role, (name, content) in measured.results.items():
             measured.results[role] = (name, content.replace(word.encode(), placeholder.encode()))
@@ -97,7 +105,7 @@ def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
 
 
 def runtime_of(seconds: float) -> str:
-    """Return a runtime as fio takes it: whole seconds, or milliseconds by their unit."""
+    """Return a runtime for fio: in milliseconds, with their unit, because fio takes only whole numbers."""
     return f"{seconds * 1000:.0f}ms"
 
 

@@ -1,7 +1,7 @@
-"""Two device classes out of one sandbox's OSDs: fast ones as they are, and ones whose disk I/O is capped.
+"""Two device classes from one sandbox's OSDs: unchanged fast ones, and ones whose disk I/O is capped.
 
-The OSDs with the lowest numbers are fast, as many with the highest are capped; with an odd number the middle one takes
-no part. Classes and caps are in the ledger before they are set, and are refused on a cluster that Replay did not start.
+The OSDs with the lowest numbers are fast, and as many with the highest numbers are capped. If their number is odd, the
+middle one takes no part. Classes and caps are in the ledger before they are set, and are refused on foreign clusters.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
 
 #: Values of the level `device_class`.
 FAST, CAPPED = "fast", "capped"
-#: The kernel spends a cap by slices; so much of it may be over a second's worth at either end of a cell.
+#: The kernel grants a cap in slices, so this much of a second's worth may be exceeded at either end of a cell.
 SLICE_SECONDS = 0.5
-#: A capped OSD has nothing left to do when it did fewer reads and writes than this in as many seconds.
+#: The capped OSDs have nothing left to do if they did fewer reads and writes than this in this many seconds.
 QUIET_OPERATIONS, QUIET_SECONDS, QUIET_WITHIN_SECONDS = 5, 0.5, 120.0
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What all capped OSDs together had read and written at a moment, in operations that reached the disk."""
+    """The reads and writes of each capped OSD so far, in operations that reached the disk."""
 
     at: float
     counts: tuple[tuple[int, int], ...]
 
 
 def lacking(site: Site) -> dict[str, str]:
-    """Return why a cap cannot be set on this machine, as the word `host_root` to the reason."""
+    """Return why a cap cannot be set on this machine: the word `host_root` to the reason."""
     folder = site.primary.conf.parent
     if find_hierarchy() is None:
         return {"host_root": "this machine's kernel offers no throttle of block I/O (cgroup blkio, or io)"}
     if folder.is_dir() and device_of(folder) is None:
-        return {"host_root": "the OSDs' files lie on no disk of their own, so that there is nothing to throttle"}
+        return {"host_root": "the OSDs' files are not on a block device, so there is nothing to throttle"}
     return {}
 
 
 class DeviceClasses:
-    """The classes of one block: made by `open`, slowed by `cap`, gone after `close`."""
+    """The classes of one block: created by `open`, slowed by `cap`, removed by `close`."""
 
     def __init__(self, bench: Bench, options: dict[str, Any], *, application: str) -> None:
         self.bench = bench
@@ -66,7 +66,7 @@ class DeviceClasses:
 
     @property
     def facts(self) -> dict[str, int]:
-        """What a sidecar says of the classes."""
+        """Facts about the classes for a sidecar."""
         return {
             "replicas": self.pools[FAST].spec.replicas,
             "osds_per_class": len(self.capped),
@@ -74,7 +74,7 @@ class DeviceClasses:
         }
 
     def open(self) -> None:
-        """Give the OSDs their classes, and make a pool on each. Raises ConfigurationError with fewer than two OSDs."""
+        """Assign the classes, and create a pool on each. Raises ConfigurationError with fewer than two OSDs."""
         osds = self.settings.osds()
         each = len(osds) // 2
         if not each:
@@ -92,14 +92,14 @@ class DeviceClasses:
         await_pools(self.bench, self.pools.values())
 
     def cap(self) -> None:
-        """Cap the OSDs of the capped class, once what is not measured has been written."""
+        """Cap the OSDs of the capped class. Call it after filling, which is not measured."""
         with self.bench.costs.measure("prepare"):
             for osd in self.capped:
                 pid, data = osd_process(self.bench, osd.number)
                 self.caps[osd.number] = self.settings.cap_io(osd, pid, data, self.cap_iops)
 
     def close(self, *, before_pools: ExitStack | None = None) -> None:
-        """Lift the caps, let `before_pools` run, remove images and pools, and set the classes back: each also where
+        """Lift the caps, let `before_pools` run, remove images and pools, and restore the classes. Each is done even if
         another fails."""
         with ExitStack() as last_first:
             last_first.callback(self._restore)
@@ -115,7 +115,7 @@ class DeviceClasses:
 
     def _remove_pools(self) -> None:
         self.pools.clear()
-        # An image whose creation was cut short would keep its pool from going.
+        # An image whose creation was cut short would keep its pool from being removed.
         remove_owned_leftovers(self.bench)
         remove_leftover_pools(self.bench)
 
@@ -124,19 +124,19 @@ class DeviceClasses:
             self.settings.restore()
 
     def read(self) -> Reading:
-        """Return what the capped OSDs have done so far. Raises ReplayError when one has left its cap."""
+        """Return what the capped OSDs have done so far. Raises ReplayError if one runs without its cap."""
         for osd in self.capped:
             pid, _ = osd_process(self.bench, osd.number)
             if not self.caps[osd.number].holds(pid):
                 raise ReplayError(
-                    f"{osd.name} runs without its cap: it was started anew while the block ran",
+                    f"{osd.name} runs without its cap: it was restarted while the block ran",
                     where=self.caps[osd.number].folder,
                     next_step="run measure again: finished sets are kept",
                 )
         return Reading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
 
     def observe(self, measured: Measured, before: Reading) -> None:
-        """Add to a cell's facts what the capped OSDs' disks did; void it where the cap did not hold."""
+        """Add what the capped OSDs' disks did to a cell's facts; void the cell if the cap did not hold."""
         after = self.read()
         seconds = after.at - before.at
         done = [
@@ -151,11 +151,11 @@ class DeviceClasses:
         if most > self.cap_iops * (seconds + SLICE_SECONDS) and measured.invalid is None:
             measured.invalid = (
                 "failed",
-                f"a capped OSD did {most / seconds:.0f} operations a second on its disk, {self.cap_iops} are its cap",
+                f"a capped OSD did {most / seconds:.0f} operations/s on its disk; its cap is {self.cap_iops}",
             )
 
     def await_quiet(self) -> Wait:
-        """Wait until the capped OSDs have done what a cell left them to do."""
+        """Wait until the capped OSDs have finished the work that a cell left them."""
         started = time.monotonic()
         with self.bench.costs.measure("wait"):
             last = self.read()
@@ -170,7 +170,7 @@ class DeviceClasses:
 
 
 def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
-    """Return the pid of a sandbox's OSD and the folder of its data. Raises ReplayError when it does not run."""
+    """Return the pid of a sandbox's OSD and its data folder. Raises ReplayError if it does not run."""
     conf = bench.primary_cluster.conf
     owned = sandbox_record.load(conf.parent.parent)
     name = next(one.name for one in owned.clusters.values() if Path(one.conf) == Path(conf))

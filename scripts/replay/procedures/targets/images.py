@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet, Image
 from replay.design.media import Write
-from replay.measure.procedure import Target, is_journaled
+from replay.measure.parts import Target, is_journaled
 from replay.owned.image_sets import create_images
 from replay.owned.images import BlockImage, create_image, remove_images
 from replay.raw.record import Measured, Wait
 
 
 class Images(Target):
-    """Images of a block, filled: by the variants' `image_name`, as many of each as the factor `count` asks for."""
+    """A block's filled images, by the variants' `image_name`: as many of each as the factor `count` asks for."""
 
     def __init__(self, count: str | None = None) -> None:
         self.count = count
 
     def begin(self) -> None:
-        """Have no images yet."""
+        """Start without images."""
         self.images: dict[str, list[BlockImage]] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
@@ -39,7 +39,7 @@ class Images(Target):
         return create_image(self.bench, suffix, image, **self.procedure.place_of(owner))
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        """Return a write to the cell's images, which may go through a journal."""
+        """Return a write to the cell's images, perhaps through a journal."""
         made = self.images.get(cell.variant.image_name)
         return Write(size_bytes, pool=made[0].pool if made else None, journaled=is_journaled(cell))
 
@@ -50,17 +50,17 @@ class Images(Target):
         remove_images(self.bench, images)
 
     def all(self) -> list[BlockImage]:
-        """Return every image that is there."""
+        """Return all images."""
         return [made for several in self.images.values() for made in several]
 
     def of(self, cell: Cell) -> list[BlockImage]:
-        """Return the images of a cell, as many as it takes."""
+        """Return a cell's images, as many as it needs."""
         made = self.images[cell.variant.image_name]
         return made if self.count is None else made[: int(cell.levels[self.count])]
 
 
 class FreshImage(Images):
-    """One image for each cell, filled right before it and removed right after: its journal begins empty."""
+    """One image for each cell, filled right before it and removed right after it, so its journal starts empty."""
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create nothing."""

@@ -1,4 +1,4 @@
-"""Images as disks of this machine's kernel beside images of librbd: created, mapped, formatted, mounted; and undone."""
+"""Images as disks of this machine's kernel, beside librbd's images: created, mapped, formatted, mounted, undone."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Mount(Images):
-    """An image for each variant; those of the kernel's client hold a file system with a file in it."""
+    """An image for each variant. Those of the kernel's client have a file system with a file in it."""
 
     def begin(self) -> None:
-        """Have no images and no mounts yet."""
+        """Start without images and mounts."""
         super().begin()
         self.mounts: dict[str, Path] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Create an image per variant; map, format and mount those of the kernel; write what is overwritten later."""
+        """Create an image per variant; map, format and mount the kernel's, and write the file that cells overwrite."""
         variants = {cell.variant.name: cell.variant for one in sets for cell in one.cells}
         for variant in variants.values():
             self.bench.say(f"image for {variant.name}: create")
@@ -56,11 +56,11 @@ class Mount(Images):
         remove_images(self.bench, images)
 
     def file_of(self, cell: Cell) -> Path | None:
-        """Return the file that a cell's client uses; None where it uses the image itself."""
+        """Return the file that a cell's client uses; None if it uses the image directly."""
         return self.mounts[cell.variant.name] / FILE_NAME if cell.variant.name in self.mounts else None
 
     def _disable_features(self, made: BlockImage) -> None:
-        """Disable in all images what kernels may not know, so that only the client differs."""
+        """Disable features that kernels may not support, in all images, so that only the client differs."""
         named = str(self.procedure.option("disable_features")).split()
         wanted = [feature for feature in named if feature in made.image.features]
         if wanted:
@@ -68,12 +68,12 @@ class Mount(Images):
 
 
 def is_of_kernel(variant: Variant) -> bool:
-    """Tell whether a variant's client is the kernel's."""
+    """Return whether a variant's client is the kernel's."""
     return variant.levels.get("client") == KERNEL
 
 
 def write_file(path: Path, size_bytes: int) -> None:
-    """Write a file of so many bytes to the disk: overwriting it later allocates nothing."""
+    """Write a file of this size to the disk, so that overwriting it later allocates nothing."""
     with path.open("wb") as file:
         left = size_bytes
         while left > 0:

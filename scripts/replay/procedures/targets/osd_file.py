@@ -1,4 +1,4 @@
-"""A file of Replay's own in the file system that holds a sandbox's OSDs, filled once and removed with the block."""
+"""A file in the file system that holds a sandbox's OSDs, filled once and removed with the block."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
-from replay.measure.procedure import Target
+from replay.measure.parts import Target
 from replay.owned.owned_files import create_file, remove_leftover_files
 from replay.tools import fio, render
 from replay.tools.running.process import run_tool
 
 FILL = {"rw": "write", "io_size_bytes": 4 << 20, "io_depth": 4}
-#: Slower than this is an error, not a wait for ever.
+#: Anything slower is an error, so nobody waits forever.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 PATIENCE_SECONDS = 60.0
-#: So many times the file's size must be free where it is made: the OSDs share that file system.
+#: This many times the file's size must be free, because the OSDs share the file system.
 FREE_TIMES = 4
 
 
 class OsdFile(Target):
-    """The file, for cells that have an `io_type`. On other sites OSDs live on devices that nobody may write to."""
+    """The file, for cells that have an `io_type`. On other sites, OSDs use devices that nobody else may write to."""
 
     def begin(self) -> None:
-        """Have no file yet."""
+        """Start without a file."""
         self.path: Path | None = None
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return why the disk of a site is not measured."""
+        """Return why a site's disk is not measured."""
         if site.sandbox:
             return {}
         return {"host_root": "its OSDs have no file system of this machine that Replay may write to"}
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Make and fill the file, where any of the cells needs it."""
+        """Create and fill the file if any of the cells needs it."""
         if not any("io_type" in cell.levels for one in sets for cell in one.cells):
             return
         folder, size = self.bench.primary_cluster.conf.parent, int(self.procedure.option("file_size_bytes"))
@@ -52,7 +52,7 @@ class OsdFile(Target):
             self.fill(self.path, size)
 
     def close(self) -> None:
-        """Remove the file, also one whose making was cut short."""
+        """Remove the file, even if its creation was cut short."""
         self.path = None
         with self.bench.costs.measure("prepare"):
             remove_leftover_files(self.bench)
@@ -63,17 +63,17 @@ class OsdFile(Target):
         return self.path
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        """Return a write to the file, which has no copies."""
+        """Return a write to the file, which has a single copy."""
         return Write(size_bytes, copies=1)
 
     def fill(self, path: Path, size: int) -> None:
-        """Write every byte of the file once: reads of a hole, or of what was never written, touch no disk."""
+        """Write every byte of the file once, because reading holes or unwritten space does not touch the disk."""
         self.bench.charge("filling the file of a baseline", Write(size, copies=1, adds=True))
         options = {**self.design.options, "file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}
         argv = render(fio.TOOL.argv_template(FILL, options), values)
-        run = run_tool(argv, timeout_seconds=bound, slot=self.bench.slot)
+        run = run_tool(argv, timeout_seconds=bound, programs=self.bench.programs, slot=self.bench.slot)
         if run.exit_status != 0 or path.stat().st_size != size:
             said = run.stderr.decode(errors="replace").strip().splitlines()
             raise ReplayError(

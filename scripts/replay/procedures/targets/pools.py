@@ -1,4 +1,4 @@
-"""Pools of a block's own that hold the objects of `rados bench`: what a cell wrote is removed by its run name."""
+"""A block's own pools for the objects of `rados bench`. What a cell wrote is removed by its run name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 from replay.design.design import Cell
 from replay.design.media import Write
-from replay.measure.procedure import Target
+from replay.measure.parts import Target
 from replay.procedures.targets.rados_objects import BenchObjects
 from replay.raw.record import Measured, Wait
 from replay.tools import rados_bench
@@ -14,10 +14,10 @@ from replay.tools.rados_bench import mode_of
 
 
 class ObjectPools(Target):
-    """What `rados bench` needs of its pools. A procedure's own target says which there are."""
+    """What `rados bench` needs from its pools. A procedure's own target says which pools there are."""
 
     def begin(self) -> None:
-        """Have no objects yet. The pools are Replay's own: a namespace of the site's pool is not theirs."""
+        """Start without objects. The pools are Replay's own, so a namespace of the site's pool does not apply."""
         self.options = {
             **self.design.options,
             "client_options": dict(self.design.configuration.get("client_options", {})),
@@ -35,15 +35,15 @@ class ObjectPools(Target):
         return Write(size_bytes, pool=self.pool_of(cell), adds=True)
 
     def unfilled(self, cell: Cell) -> list[Write]:
-        """Return what has to be written before a cell reads, of its own objects."""
+        """Return the objects that must be written before a cell can read."""
         return []
 
     def run_names(self, cell: Cell) -> list[str]:
-        """Return the run name of each instance of a cell: what keeps their objects apart, and lets reads find them."""
+        """Return the run name of each instance of a cell. It keeps their objects apart and lets reads find them."""
         raise NotImplementedError
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove what a write cell wrote, and see that it is gone."""
+        """Remove what a writing cell wrote, and verify that it is gone."""
         if mode_of(cell.levels) != "write":
             return []
         started = time.monotonic()

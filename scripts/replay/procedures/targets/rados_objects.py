@@ -1,4 +1,4 @@
-"""Objects of `rados bench` in pools that Replay made: written for reads to find, removed by run name, counted after."""
+"""Objects of `rados bench` in Replay's pools: written for reads, removed by run name, and then counted."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from replay.tools import OutputError, render
 from replay.tools.rados_bench import RadosBench, removed_objects
 from replay.tools.running.process import ToolRun, run_tool
 
-#: Slower is an error, not a wait for ever.
+#: Anything slower is an error, so nobody waits forever.
 SLOWEST_BYTES_PER_SECOND = 1 << 20
 SLOWEST_OBJECTS_PER_SECOND = 50
 PATIENCE_SECONDS = 60.0
-#: For a command on all objects of a pool, whose number nobody knows beforehand.
+#: For a command on all objects of a pool, whose number is unknown.
 WHOLE_POOL_PATIENCE_SECONDS = 600.0
-#: `rados bench` writes one object more per run name, which says what the run wrote.
+#: `rados bench` writes one more object per run name, which records what the run wrote.
 RECORDS_PER_RUN_NAME = 1
 
 
 @dataclass(frozen=True)
 class Fill:
-    """Objects that reads find under a run name."""
+    """Objects for reads, under a run name."""
 
     pool: str
     run_name: str
@@ -38,13 +38,13 @@ class Fill:
 
     @property
     def bytes(self) -> int:
-        """What they hold."""
+        """Their total size in bytes."""
         return self.objects * self.object_size_bytes
 
 
 @dataclass
 class Removal:
-    """What removing the objects of some run names did; `purged` where only emptying the whole pool removed them."""
+    """The result of removing objects by run name. `purged`: the whole pool had to be emptied."""
 
     objects: int = 0
     purged: bool = False
@@ -57,7 +57,7 @@ class Removal:
 
 @dataclass
 class BenchObjects:
-    """The objects in this block's pools, and the fills among them. Every pool is Replay's own."""
+    """The objects in this block's pools, and the fills among them. Every pool belongs to Replay."""
 
     bench: Bench
     adapter: RadosBench
@@ -76,13 +76,13 @@ class BenchObjects:
         }
 
     def holds(self, wanted: Fill) -> bool:
-        """Tell whether the objects of a fill are there."""
+        """Return whether the objects of a fill exist."""
         return self.fills.get((wanted.pool, wanted.run_name)) == wanted
 
     def fill(self, wanted: Fill) -> bool:
-        """Write the objects of a fill unless they are there; tell whether they had to be written.
+        """Write the objects of a fill unless they exist; return whether they had to be written.
 
-        Raises ReplayError when fewer were written than wanted.
+        Raises ReplayError if fewer were written than wanted.
         """
         if self.holds(wanted):
             return False
@@ -94,7 +94,12 @@ class BenchObjects:
         with TemporaryDirectory(prefix="replay-") as folder:
             output = Path(folder) / "output"
             values = {**self.values(wanted.pool, wanted.run_name), "seconds": str(seconds), "output": str(output)}
-            run = run_tool(render(template, values), timeout_seconds=seconds + PATIENCE_SECONDS, slot=self.bench.slot)
+            run = run_tool(
+                render(template, values),
+                timeout_seconds=seconds + PATIENCE_SECONDS,
+                programs=self.bench.programs,
+                slot=self.bench.slot,
+            )
             text = output.read_text(errors="replace") if output.exists() else ""
         try:
             result = self.adapter.parse({"output": text}, run.exit_status, levels)
@@ -107,15 +112,20 @@ class BenchObjects:
         return True
 
     def remove(self, pool: str, run_names: Iterable[str]) -> Removal:
-        """Remove the objects of these run names, and verify by counting that none of them is left.
+        """Remove the objects of these run names, and verify by counting that none is left.
 
-        A run that was cut short left no record of its objects: then the whole pool is emptied, fills as well, and
-        `purged` says so. Raises ReplayError when objects are left all the same.
+        A run that was cut short left no record of its objects. Then the whole pool is emptied, with its fills, and
+        `purged` is set. Raises ReplayError if objects are left even then.
         """
         done = Removal()
         for run_name in run_names:
             argv = render(self.adapter.cleanup_argv_template(self.options), self.values(pool, run_name))
-            run = run_tool(argv, timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS, slot=self.bench.slot)
+            run = run_tool(
+                argv,
+                timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS,
+                programs=self.bench.programs,
+                slot=self.bench.slot,
+            )
             done.objects += removed_objects(run.stdout.decode(errors="replace")) or 0
             self.fills.pop((pool, run_name), None)
         if self.count(pool) == self._expected(pool):
@@ -134,7 +144,7 @@ class BenchObjects:
         return done
 
     def remove_fills(self, *, other_than_bytes: int | None = None) -> Removal:
-        """Remove the fills, those with objects of another size only where a size is given."""
+        """Remove the fills; if a size is given, only those with objects of another size."""
         total = Removal()
         chosen = [fill for fill in self.fills.values() if fill.object_size_bytes != other_than_bytes]
         for pool in dict.fromkeys(fill.pool for fill in chosen):
@@ -155,7 +165,7 @@ class BenchObjects:
 
 
 def hide_host(content: bytes) -> bytes:
-    """Return output of `rados bench` with a placeholder for this host's name, which stands in its objects' names."""
+    """Return output of `rados bench` with a placeholder for this host's name, which is part of its objects' names."""
     return content.replace(f"benchmark_data_{socket.gethostname()}_".encode(), b"benchmark_data_{host}_")
 
 

@@ -1,1 +1,1 @@
-"""What looks on while a cell runs, and awaits what it sets in motion: mirroring, trims, the replica, the daemons."""
+"""What observes a cell and waits for its after-effects: mirroring, trims, the replica, the daemons."""

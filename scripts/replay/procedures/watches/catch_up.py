@@ -1,4 +1,4 @@
-"""Stopping and starting the mirror daemon's replay of own images, and waiting until it is level with them."""
+"""Stops and starts the mirror daemon's replay of Replay's images, and waits until it is level with them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def await_state(
     within_seconds: float = STATE_WITHIN_SECONDS,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Wait until every image's replayer is in a state. Raises ReplayError naming one that is not."""
+    """Wait until every image's replayer has reached a state. Raises ReplayError naming one that has not."""
     deadline = time.monotonic() + within_seconds
     for image in images:
         while (state := daemon.state(image)) != wanted:
             if time.monotonic() > deadline:
                 raise ReplayError(
-                    f"the mirror daemon did not get to {wanted!r} within {within_seconds:.0f} s: it is {state!r}",
+                    f"the mirror daemon did not reach {wanted!r} within {within_seconds:.0f} s: it is {state!r}",
                     where=image,
                     next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
                 )
@@ -46,9 +46,9 @@ def wait_until_level(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Wait:
-    """Read the daemon's counters of several images until they say that all is replayed and then rest for a while.
+    """Read the daemon's counters of several images until everything is replayed and they rest for a while.
 
-    The outcome is `replayed`, or `stalled` when they stood still for `stall_seconds` before that.
+    The outcome is `replayed`, or `stalled` if they did not change for `stall_seconds` before that.
     """
     started = moved = clock()
     last = read()
@@ -65,19 +65,19 @@ def wait_until_level(
 
 
 def journal_level(expected_bytes: Mapping[str, int]) -> Callable[[Counters], bool]:
-    """Return the test that the journal of each image was replayed for as many bytes as its client wrote."""
+    """Return a test of whether at least as many bytes of each image's journal were replayed as its client wrote."""
     return lambda counters: all(counters[name].entry_bytes >= wanted for name, wanted in expected_bytes.items())
 
 
 def snapshots_level(wanted: Mapping[str, int]) -> Callable[[Counters], bool]:
-    """Return the test that the daemon copied at least so many snapshots of each image."""
+    """Return a test of whether the daemon copied at least this many snapshots of each image."""
     return lambda counters: all(counters[name].snapshots >= count for name, count in wanted.items())
 
 
 def resume(daemon: MirrorDaemon, image: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Start the replay of an image that was stopped, or is being stopped; nothing happens to one that replays.
+    """Start the replay of an image that was stopped, or is being stopped. Does nothing to an image that replays.
 
-    Raises ReplayError where it does not stop in time: one that is being stopped declines to start.
+    Raises ReplayError if it does not stop in time: an image that is being stopped declines to start.
     """
     deadline = time.monotonic() + STATE_WITHIN_SECONDS
     while (state := daemon.state(image)) == STOPPING:

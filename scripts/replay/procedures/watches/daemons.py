@@ -1,16 +1,16 @@
-"""Every daemon of the cluster, read when a tool's load has become steady and before it ends."""
+"""Reads every daemon of the cluster when a tool's load has become steady, and again before it ends."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from replay.design.design import Cell
-from replay.measure.procedure import Look, Watch
+from replay.measure.parts import Look, Watch
 from replay.raw.record import Measured
 from replay.samplers.daemons import DaemonSampler, Reading
 
-#: The daemons are read this long after the ramp began and before the runtime ends: fio's start, the opening of the
-#: images and their closing lie outside. The ramp is load like any other.
+#: The daemons are read this long after the ramp began, and this long before the runtime ends. That leaves out fio's
+#: start and the opening and closing of images. The ramp counts as load.
 AFTER_START_SECONDS = 1.0
 BEFORE_END_SECONDS = 0.2
 
@@ -19,27 +19,27 @@ class SteadyDaemons(Watch):
     """Adds, as `samples.daemons`, what each daemon did in the steady part of a cell."""
 
     def begin(self) -> None:
-        """Set up the sampler. The second cluster takes no part in these cells, and asking it would cost CPU."""
+        """Set up the sampler, without the second cluster: it takes no part in these cells, and asking it costs CPU."""
         self.daemons = DaemonSampler(self.bench, self.bench.sampler, secondary=False)
 
     def started(self, cell: Cell) -> None:
-        """Set up the two readings of a cell."""
+        """Plan the two readings of a cell."""
         end = float(self.procedure.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
         end -= BEFORE_END_SECONDS
         self.steady = SteadyWatch(self.daemons, begin_seconds=min(AFTER_START_SECONDS, end / 2), end_seconds=end)
 
     def look_of(self, cell: Cell) -> Look:
-        """Read when it is time."""
+        """Read when it is due."""
         return self.steady
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Add what was seen."""
+        """Add what the daemons did."""
         if sample := self.steady.sample():
             measured.samples["daemons"] = sample
 
 
 class SteadyWatch:
-    """Takes two readings while a tool runs, when it has run for so many seconds; none when it ends before."""
+    """Takes two readings while a tool runs, at these times after its start. A tool may end before them."""
 
     def __init__(self, daemons: DaemonSampler, *, begin_seconds: float, end_seconds: float) -> None:
         self.daemons = daemons
@@ -49,7 +49,7 @@ class SteadyWatch:
         self.last: Reading | None = None
 
     def __call__(self, elapsed_seconds: float) -> None:
-        """Look on; called over and over from the thread that waits for the tool."""
+        """Read if it is due. The thread that waits for the tool calls this repeatedly."""
         if self.first is None:
             if elapsed_seconds >= self.begin_seconds:
                 self.first = self.daemons.read()
@@ -57,7 +57,7 @@ class SteadyWatch:
             self.last = self.daemons.read()
 
     def sample(self) -> dict[str, Any]:
-        """Return what the daemons did between both readings; empty where there are not two."""
+        """Return what the daemons did between the two readings; empty without two of them."""
         if self.first is None or self.last is None:
             return {}
         return self.daemons.between(self.first, self.last)

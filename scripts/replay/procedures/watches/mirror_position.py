@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.design.design import Cell
-from replay.measure.procedure import Watch, writes
+from replay.measure.parts import Watch, writes
 from replay.owned.images import BlockImage
-from replay.procedures.watches.mirror import MirrorCells
+from replay.procedures.watches.mirror import Copies
 from replay.raw.record import Measured
 
 #: How long the mirror daemon waits before it looks at a journal again that it found empty.
@@ -22,7 +22,7 @@ class MirrorPosition(Watch):
 
     def begin(self) -> None:
         """Know the mirror daemon."""
-        self.daemon = MirrorCells(self.bench, None).daemon
+        self.daemon = Copies(self.bench).daemon
 
     def started(self, cell: Cell) -> None:
         """Read the daemon's counters."""

@@ -1,4 +1,4 @@
-"""The replica's position under a steady load: read while the writer writes, and on until the replica is level."""
+"""Reads the replica's position under a steady load, until the replica is level after the writer ended."""
 
 from __future__ import annotations
 
@@ -7,52 +7,53 @@ import time
 from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.measure.procedure import Look, Procedure, Watch
+from replay.measure.parts import Look, Watch
+from replay.measure.procedure import Procedure
 from replay.procedures.drivers.fio_run import ENTITY
 from replay.procedures.drivers.steps import StepLog
 from replay.procedures.watches.catch_up import REPLAYING, await_state, journal_level, wait_until_level
-from replay.procedures.watches.mirror import MirrorCells
+from replay.procedures.watches.mirror import Copies
 from replay.raw.record import Measured, Wait
 from replay.samplers.mirror import MirrorSampler
 from replay.samplers.replica import ReplicaSampler
 
 IMAGE = ENTITY.format(1)
-#: Readings of the daemon's counters, and looks at the journal or the copy.
+#: How often the daemon's counters are read, and how often the journal or the copy.
 READ_EVERY_SECONDS = 0.25
 LOOK_EVERY_SECONDS = 0.5
-#: A replica that does not move at all for so long will not get level any more.
+#: A replica that does not move at all for this long will never be level.
 STALL_SECONDS = 60.0
 COPY_WITHIN_SECONDS = 600.0
 
 
 def lacking_mirror_daemon(site: Site) -> dict[str, str]:
-    """Return why the mirror daemon cannot be watched on a site; nothing where it can."""
+    """Return why the mirror daemon cannot be watched on a site; nothing if it can."""
     if site.second_site is not None and site.second_site.mirror_daemon_admin_socket is None:
         return {"second_site": "the site's file names no admin socket of the mirror daemon, whose counters this needs"}
     return {}
 
 
 class Replica(Watch):
-    """Follows the copy of the cell's image; the driver's table takes the samples."""
+    """Follows the copy of the cell's image, and adds samples to the driver's table."""
 
     def begin(self) -> None:
-        """Know where copies are."""
-        self.mirror = MirrorCells(self.bench, None)
+        """Find the mirror daemon."""
+        self.copies = Copies(self.bench)
         self.replica: ReplicaSampler | None = None
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what is missing where the replica's position cannot be seen."""
+        """Return what is missing if the replica's position cannot be read."""
         return lacking_mirror_daemon(site)
 
     def prepare(self, cell: Cell) -> None:
-        """Wait until the second cluster has the cell's image, and replays it."""
+        """Wait until the second cluster has the cell's image and replays it."""
         [made] = self.procedure.target.of(cell)
-        self.mirror.await_first_copy(made)
-        await_state(self.mirror.require_daemon(), [made.name], REPLAYING)
+        self.copies.await_first(made)
+        await_state(self.copies.require_daemon(), [made.name], REPLAYING)
 
     def started(self, cell: Cell) -> None:
         """Take the first readings."""
-        writer, daemon = self.procedure.driver, self.mirror.require_daemon()
+        writer, daemon = self.procedure.driver, self.copies.require_daemon()
         [made] = self.procedure.target.of(cell)
         self.sampler = MirrorSampler(daemon, {IMAGE: made.name}, writer.table, writer.log.now)
         self.replica = ReplicaSampler(
@@ -63,11 +64,11 @@ class Replica(Watch):
         self.sampler.read()
 
     def look_of(self, cell: Cell) -> Look:
-        """Read the daemon's counters when it is time; the replica is looked at from a thread of its own."""
+        """Read the daemon's counters when it is due. A separate process watches the replica."""
         return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Go on looking until the replica is level; the cell is void when it never is."""
+        """Keep reading until the replica is level. The cell is void if it never is."""
         with self.bench.costs.measure("wait"):
             wait = self._await_journal() if cell.levels["mode"] == "journal" else self._await_copy()
         self.replica.finish(self.procedure.driver.table)
@@ -77,7 +78,7 @@ class Replica(Watch):
             measured.invalid = ("replay_did_not_advance", "the replica did not get level after the writer had ended")
 
     def stop(self) -> None:
-        """End the thread that looks at the replica."""
+        """End the process that watches the replica."""
         if self.replica is not None:
             self.replica.close()
 
@@ -91,7 +92,7 @@ class Replica(Watch):
         )
 
     def _await_copy(self) -> Wait:
-        """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
+        """Take a last snapshot, so nothing is left to copy, and wait for its copy."""
         started, writer = time.monotonic(), self.procedure.driver
         wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
         outcome = "replayed"
@@ -105,9 +106,9 @@ class Replica(Watch):
 
 
 def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:
-    """Take a mirror snapshot as a step of a log, with what else that says; return its id.
+    """Take a mirror snapshot as a step of a log, which also gets the further keys; return its id.
 
-    Raises ReplayError when none was taken.
+    Raises ReplayError if none was taken.
     """
     run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", spec], **step)
     words = run.stdout.decode(errors="replace").split()

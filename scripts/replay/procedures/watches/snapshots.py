@@ -1,18 +1,22 @@
-"""Mirror snapshots at a stated interval while a trial's writer writes, without holding the trial up."""
+"""Mirror snapshots at a stated interval while a client writes, without holding it up."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from replay.design.design import Cell
+from replay.measure.parts import Look, Watch
 from replay.procedures.drivers.steps import StepLog
+from replay.raw.record import Measured
 from replay.tools import render
 from replay.tools.running.background import Background
 
 
 class Snapshots:
-    """Takes one snapshot after the other; each is a step of the log. Does nothing without an interval.
+    """Takes one snapshot after the other and logs each as a step. Does nothing without an interval.
 
-    The first is due after `first_seconds`, after one interval where that is None.
+    The first is due after `first_seconds`, or after one interval if that is None.
     """
 
     def __init__(
@@ -30,8 +34,18 @@ class Snapshots:
         self._running: Background | None = None
         self._started = 0.0
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a snapshot is being taken."""
+        return self._running is not None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a cell's record says about its snapshots; nothing if it takes none."""
+        interval = self.interval_seconds
+        return {} if interval is None else {"snapshots_taken": self.taken, "snapshot_interval_seconds": interval}
+
     def poll(self, elapsed_seconds: float) -> None:
-        """Take up a snapshot that is done, and start one when it is due. One that is late is not made up for."""
+        """Collect a finished snapshot, and start one when it is due. A late snapshot is not made up for."""
         if self.interval_seconds is None:
             return
         if self._running is not None and self._running.exit_status is not None:
@@ -39,10 +53,11 @@ class Snapshots:
         if self._running is None and elapsed_seconds >= self._due:
             self._due = elapsed_seconds + self.interval_seconds
             self._started = self.log.now()
-            self._running = Background(render(self._template, self.log.values), slot=self.log.slot)
+            argv = render(self._template, self.log.values)
+            self._running = Background(argv, programs=self.log.programs, slot=self.log.slot)
 
     def finish(self) -> None:
-        """Wait for the snapshot that is under way and write it down."""
+        """Wait for the running snapshot and log it."""
         if self._running is not None:
             status = self._running.end(60.0)
             said = (self._running.stdout() + self._running.stderr()).decode(errors="replace")
@@ -52,7 +67,7 @@ class Snapshots:
             self._running = None
 
     def freeze(self) -> None:
-        """Stop the snapshot that is under way where it is: its site is lost."""
+        """Freeze the running snapshot: its site is lost."""
         if self._running is not None:
             if self._running.exit_status is not None:
                 self.finish()
@@ -61,7 +76,7 @@ class Snapshots:
                 self._write_down(None, "frozen")
 
     def close(self) -> None:
-        """End what is under way, so that it leaves no watch on the image."""
+        """End the running snapshot, so that it leaves no watch on the image."""
         if self._running is not None:
             self._running.end(30.0)
             self._running.kill()
@@ -70,3 +85,28 @@ class Snapshots:
     def _write_down(self, status: int | None, said: str) -> None:
         seconds = self.log.now() - self._started
         self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)
+
+
+class SnapshotsTaken(Watch):
+    """Takes snapshots and counts them in the cell's facts; `procedure.interval_of` and `first_seconds` say when."""
+
+    snapshots: Snapshots | None = None
+
+    def started(self, cell: Cell) -> None:
+        """Plan the cell's snapshots."""
+        writer, interval = self.procedure.driver, self.procedure.interval_of(cell)
+        self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.procedure.first_seconds(cell))
+
+    def look_of(self, cell: Cell) -> Look:
+        """Take a snapshot when it is due."""
+        return self.snapshots.poll
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Wait for the running snapshot."""
+        self.snapshots.finish()
+        measured.facts |= self.snapshots.facts()
+
+    def stop(self) -> None:
+        """End a snapshot that was cut off."""
+        if self.snapshots is not None:
+            self.snapshots.close()

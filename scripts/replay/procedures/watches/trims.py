@@ -1,4 +1,4 @@
-"""Removed snapshots that are left to trim, counted while a client writes, and awaited after it."""
+"""Counts removed snapshots that are left to trim while a client writes, and waits for them afterwards."""
 
 from __future__ import annotations
 
@@ -6,30 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
 from replay.design.design import Cell
-from replay.measure.procedure import Look, Watch
-from replay.procedures.watches.mirror import MirrorCells
+from replay.measure.parts import Look
+from replay.procedures.watches.mirror import FirstCopies
 from replay.raw.record import Measured, Wait
 from replay.samplers.trims import TrimSampler, wait_until_trimmed
 
 
-class Trims(Watch):
-    """Reads the queue into the driver's table; after a cell nothing is left to copy or to trim for the next one."""
-
-    def begin(self) -> None:
-        """Know where copies are."""
-        self.mirror = MirrorCells(self.bench, None)
+class Trims(FirstCopies):
+    """Records the queue in the driver's table. After a cell, it waits until nothing is left to copy or to trim."""
 
     def open(self) -> None:
-        """Wait for the images' first copies; nothing is left to trim then."""
-        for made in self.procedure.target.all():
-            self.mirror.await_first_copy(made)
+        """Wait for the images' first copies, and until nothing is left to trim."""
+        super().open()
         with self.bench.costs.measure("wait"):
             self._await_trimmed()
 
     def started(self, cell: Cell) -> None:
-        """Set up the sampler of a cell."""
+        """Set up the cell's sampler."""
         writer = self.procedure.driver
         self.trims = TrimSampler(self.bench.session, self._pools(), writer.table, writer.log.now)
 
@@ -38,18 +32,16 @@ class Trims(Watch):
         return lambda elapsed_seconds: self.trims.read_when_due()
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Say what looking on cost."""
+        """Record the sampler's cost."""
         measured.samples["trims"] = self.trims.cost()
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait until the copy is level and nothing is left to trim. Raises ReplayError when the copy never is."""
+        """Wait until the copy is level and nothing is left to trim. Raises ReplayError if the copy never is."""
         [made] = self.procedure.target.of(cell)
         if made.image.mirroring is None:
             return []
         with self.bench.costs.measure("wait"):
-            secondary, spec = self.bench.site.secondary, self.mirror.secondary_spec(made)
-            last = take_mirror_snapshot(self.bench.primary_cluster, made.spec)
-            copied = wait_until_copied(lambda: copied_snapshots(secondary, spec), last)
+            copied = self.copies.wait_for(made, self.copies.take_snapshot(made))
             if copied.outcome != "copied":
                 raise ReplayError(
                     f"the mirror daemon did not copy the last snapshot within {copied.seconds:.0f} s",

@@ -1,11 +1,8 @@
-"""The log of a fail-over trial (docs/experiments.md): what its steps and its acknowledged writes add up to. Pure."""
+"""Turns the log of a fail-over trial (docs/experiments.md), its steps and acknowledged writes, into metrics. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from replay.tools.base import OutputError, Reader, Result, number
+from replay.tools.base import OutputError, Reader, Result, Run, number
 from replay.tools.logs.failover_log import check_contents, check_procedure
 from replay.tools.logs.steps import Steps, check_end
 
@@ -13,35 +10,27 @@ CSV_HEADER = "write,acknowledged_seconds"
 
 
 class Failover(Reader):
-    """Reads trials. The protocol of the same name runs them: there is no program to build an argv for."""
+    """Reads the trials that the protocol of the same name runs."""
 
     name = "failover"
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the steps (`stdout`) and the writer's acknowledgements; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse the steps (`stdout`) and the writer's acknowledgements.
 
         Metrics: `seconds_to_first_write` from the start of demotion (planned) or the moment of loss (forced) to the
         acknowledgement of the first write on the second cluster; `seconds_without_write` from the last write that the
         first cluster acknowledged to the same; `demote_seconds`; `promote_seconds` from the first attempt to the end
         of the accepted one; `promote_attempts`; `lost_seconds` and `lost_writes`: acknowledged by the first cluster and
-        not on the second. The reason `data_differ`: contents that no moment of the first cluster explains, or any loss
-        when planned.
+        not on the second. The reason `data_differ`: contents that match no moment of the first cluster, or any loss in
+        a planned trial.
         """
-        files = names or {}
-        if exit_status != 0:
-            raise OutputError("the trial did not end well", file=files.get("stdout", "stdout"), reason="failed")
-        kind = levels.get("kind")
+        if run.exit_status != 0:
+            raise OutputError("the trial did not end well", file=run.file("stdout"), reason="failed")
+        kind = run.levels.get("kind")
         if kind not in ("planned", "forced"):
-            raise OutputError(f"kind is {kind!r}", file=files.get("stdout", "stdout"))
-        log = Steps(outputs.get("stdout", ""), files.get("stdout", "stdout"))
-        times = _acknowledged(outputs.get("acknowledgements", ""), files.get("acknowledgements", "acknowledgements"))
+            raise OutputError(f"kind is {kind!r}", file=run.file("stdout"))
+        log = Steps(run.text("stdout"), run.file("stdout"))
+        times = _acknowledged(run.text("acknowledgements"), run.file("acknowledgements"))
         given_up = check_procedure(log, kind, times)
         write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
         acknowledged = log.value(first, "acknowledged_seconds")
@@ -71,7 +60,7 @@ READER = Failover()
 
 
 def _acknowledged(text: str, file: str) -> list[float]:
-    """Return when each write was acknowledged, in order: numbers from 0 without a gap, times that rise."""
+    """Return when each write was acknowledged. Refuse numbers that do not count up from 0, and times that fall."""
     check_end(text, file)
     lines = text.splitlines()
     if not lines or lines[0] != CSV_HEADER:

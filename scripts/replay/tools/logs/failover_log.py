@@ -1,7 +1,7 @@
-"""Checks that the log of a fail-over trial is that of one whole trial, and that the data it found are explained. Pure.
+"""Checks that a log holds one whole fail-over trial, and that its writes explain the data that it found. Pure.
 
-Nothing in the log counts its lines; its procedure does: each step once and soon after the one before, promotions
-numbered, times and data stated twice.
+The log does not count its lines, so the order of the procedure is checked: each step once and soon after the one
+before, promotions numbered, times and data stated twice.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from replay.tools.base import agrees
 from replay.tools.logs.steps import Step, Steps
 
 #: From the end of a step to the start of the next. The procedure waits for a tenth of a second after a refusal; beside
-#: a full benchmark it may be kept from a CPU for seconds. A trial that is void although it was good, and slow ones more
-#: often, is worse than a digit that nobody sees here (SHA256SUMS does).
+#: a full benchmark it may wait seconds for a CPU. It is worse to void good trials, and slow ones more often, than to
+#: miss an altered digit here, which SHA256SUMS reveals anyway.
 MOST_BETWEEN_STEPS_SECONDS = 5.0
-#: Times are written down with six decimals, each by itself.
+#: Each time is rounded to six decimals on its own.
 _WRITTEN = 3e-6
 
 
 def check_procedure(log: Steps, kind: str, times: list[float]) -> Step:
-    """Return the step that gave the first cluster up. `times` are those of the acknowledged writes.
+    """Return the step that gave the first cluster up. `times` say when each write was acknowledged.
 
-    Refuses a log whose steps are not those of a trial of that kind. Raises OutputError.
+    Raises OutputError if the steps do not make up a trial of that kind.
     """
     log.check_times()
     write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
@@ -41,7 +41,7 @@ def check_procedure(log: Steps, kind: str, times: list[float]) -> Step:
 
 
 def check_contents(log: Steps, kind: str, acknowledged: int) -> int:
-    """Return how many writes the second cluster holds. Raises OutputError (`data_differ`) where it cannot be so."""
+    """Return how many writes the second cluster holds. Raises OutputError (`data_differ`) if the data contradict it."""
 
     def differ(what: str, step: Step) -> NoReturn:
         log.refuse(what, step, reason="data_differ")
@@ -71,7 +71,7 @@ def check_contents(log: Steps, kind: str, acknowledged: int) -> int:
 
 
 def _check_order(log: Steps, expected: list[str]) -> None:
-    """Refuse steps, but for snapshots, that are not the expected ones; one that is missing at the end is told later."""
+    """Refuse unexpected steps other than snapshots. A step that is missing at the end is reported later."""
     found = [step for step in log.steps if step["step"] != "snapshot"]
     for step, name in zip(found, expected, strict=False):
         if step["step"] != name:
@@ -81,7 +81,7 @@ def _check_order(log: Steps, expected: list[str]) -> None:
 
 
 def _check_promotions(log: Steps, promotions: list[Step]) -> None:
-    """Refuse promotions that are not the attempts 1, 2, … of which the last one alone was accepted."""
+    """Refuse promotions unless they are attempts 1, 2, … and only the last one was accepted."""
     if promotions[-1]["exit_status"] != 0:
         log.refuse("no promotion was accepted", promotions[-1], reason="failed")
     for attempt, step in enumerate(promotions, start=1):
@@ -93,7 +93,7 @@ def _check_promotions(log: Steps, promotions: list[Step]) -> None:
 
 
 def _check_writes(log: Steps, write: Step, first: Step, times: list[float]) -> None:
-    """Refuse acknowledgements that the steps do not account for."""
+    """Refuse acknowledgements that contradict the steps."""
     if log.value(write, "acknowledged") != len(times):
         log.refuse(f"{write['acknowledged']} writes acknowledged, the list has {len(times)}", write)
     if times[-1] > log.end(write) + _WRITTEN:
@@ -103,10 +103,10 @@ def _check_writes(log: Steps, write: Step, first: Step, times: list[float]) -> N
 
 
 def _check_pauses(log: Steps, procedure: list[Step]) -> None:
-    """Refuse steps, from the writer to the first write on the second cluster, that do not follow each other soon."""
+    """Refuse long gaps between steps, from the writer to the first write on the second cluster."""
     for before, step in itertools.pairwise(procedure):
         between = log.start(step) - log.end(before)
-        # The moment of a loss is taken down before the writer's step ends.
+        # The moment of a loss is recorded before the writer's step ends.
         least = -MOST_BETWEEN_STEPS_SECONDS if step["step"] == "disaster" else -_WRITTEN
         if not least <= between <= MOST_BETWEEN_STEPS_SECONDS:
             log.refuse(f"{between:.6f} s from the end of {before['step']} to the start of {step['step']}", step)

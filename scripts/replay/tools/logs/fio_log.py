@@ -1,4 +1,4 @@
-"""fio's log of completion latencies (`write_lat_log`): one line an operation, or one a window with its mean. Pure.
+"""fio's log of completion latencies (`write_lat_log`): a line per operation, or per window with its mean. Pure.
 
 A line is `time in ms, latency in ns, direction, block size, …` (fio's HOWTO, "Log file formats"); with `log_unix_epoch`
 the time is the wall clock's.
@@ -15,19 +15,19 @@ from replay.tools.base import OutputError, agrees
 from replay.tools.logs.steps import Steps, check_end
 from replay.tools.output.fio_latency import Latency
 
-#: Batches of lines may overlap by so much; a log whose time runs back further is not one log.
+#: Batches of lines may overlap by this much. If time runs back further, two logs are mixed.
 OVERLAP_MILLISECONDS = 250
 _LINE = re.compile(r"(\d{1,18}), (\d{1,18}), ([01]), (\d{1,18})(?:, (?:\d{1,18}|0x[0-9a-f]{1,16})){0,3}", re.ASCII)
-#: The origin of a log's times is right to within so much, or all of them are wrong by more than a figure may be. Of the
-#: steps, one at least was written down by a process that was not kept waiting between its two looks at the clocks.
+#: If the origin of a log's times is off by more than this, all of them are too wrong to use. At least one of the steps
+#: was recorded by a process that did not wait between its two looks at the clocks.
 _ORIGIN_WITHIN_SECONDS = 0.05
 _ANY_TIME = (-math.inf, math.inf)
-#: fio keeps a running mean in doubles, each step of which may round, and prints it in nanoseconds with six decimals.
+#: fio updates a running mean in doubles, which may round each time, and prints nanoseconds with six decimals.
 _ROUNDING_OF_A_STEP, _PRINTED_SECONDS = 1e-15, 1e-15
 
 
 class Logged(NamedTuple):
-    """What a line says: when, in seconds of the wall clock, and the latency in seconds; and which line it is."""
+    """A line: the time in seconds of the wall clock, the latency in seconds, and the line's number."""
 
     unix_seconds: float
     latency_seconds: float
@@ -37,7 +37,7 @@ class Logged(NamedTuple):
 def read_log(text: str, file: str, *, lines: int, between: tuple[float, float] = _ANY_TIME) -> list[Logged]:
     """Return the log's lines in the order of time.
 
-    `lines` is how many there were when it was stored, `between` are the seconds of the wall clock that the writer ran.
+    `lines` is their number when the log was stored, `between` the wall clock's seconds during which the writer ran.
     fio writes a line when an operation completes or a window ends, in batches whose times may overlap by a little.
     Raises OutputError on anything else, and where lines are missing.
     """
@@ -81,7 +81,7 @@ def logged_since_origin(text: str, file: str, steps: Steps) -> list[Logged]:
 
 
 def check_operations(logged: Sequence[Logged], report: Latency, file: str) -> None:
-    """Refuse a log of operations that are not those of fio's report: as many, and with the same mean latency."""
+    """Refuse a log unless fio's report has as many operations and the same mean latency."""
     if len(logged) != report.samples:
         what = f"{len(logged)} operations are logged, {report.samples:.0f} reported"
         raise OutputError(what, file=file, line=len(logged))
@@ -93,7 +93,7 @@ def check_operations(logged: Sequence[Logged], report: Latency, file: str) -> No
 
 
 def check_windows(logged: Sequence[Logged], metrics: Mapping[str, float], file: str) -> None:
-    """Refuse windows of which one occurs twice, or has a mean that no operation of the report (`metrics`) comes to."""
+    """Refuse a window that occurs twice, or whose mean lies outside the latencies of the report (`metrics`)."""
     low, high = metrics.get("latency_min_seconds", 0.0), metrics.get("latency_max_seconds", math.inf)
     for before, one in zip([None, *logged], logged, strict=False):
         if before is not None and before[:2] == one[:2]:

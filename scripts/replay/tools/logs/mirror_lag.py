@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from statistics import median
-from typing import Any
 
-from replay.tools.base import OutputError, Reader, Result
+from replay.tools.base import OutputError, Reader, Result, Run
 from replay.tools.logs.fio_log import check_operations, logged_since_origin
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import Sample, line_of, moments, progress, read_samples
 from replay.tools.logs.snapshots import Snapshot, snapshots_taken
-from replay.tools.logs.steps import Steps
-from replay.tools.output.fio_output import Client, read_clients
+from replay.tools.logs.steps import Steps, whole_steps
+from replay.tools.output.fio_output import Client, reported_clients
 from replay.tools.output.fio_totals import check_levels, histogram
 from replay.tools.output.fio_totals import metrics as fio_metrics
 
 IMAGE = "image-1"
-#: What the samplers say besides: of themselves.
+#: What the samplers report about themselves.
 _PROBE = "probe"
 _COPIED = "copied_snapshot_id"
 
 
 class MirrorLag(Reader):
-    """Reads cells of the protocol of the same name: there is no program to build an argv for."""
+    """Reads the cells that the protocol of the same name runs."""
 
     name = "mirror_lag"
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse fio's report (`output`) and log (`latency`), the `steps` and the `counters`; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse fio's report (`output`) and log (`latency`), the `steps` and the `counters`.
 
         `levels["mode"]` is journal or snapshot. Lag is the time between the last write that the first cluster had
         acknowledged at a moment and the last one that the replica held: what a loss of the site at that moment would
@@ -45,26 +36,18 @@ class MirrorLag(Reader):
         level; `journal_max_bytes`, `journal_end_bytes` (when level). Series since the first write: `lag_seconds`,
         `journal_bytes`.
         """
-        files = names or {}
-        file = files.get("output", "output")
-        if exit_status is None:
-            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
-        clients = read_clients(outputs.get("output", ""), file, exit_status)
-        if exit_status != 0:
-            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
+        clients = reported_clients(run)
         if len(clients) != 1 or "write" not in clients[0].directions:
-            raise OutputError("not one client that wrote", file=file, reason="client_lost")
-        check_levels(clients[0], levels)
-        steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
-        steps.check_whole()
-        log_file = files.get("latency", "latency")
-        logged = logged_since_origin(outputs.get("latency", ""), log_file, steps)
+            raise OutputError("not one client that wrote", file=run.file("output"), reason="client_lost")
+        check_levels(clients[0], run.levels)
+        steps = whole_steps(run)
+        log_file, counters_file = run.file("latency"), run.file("counters")
+        logged = logged_since_origin(run.text("latency"), log_file, steps)
         check_operations(logged, clients[0].directions["write"].latency, log_file)
         acknowledged = [one.unix_seconds for one in logged]
-        counters_file = files.get("counters", "counters")
-        rows = read_samples(outputs.get("counters", ""), counters_file)
+        rows = read_samples(run.text("counters"), counters_file)
         check_readings(rows, counters_file, {IMAGE, _PROBE})
-        held = _journal_position if levels.get("mode") == "journal" else _snapshot_position
+        held = _journal_position if run.levels.get("mode") == "journal" else _snapshot_position
         positions = held(rows, acknowledged, steps, counters_file)
         return _result(acknowledged, positions, rows, clients, counters_file)
 
@@ -92,7 +75,7 @@ def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Step
 
 
 def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
-    """Return the position by the newest snapshot that is complete in the copy: it holds what came before it began."""
+    """Return the position by the newest complete snapshot in the copy, which holds every write from before it began."""
     taken = snapshots_taken(steps)
     if not taken:
         steps.refuse("no mirror snapshot was taken", reason="no_snapshot")
@@ -110,7 +93,7 @@ def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Ste
 
 
 def _check_copies(rows: list[Sample], taken: list[Snapshot], file: str) -> None:
-    """Refuse a copy of a snapshot that nobody took, or had not ordered yet, and one that takes back a newer one."""
+    """Refuse a copy of a snapshot that was not ordered by then, and an older one after a newer one."""
     ordered, newest = {one.number: one.ordered_seconds for one in taken}, 0.0
     for index, row in enumerate(rows):
         if row.metric != _COPIED:

@@ -1,53 +1,43 @@
-"""What a catch-up of the mirror daemon adds up to: its steps, the daemon's counters, the writers' report. Pure."""
+"""Turns a catch-up of the mirror daemon into metrics: its steps, the daemon's counters, the writers' report. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from replay.tools.base import OutputError, Reader, Result
+from replay.tools.base import OutputError, Reader, Result, Run
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import Sample, moments, progress, read_samples
-from replay.tools.logs.steps import Steps
-from replay.tools.output.fio_output import read_clients
+from replay.tools.logs.steps import whole_steps
+from replay.tools.output.fio_output import reported_clients
 from replay.tools.output.fio_totals import check_levels
 
-#: By mode: the daemon's counter that tells how far an image is, and that of the bytes it moved.
+#: By mode: the daemon's counter of how far an image is, and its counter of the bytes it moved.
 _COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}
-#: For how long the daemon copied snapshots, by its own clock.
+#: How long the daemon copied snapshots, by its own clock.
 _COPY_SECONDS = "snapshots_time.sum"
 
 
 class MirrorReplay(Reader):
-    """Reads catch-ups. The protocol of the same name runs them: there is no program to build an argv for."""
+    """Reads the catch-ups that the protocol of the same name runs."""
 
     name = "mirror_replay"
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
-        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`; see `Reader.parse`.
+    def read(self, run: Run) -> Result:
+        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`.
 
         `levels["mode"]` is journal or snapshot, `levels["images"]` how many images there must be. Time counts from the
         first order to start replay. Metrics: `bytes`, what the clients wrote while replay was stopped;
         `seconds_to_catch_up`, when the last image was level; `bytes_per_second`, the one over the other, of all images
         together; `image_bytes_per_second`, the mean rate of one image once it was under way (a journal: from its first
         progress; a snapshot: by the daemon's own clock); `seconds_to_first_progress`; `replayed_bytes`, what the daemon
-        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`; nobody writes any more, so that it stays 0
-        once the last image is level.
+        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`, which stays 0
+        once the last image is level, because nobody writes any more.
         """
-        files = names or {}
-        mode, images = str(levels.get("mode")), int(levels.get("images", 1))
-        steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
-        steps.check_whole()
+        mode, images = str(run.levels.get("mode")), int(run.levels.get("images", 1))
+        steps = whole_steps(run)
         if mode not in _COUNTERS:
             steps.refuse(f"mode is {mode!r}")
-        written, write_seconds = self._written(outputs.get("output", ""), exit_status, levels, images, files)
+        written, write_seconds = self._written(run, images)
         starts = steps.all("start")
         if sorted(str(step.get("image")) for step in starts) != sorted(written):
             steps.refuse(f"{len(starts)} starts of {images} images", reason="incomplete")
@@ -56,8 +46,8 @@ class MirrorReplay(Reader):
         if mode == "snapshot" and len(steps.all("snapshot")) != images:
             steps.refuse(f"{len(steps.all('snapshot'))} snapshots of {images} images", reason="no_snapshot")
         began = min(steps.start(step) for step in starts)
-        file = files.get("counters", "counters")
-        rows = read_samples(outputs.get("counters", ""), file)
+        file = run.file("counters")
+        rows = read_samples(run.text("counters"), file)
         check_readings(rows, file, written)
         catch_up = _CatchUp(rows, written, mode, began, file)
         seconds = catch_up.level_seconds - began
@@ -76,18 +66,11 @@ class MirrorReplay(Reader):
         return Result(metrics=known, series=catch_up.backlog(began), after_end={"backlog_bytes": 0.0})
 
     @staticmethod
-    def _written(
-        text: str, exit_status: int | None, levels: Mapping[str, Any], images: int, files: Mapping[str, str]
-    ) -> tuple[dict[str, float], float]:
+    def _written(run: Run, images: int) -> tuple[dict[str, float], float]:
         """Return what each job wrote, in bytes, and the longest job's time."""
-        file = files.get("output", "output")
-        if exit_status is None:
-            raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
-        clients = read_clients(text, file, exit_status)
-        if exit_status != 0:
-            raise OutputError(f"exit status {exit_status}: its figures do not count", file=file, reason="failed")
+        file, clients = run.file("output"), reported_clients(run)
         for client in clients:
-            check_levels(client, levels)
+            check_levels(client, run.levels)
         writes = {one.name: one.directions["write"] for one in clients if "write" in one.directions}
         if len(writes) != images:
             raise OutputError(f"{len(writes)} of {images} images were written to", file=file, reason="client_lost")
@@ -100,7 +83,7 @@ READER = MirrorReplay()
 
 
 class _CatchUp:
-    """How far each image was at each reading, in its share of what was written to it."""
+    """How far each image was at each reading, as a share of what was written to it."""
 
     def __init__(self, rows: list[Sample], written: Mapping[str, float], mode: str, began: float, file: str) -> None:
         self.written = written
@@ -133,23 +116,23 @@ class _CatchUp:
             raise OutputError("it was level before it began", file=file)
 
     def image_rate(self) -> float | None:
-        """Return the mean of the images' own rates, None where none is known (all was there at the first reading)."""
+        """Return the mean of the images' rates, None if none is known (everything was there at the first reading)."""
         return sum(self._rates) / len(self._rates) if self._rates else None
 
     def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
-        """Return the bytes that were not replayed yet, of all images, from the start to the last reading."""
+        """Return how many bytes of all images were not replayed yet, from the start to the last reading."""
         last = dict.fromkeys(self.written, 0.0)
         events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
         rest = {began: float(sum(self.written.values()))}
         for at, image, share in events:
             last[image] = share
-            # Of the images that one reading tells of, the last one has the sum.
+            # If one reading covers several images, the last one has the sum.
             rest[at] = sum(wanted * (1 - last[name]) for name, wanted in self.written.items())
         return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
 
 
 def _rate(readings: list[tuple[float, float]]) -> float | None:
-    """Return how fast a counter rose from its first progress to its last, None where one reading saw it all."""
+    """Return how fast a counter rose from its first progress to its last, None if one reading saw all of it."""
     end = readings[-1][1]
     first = next((at, value) for at, value in readings if value > 0)
     last = next(at for at, value in readings if value == end)
@@ -157,7 +140,7 @@ def _rate(readings: list[tuple[float, float]]) -> float | None:
 
 
 def _quotient(amounts: list[tuple[float, float]], seconds: list[tuple[float, float]]) -> float | None:
-    """Return the last amount by the last time, None where either is not known."""
+    """Return the last amount divided by the last time, None if either is unknown."""
     if not amounts or not seconds or seconds[-1][1] <= 0:
         return None
     return amounts[-1][1] / seconds[-1][1]

@@ -1,7 +1,7 @@
-"""Where a pool's placement groups, primaries and bytes lie: from Ceph's own JSON, against the OSDs' weights. Pure.
+"""Where a pool's placement groups, primaries and bytes are, by Ceph's JSON, compared with the OSDs' weights. Pure.
 
 `groups` is `ceph pg ls-by-pool`, `tree` is `ceph osd tree`, `usage` is `ceph osd df`. An OSD's fair share is its CRUSH
-weight over the sum of all weights; a deviation is what it has over its fair share, less 1: 0.1 is a tenth too much.
+weight over the sum of all weights. A deviation is what it has divided by its fair share, minus 1: 0.1 is 10 % more.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Osd:
 
 @dataclass(frozen=True)
 class Group:
-    """A placement group: the OSDs that hold it, the one that clients talk to, what its objects are."""
+    """A placement group: the OSDs that hold it, the one that clients talk to, and its objects."""
 
     name: str
     osds: tuple[int, ...]
@@ -45,7 +45,7 @@ class Group:
 
 
 def last_osd(numbers: Iterable[int]) -> int:
-    """Return which OSD is the one that a placement experiment makes heavier, or no primary: the last by number."""
+    """Return the OSD whose weight or affinity a placement experiment changes: the one with the highest number."""
     return max(numbers)
 
 
@@ -75,7 +75,7 @@ def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tupl
 
 
 def _weighted(document: Place) -> dict[int, Place]:
-    """Return the OSDs that may hold data among a table's nodes, by their number. Refuses one that occurs twice."""
+    """Return the nodes of a table that are OSDs and may hold data, by number. Refuse one that occurs twice."""
     found: dict[int, Place] = {}
     for node in document.rows("nodes"):
         # A bucket of the tree has no number, and every node of `osd df` is an OSD.
@@ -118,7 +118,7 @@ def entities_of(osds: list[Osd], groups: list[Group]) -> list[Entity]:
 
 
 def placement_metrics(entities: Iterable[Entity]) -> dict[str, float]:
-    """Return a cell's own numbers: what lies on the last OSD, and the largest deviations of any OSD."""
+    """Return a cell's metrics: what the last OSD holds, and the largest deviations of any OSD."""
     of_osds: dict[int, dict[str, float]] = {}
     for kind, name, metric, value in entities:
         if kind == "osd":
@@ -154,7 +154,7 @@ def _groups(document: Place, osds: set[int]) -> list[Group]:
 
 
 def _numbered(group: Group) -> tuple[str, int]:
-    """Return the number of a group's pool, as it is written, and its own in the pool."""
+    """Return the pool's number as printed, and the group's own number in the pool."""
     pool, _, number = group.name.partition(".")
     return pool, int(number, 16)
 

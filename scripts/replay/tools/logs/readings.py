@@ -1,7 +1,7 @@
-"""Checks that a table's samples are whole readings: what one of them says is borne out by the others. Strict, pure.
+"""Checks that a table's samples make up whole readings that do not contradict each other. Strict, pure.
 
-A sampler reads all metrics of a thing at one moment. A row that was lost, renamed or moved leaves a reading that lacks
-it; a counter that was altered goes back, now or at the next reading, where the counters beside it do not.
+A sampler reads all metrics of a thing at one moment. If a row was lost, renamed or moved, a reading lacks it. If a
+counter was altered, it goes back at this reading or the next, while the counters beside it do not.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from replay.tools.base import OutputError
 from replay.tools.logs.samples import Sample, line_of
 
-#: What the mirror daemon counts of an image. It only rises, until the daemon counts from 0 again: then all of it does.
+#: The mirror daemon's counters of an image. They only rise, until the daemon starts all of them from 0 again.
 _COUNTERS = {
     "replay", "replay_bytes", "replay_latency.avgcount", "replay_latency.sum",
     "snapshots", "snapshots_bytes", "snapshots_time.avgcount", "snapshots_time.sum",
 }  # fmt: skip
-#: Each event is counted by all of these that a reading has.
+#: Whichever of these a reading has, each counts the same events.
 _EVENTS = {"replay", "replay_latency.avgcount", "snapshots", "snapshots_time.avgcount"}
 
 _Reading = dict[str, tuple[float, int]]
@@ -24,7 +24,7 @@ _Reading = dict[str, tuple[float, int]]
 
 
 def check_readings(rows: Sequence[Sample], file: str, entities: Collection[str]) -> None:
-    """Refuse rows that are not whole readings of these entities. Raises OutputError."""
+    """Raise OutputError unless the rows are whole readings of these entities."""
     kinds: dict[str, list[_Reading]] = {}
     for entity, reading in _readings(rows, file, entities):
         known = kinds.setdefault(entity, [])
@@ -42,7 +42,7 @@ def check_readings(rows: Sequence[Sample], file: str, entities: Collection[str])
 
 
 def check_rests(readings: Sequence[tuple[float, float]], what: str, file: str) -> None:
-    """Refuse a counter that still moves at its last reading: whoever read it went on until it had come to rest."""
+    """Refuse a counter that still moves at its last reading: the sampler reads on until it rests."""
     if len(readings) < 2 or readings[-1][1] != readings[-2][1]:
         raise OutputError(f"{what} did not come to rest", file=file, reason="incomplete")
 
@@ -67,7 +67,7 @@ def _readings(rows: Sequence[Sample], file: str, entities: Collection[str]) -> I
 
 
 def _check_counters(before: _Reading, now: _Reading, file: str) -> None:
-    """Refuse counters of which some go back and others do not."""
+    """Refuse readings in which some counters go back and others do not."""
     counters = [metric for metric in now if metric in _COUNTERS]
     back = [metric for metric in counters if now[metric][0] < before[metric][0]]
     if not back:

@@ -1,4 +1,4 @@
-"""Reads the CSV of `replay.raw.samples`: what samplers saw over a cell. Strict, pure."""
+"""Reads the CSV of `replay.raw.samples`, which holds what samplers saw during a cell. Strict, pure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Sample(NamedTuple):
 def read_samples(text: str, file: str) -> list[Sample]:
     """Return the rows in the order of time.
 
-    The row at `index` stands in the line `line_of(index)`. Raises OutputError on a table that is not whole, on anything
-    that is no row, and where time runs backwards.
+    The row at `index` is in the line `line_of(index)`. Raises OutputError for a table that is not whole, for anything
+    that is not a row, and if time runs backwards.
     """
     lines = text.split("\n")
     if lines[0] != HEADER:
@@ -51,7 +51,7 @@ def read_samples(text: str, file: str) -> list[Sample]:
 
 
 def line_of(index: int) -> int:
-    """Return the line of a row: they follow the header one by one."""
+    """Return the line of a row: the rows follow the header."""
     return index + 2
 
 

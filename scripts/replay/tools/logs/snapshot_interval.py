@@ -1,40 +1,32 @@
-"""What writes were like around mirror snapshots: from fio's report and log, and the snapshots' times. Pure."""
+"""How writes fare around mirror snapshots, by fio's report and log and the snapshots' times. Pure."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
-from replay.tools.base import Reader, Result
+from replay.tools.base import Reader, Result, Run
 from replay.tools.fio import TOOL as FIO
 from replay.tools.logs.fio_log import Logged, check_windows, logged_since_origin
 from replay.tools.logs.readings import check_readings
 from replay.tools.logs.samples import moments, read_samples
 from replay.tools.logs.snapshots import snapshots_taken
-from replay.tools.logs.steps import Steps
+from replay.tools.logs.steps import whole_steps
 
-#: What is left to trim is the whole cluster's.
+#: The entity of the trim queue, which belongs to the whole cluster.
 _CLUSTER = "cluster"
-#: Time around a snapshot that is drawn, in seconds before and after the order to take it.
+#: The time around a snapshot that charts show, in seconds before and after the order to take it.
 BEFORE_SECONDS, AFTER_SECONDS = 2.0, 6.0
 #: A window this soon after the order counts as near the snapshot.
 NEAR_SECONDS = 2.0
 
 
 class SnapshotInterval(Reader):
-    """Reads cells of the protocol of the same name: there is no program to build an argv for."""
+    """Reads the cells that the protocol of the same name runs."""
 
     name = "snapshot_interval"
 
-    def parse(
-        self,
-        outputs: Mapping[str, str],
-        exit_status: int | None,
-        levels: Mapping[str, Any],
-        *,
-        names: Mapping[str, str] | None = None,
-    ) -> Result:
+    def read(self, run: Run) -> Result:
         """Parse fio's report (`output`) and log of windows (`latency`), the `steps` and the `counters`.
 
         Metrics besides fio's own: `snapshots`; `latency_worst_window_seconds`, the slowest window's mean;
@@ -44,18 +36,16 @@ class SnapshotInterval(Reader):
         `latency_around_snapshot_seconds` since the nearest order (before it: negative). The reason `no_snapshot`: a
         cell with an interval and no snapshot in it.
         """
-        files = names or {}
-        report = FIO.parse(outputs, exit_status, {**levels, "clients": 1}, names=names)
-        steps = Steps(outputs.get("steps", ""), files.get("steps", "steps"))
-        steps.check_whole()
-        log_file, counters_file = files.get("latency", "latency"), files.get("counters", "counters")
-        windows = logged_since_origin(outputs.get("latency", ""), log_file, steps)
+        report = FIO.read(replace(run, levels={**run.levels, "clients": 1}))
+        steps = whole_steps(run)
+        log_file, counters_file = run.file("latency"), run.file("counters")
+        windows = logged_since_origin(run.text("latency"), log_file, steps)
         check_windows(windows, report.metrics, log_file)
-        rows = read_samples(outputs.get("counters", ""), counters_file)
+        rows = read_samples(run.text("counters"), counters_file)
         check_readings(rows, counters_file, {_CLUSTER})
         first, last = windows[0].unix_seconds, windows[-1].unix_seconds
         orders = [at for _, at in snapshots_taken(steps) if first <= at <= last]
-        if levels.get("snapshot_interval_seconds") is not None and not orders:
+        if run.levels.get("snapshot_interval_seconds") is not None and not orders:
             steps.refuse("no snapshot was taken while the client wrote", reason="no_snapshot")
         queue = [(at, left) for at, left in moments(rows, _CLUSTER, "snapshots_to_trim") if at <= last]
         metrics = {
@@ -79,12 +69,12 @@ READER = SnapshotInterval()
 
 
 def _offset(at: float, orders: list[float]) -> float | None:
-    """Return how long after the nearest order a moment is (negative: before it), None where there is none."""
+    """Return how many seconds after the nearest order a moment is (negative: before it), None without orders."""
     return min((at - order for order in orders), key=abs, default=None)
 
 
 def _near_and_away(windows: list[Logged], orders: list[float]) -> dict[str, float]:
-    """Return the mean latency of windows near a snapshot and of the others; nothing where there is no snapshot."""
+    """Return the mean latency of windows near a snapshot and of the others; nothing without snapshots."""
     near, away = [], []
     for one in windows:
         is_near = any(0 <= one.unix_seconds - order < NEAR_SECONDS for order in orders)
@@ -98,5 +88,5 @@ def _near_and_away(windows: list[Logged], orders: list[float]) -> dict[str, floa
 
 
 def _busy_seconds(queue: list[tuple[float, float]]) -> float:
-    """Return for how long the readings showed anything left to trim: each holds until the next one."""
+    """Return how long the readings showed something left to trim. Each reading holds until the next one."""
     return sum(later[0] - earlier[0] for earlier, later in itertools.pairwise(queue) if earlier[1] > 0)

@@ -1,4 +1,4 @@
-"""The mirror snapshots that a procedure ordered while a client wrote, from its steps. Pure."""
+"""Finds in a procedure's steps the mirror snapshots that it ordered while a client wrote. Pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _SNAPSHOT_ID = re.compile(r"Snapshot ID: (\d{1,18})", re.ASCII)
 
 
 class Snapshot(NamedTuple):
-    """A snapshot that was taken: its id on the first cluster, and when it was ordered, since the log's origin."""
+    """A mirror snapshot: its id on the first cluster, and when it was ordered, in seconds since the log's origin."""
 
     number: int
     ordered_seconds: float
 
 
 def snapshots_taken(steps: Steps) -> list[Snapshot]:
-    """Return the snapshots that were taken, in their order; an order that failed took none.
+    """Return the snapshots that were taken, in order, without orders that failed.
 
-    Raises OutputError on a step that says both, and where ids do not rise with time.
+    Raises OutputError for a step that contradicts itself, and if ids do not rise with time.
     """
     found: list[Snapshot] = []
     for step in steps.any("snapshot"):

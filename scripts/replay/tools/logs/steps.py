@@ -9,16 +9,16 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from replay.base.clock import seconds_of
-from replay.tools.base import OutputError, agrees, number
+from replay.tools.base import OutputError, Run, agrees, number
 
-#: A step says twice when it began: by the wall clock, in milliseconds, and in seconds since the log's origin. Between
-#: its two looks at the clocks a process may be kept from a CPU, on a busy machine for so long. A trial that is void
-#: although it was good, and slow ones more often, is worse than a digit that nobody sees here (SHA256SUMS does).
+#: A step states its start twice: by the wall clock, in milliseconds, and in seconds since the log's origin. Between
+#: its two looks at the clocks, a process on a busy machine may wait this long for a CPU. It is worse to void good
+#: trials, and slow ones more often, than to miss an altered digit here, which SHA256SUMS reveals anyway.
 CLOCKS_AGREE_WITHIN_SECONDS = 0.25
 
 
 class Step(dict[str, Any]):
-    """What is said of a step, and the line that says it."""
+    """A step as logged, and its line."""
 
     def __init__(self, said: Mapping[str, Any], line: int) -> None:
         super().__init__(said)
@@ -26,7 +26,7 @@ class Step(dict[str, Any]):
 
 
 class Steps:
-    """The steps of one log. Raises OutputError on a log that is cut off or that holds anything but steps."""
+    """The steps of one log. Raises OutputError if the log is cut off or holds anything but steps."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
@@ -46,11 +46,11 @@ class Steps:
         raise OutputError(what, file=self.file, line=step.line if step else None, reason=reason)
 
     def any(self, name: str) -> list[Step]:
-        """Return the steps of that name in their order, none where there are none."""
+        """Return all steps of that name, in order; perhaps none."""
         return [step for step in self.steps if step["step"] == name]
 
     def all(self, name: str) -> list[Step]:
-        """Return the steps of that name, one at least. Raises OutputError (`incomplete`)."""
+        """Return all steps of that name. Raises OutputError (`incomplete`) if there are none."""
         found = self.any(name)
         if not found:
             self.refuse(f"no step {name!r}", reason="incomplete")
@@ -80,11 +80,11 @@ class Steps:
 
     @cached_property
     def origins(self) -> list[float]:
-        """What the wall clock showed at the log's origin, in seconds since 1970, as each step has it."""
+        """The wall clock at the log's origin, in seconds since 1970, by each step."""
         return [self._origin(step) for step in self.steps]
 
     def check_times(self) -> None:
-        """Refuse steps that are not in the order in which they began, and one that says two things of when it did."""
+        """Refuse steps that are not in the order of their start, and a step whose two start times differ."""
         for before, step in itertools.pairwise(self.steps):
             if self.start(step) < self.start(before) or step == before:
                 self.refuse("its steps are not in the order of time: logs of two runs are mixed", step)
@@ -93,7 +93,7 @@ class Steps:
                 self.refuse(f"{step['step']}: 'started_at' and 'started_seconds' are two moments", step)
 
     def check_whole(self) -> None:
-        """Refuse a log that lost lines: its last step `end` says how many steps stand before it."""
+        """Refuse a log that lost lines: its last step `end` says how many steps precede it."""
         last = self.steps[-1] if self.steps else None
         if last is None or last["step"] != "end" or last.get("steps") != len(self.steps) - 1:
             self.refuse("steps are missing", last, reason="incomplete")
@@ -106,7 +106,14 @@ class Steps:
             self.refuse(f"{step['step']}: no moment 'started_at'", step)
 
 
+def whole_steps(run: Run) -> Steps:
+    """Return the steps of a run's log. Raises OutputError if it is cut off."""
+    steps = Steps(run.text("steps"), run.file("steps"))
+    steps.check_whole()
+    return steps
+
+
 def check_end(text: str, file: str) -> None:
-    """Refuse a file that was cut off: every line is written whole, its end included."""
+    """Refuse a file that was cut off: every line ends with a newline."""
     if text and not text.endswith("\n"):
         raise OutputError("it was cut off", file=file, line=text.count("\n") + 1, reason="incomplete")

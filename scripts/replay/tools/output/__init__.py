@@ -1,1 +1,1 @@
-"""How tools print: parsers of their output, strict and pure. A tool's own module says which of them it needs."""
+"""Parsers of what tools print, strict and pure. Each tool's module chooses the ones that it needs."""

@@ -1,4 +1,4 @@
-"""fio's latency bins (`json+`): their bounds, merging those of several clients, percentiles of the merged ones. Pure.
+"""fio's latency bins (`json+`): their bounds, how bins of several clients are merged, and their percentiles. Pure.
 
 fio keeps 64 bins per power of two and reports each by its middle (its stat.c, `plat_val_to_idx`, `plat_idx_to_val`,
 FIO_IO_U_PLAT_BITS = 6): a value below 128 ns has a bin of its own; above, the bin of a value whose highest bit is `m`
@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import accumulate
 
 PLAT_BITS = 6
-#: What the highest bin ends at, in nanoseconds: about 17 s.
+#: The upper end of the highest bin, in nanoseconds: about 17 s.
 HIGHEST_END = 1 << 34
 _EXACT_BELOW = 1 << (PLAT_BITS + 1)
 #: fio rounds the printed percent to six decimals, and its product with the number of samples.
 _ROUNDING = 1e-7
 
 
+@lru_cache(maxsize=1 << 12)  # there are fewer bins, and every report has hundreds of them
 def bounds_nanoseconds(middle: int) -> tuple[int, int]:
-    """Return (low, high) in nanoseconds of the bin that fio reports as `middle`; the bin holds low up to below high.
+    """Return (low, high) in nanoseconds of the bin that fio reports as `middle`. The bin includes low but not high.
 
     Raises ValueError when no bin of fio has that middle.
     """
@@ -48,7 +50,7 @@ def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 def percentile_seconds(histogram: Mapping[int, int], percent: float) -> float:
     """Return the percentile in seconds as fio does: the middle of the first bin at which the count reaches it.
 
-    Percentiles of several clients come from their merged bins; an average of percentiles is no percentile.
+    Percentiles of several clients come from their merged bins: the average of percentiles is not a percentile.
     """
     samples = sum(histogram.values())
     if not samples:

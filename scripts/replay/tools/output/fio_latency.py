@@ -1,8 +1,8 @@
 """fio's completion latencies of one direction (`clat_ns`): summary, percentiles, bins. Strict, pure.
 
-fio states them several times over, which is what tells a damaged report from a whole one: the bins hold as many samples
-as the summary has, its least and greatest in the lowest and the highest of them, its mean within their widths, and each
-printed percentile is the bin at which they reach it.
+fio states them several times, which reveals a damaged report. In a whole one, the bins hold as many samples as the
+summary has, the lowest and highest bins contain its minimum and maximum, its mean lies within the widths of the bins,
+and each printed percentile is the bin at which the count reaches it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Latency:
 
 
 def read_latency(direction: Place) -> Latency:
-    """Return the latencies of a client's reads or writes. Raises OutputError where two statements contradict."""
+    """Return the latencies of a client's reads or writes. Raises OutputError if statements contradict each other."""
     place = direction.object("clat_ns")
     low, mean, high = (place.number(key) for key in ("min", "mean", "max"))
     if not low <= mean <= high:
@@ -50,7 +50,7 @@ def read_latency(direction: Place) -> Latency:
 
 
 def check_merged(place: Place, total: Latency, parts: Sequence[Latency]) -> None:
-    """Refuse an entry of all clients that is not what its clients are together. It has no bins of its own."""
+    """Refuse an entry of all clients that differs from the sum of its clients. It has no bins."""
     samples = sum(one.samples for one in parts)
     mean = sum(one.mean * one.samples for one in parts) / samples if samples else 0.0
     whole = (
@@ -64,7 +64,7 @@ def check_merged(place: Place, total: Latency, parts: Sequence[Latency]) -> None
 
 
 def _check_whole_latency(place: Place, whole: Place) -> None:
-    """Refuse completion latencies above those from submission on (`lat_ns`), which hold them; a job may go without."""
+    """Refuse completion latencies that exceed total ones (`lat_ns`), which include them. A job may lack `lat_ns`."""
     if whole.value is None or not whole.number("N"):
         return
     if whole.number("N") != place.number("N"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from replay.tools.base import OutputError, agrees
+from replay.tools.base import OutputError, Run, agrees
 from replay.tools.output.fio_latency import Latency, check_merged, read_latency
 from replay.tools.output.json_place import Place, read_json
 
@@ -27,7 +27,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Client:
-    """One job: its name, its options as fio echoes them, the directions in which it did I/O, and where it stands."""
+    """One job: its name, its options as fio echoes them, the directions of its I/O, and its place in the JSON."""
 
     name: str
     options: Mapping[str, Any]
@@ -36,13 +36,13 @@ class Client:
 
 
 def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
-    """Return the clients, in the order of their names. Raises OutputError on anything that is not one whole report."""
+    """Return the clients, sorted by name. Raises OutputError for anything but one whole report."""
     start = _START.search(text)
     if start is None:
         said = next((line for line in text.splitlines() if line.strip()), "nothing")
         reason = "failed" if exit_status else "incomplete"
         raise OutputError(f"no JSON (exit status {exit_status}): {said[:120]!r}", file=file, reason=reason)
-    # Of several clients' options, which are texts, fio lists all together: a key stands there once for each.
+    # fio lists the options of several clients in one object, so a key occurs once for each client. All are texts.
     report = read_json(text, file, start=start.start(), may_repeat=lambda value: isinstance(value, str))
     present = [key for key in ("jobs", "client_stats") if key in report.value]
     if len(present) != 1 or not report.rows(present[0]):
@@ -50,9 +50,20 @@ def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
     shared = report.at("global options").value
     entries = [_client(entry, shared if isinstance(shared, dict) else {}) for entry in report.rows(present[0])]
     clients = sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
-    # Of two or more clients fio adds the sum; one whose name is damaged would else count as a further client.
+    # For two or more clients fio adds their sum. If its name is damaged, it would count as another client.
     totals = [one for one in entries if one.name == ALL_CLIENTS]
     _check_total(report.at(present[0]), clients, totals, expected=present[0] == "client_stats" and len(clients) > 1)
+    return clients
+
+
+def reported_clients(run: Run, role: str = "output") -> list[Client]:
+    """Return the clients of a run that ended well. Raises OutputError on any other, and if there is no whole report."""
+    file = run.file(role)
+    if run.exit_status is None:
+        raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
+    clients = read_clients(run.text(role), file, run.exit_status)
+    if run.exit_status != 0:
+        raise OutputError(f"exit status {run.exit_status}: its figures do not count", file=file, reason="failed")
     return clients
 
 
@@ -61,7 +72,7 @@ def _client(entry: Place, shared: Mapping[str, Any]) -> Client:
     if not isinstance(name, str):
         entry.refuse("a job without a name", key="jobname")
     if error := entry.number("error"):
-        # With an error fio still prints plausible IOPS.
+        # fio prints plausible IOPS even after an error.
         entry.refuse(f"{name}: error {error:.0f}: its figures do not count", key="error", reason="failed")
     own = entry.at("job options").value
     options = {**shared, **own} if isinstance(own, dict) else dict(shared)
@@ -84,7 +95,7 @@ def _direction(stats: Place) -> Direction:
 
 
 def _check_total(listed: Place, clients: list[Client], totals: list[Client], *, expected: bool) -> None:
-    """Refuse a report whose clients are not those that "All clients" sums up."""
+    """Refuse a report in which "All clients" is not the sum of its clients."""
     if len({one.name for one in clients}) != len(clients):
         listed.refuse("two clients share a name")
     if not totals and not expected:

@@ -1,4 +1,4 @@
-"""From fio's clients to metrics: totals, merged bins, percentiles. Pure."""
+"""Turns fio's clients into metrics: totals, merged bins, percentiles. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from replay.tools.output.fio_output import Client, Direction
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 _SIZE = re.compile(r"(\d{1,15})([kKmMgG]?)i?[bB]?", re.ASCII)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
-# Operations in flight when the ramp ends count in io_bytes and not in total_ios; any sane depth is below this.
+# Operations in flight at the end of the ramp count in io_bytes but not in total_ios. Any sane depth is below this.
 _IN_FLIGHT = 1024
 
 
 def check_levels(client: Client, levels: Mapping[str, Any]) -> None:
-    """Raise OutputError where what fio echoes or did is not what the levels asked for."""
+    """Raise OutputError if fio echoes or did anything but what the levels asked for."""
 
     def refuse(what: str, key: str | None = None) -> NoReturn:
         client.place.refuse(f"{client.name}: {what}", key=key)
@@ -53,7 +53,7 @@ def _size(text: Any) -> int | None:
 
 
 def metrics(clients: list[Client]) -> dict[str, float]:
-    """Return totals over all clients; `read_…` and `write_…` as well where both directions did I/O.
+    """Return totals over all clients, and also `read_…` and `write_…` if both directions did I/O.
 
     Rates are the total divided by the longest client's time, as in fio's own "All clients". Without bins, percentiles
     are given only for one client and one direction, where fio's own are the run's.

@@ -1,4 +1,4 @@
-"""A tool's JSON, read strictly: each value knows where it stands, so that an error names its line and its key. Pure."""
+"""A tool's JSON, read strictly. Each value knows its place, so an error names its line and its key. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECODER = json.JSONDecoder()
 class Place:
     """A value of a document, by the keys that lead to it from the outermost one.
 
-    `value` is None as well where there is nothing; an error about that names the line of what stands around it.
+    `value` is also None if there is no such value; an error then names the line of the value around it.
     """
 
     def __init__(self, source: _Source, value: Any, keys: tuple[Key, ...] = ()) -> None:
@@ -42,14 +42,14 @@ class Place:
         return Place(self._source, here, (*self.keys, *keys))
 
     def refuse(self, what: str, *, key: Key | None = None, reason: str = "unparsable") -> NoReturn:
-        """Raise OutputError about this value, naming its line, or that of the one at `key` in it."""
+        """Raise OutputError about this value, or about the one at `key` in it, naming its line."""
         line = self._source.line((*self.keys, key) if key is not None else self.keys)
         said = f"{self.name}: {what}" if self.keys else what
         raise OutputError(said, file=self._source.file, line=line, reason=reason)
 
     def number(self, key: Key) -> float:
         """Return the finite number of 0 or more at a key. Raises OutputError."""
-        value = number(self.at(key).value)
+        value = number(self.value.get(key) if isinstance(self.value, dict) else self.at(key).value)
         if value is None or value < 0:
             self.refuse(f"no number {key!r}", key=key)
         return value
@@ -62,14 +62,14 @@ class Place:
         return value
 
     def object(self, *keys: Key) -> Place:
-        """Return the place of a JSON object. Raises OutputError where there is none."""
+        """Return the place of a JSON object. Raises OutputError if there is none."""
         place = self.at(*keys)
         if not isinstance(place.value, dict):
             place.refuse(f"no object {'.'.join(map(str, keys))!r}")
         return place
 
     def rows(self, key: Key) -> list[Place]:
-        """Return the places of a list's members. Raises OutputError where there is no list."""
+        """Return the places of a list's members. Raises OutputError if there is no list."""
         listed = self.at(key)
         if not isinstance(listed.value, list):
             self.refuse(f"{key} is no list", key=key)
@@ -79,8 +79,8 @@ class Place:
 def read_json(text: str, file: str, *, start: int = 0, may_repeat: Callable[[Any], bool] = lambda _: False) -> Place:
     """Return the outermost place of the only JSON document in `text` from `start` on.
 
-    A key may stand twice in an object where it says the same twice, or where both values are such that `may_repeat`.
-    Raises OutputError on what is no JSON, on `NaN`, on a key that says two things, and where anything follows.
+    A key may occur twice in an object if both values are equal, or if `may_repeat` allows both values.
+    Raises OutputError for anything but JSON, for `NaN`, for a key with two values, and if anything follows.
     """
     source = _Source(text, file, _SPACE.match(text, start).end())
 
@@ -88,7 +88,10 @@ def read_json(text: str, file: str, *, start: int = 0, may_repeat: Callable[[Any
         raise _RefusedError(f"{word} is no number", text.find(word, source.start))
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        found = {}
         for key, value in pairs:
             if found.get(key, value) != value and not (may_repeat(value) and may_repeat(found[key])):
                 raise _RefusedError(f"{key!r} occurs twice: output of two runs is mixed", source.start)
@@ -128,7 +131,7 @@ class _Source:
         return self.text.count("\n", 0, offset) + 1
 
     def line(self, keys: tuple[Key, ...]) -> int:
-        """Return the line of a value, or that of the innermost one around it that there is."""
+        """Return the line of a value, or of the innermost existing value around it."""
         offset = self.start
         for key in keys:
             inner = self._member(offset, key)

@@ -23,7 +23,7 @@ def role_of(instance: int, number: int) -> str:
 def roles_by_instance(outputs: Mapping[str, str], instances: int, file: str) -> list[list[str]]:
     """Return the roles of each instance's passes, in order, for the number of instances that was asked for.
 
-    Raises OutputError where a run is missing: a sum without it would be a wrong number.
+    Raises OutputError if a run is missing, because a sum without it would be wrong.
     """
     found = set()
     for role in outputs:
@@ -46,10 +46,10 @@ def roles_by_instance(outputs: Mapping[str, str], instances: int, file: str) -> 
 
 
 def combined(instances: Sequence[Sequence[Result]]) -> Result:
-    """Return what a cell's runs say together, `instances` holding each instance's passes in order.
+    """Return the combined result of a cell's runs. `instances` holds each instance's passes, in order.
 
-    Passes: operations and seconds are summed, the rate is their quotient. Instances: rates are summed, since they ran
-    at once; `duration_seconds` is the longest's. The mean latency is weighted by operations. One run is itself.
+    Passes: operations and seconds are summed; the rate is their quotient. Instances: rates are summed, since they ran
+    at once; `duration_seconds` is the longest. The mean latency is weighted by operations. A single run is unchanged.
     """
     runs = [run for passes in instances for run in passes]
     if not all(run.complete for run in runs):
@@ -84,9 +84,9 @@ def combined(instances: Sequence[Sequence[Result]]) -> Result:
 
 
 def _series(instances: Sequence[Sequence[Result]]) -> tuple[tuple[float, str, float], ...]:
-    """Return the rates over time of a single instance, its passes one after another without the pauses between them.
+    """Return the rates over time of a single instance: its passes in a row, without the pauses between them.
 
-    The seconds of instances that ran at once are not the same seconds: there is no series of their sum.
+    Instances that ran at once do not share their seconds, so several have no series.
     """
     if len(instances) != 1:
         return ()

@@ -1,4 +1,4 @@
-"""The text that `rados bench` prints, of old releases (`Max latency:`) and new ones (`Max latency(s):`)."""
+"""The text that `rados bench` prints in old releases (`Max latency:`) and in new ones (`Max latency(s):`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LABELS = {
     "Average Latency", "Stddev Latency", "Max latency", "Min latency",
 }  # fmt: skip
 
-#: The announcement of a run, among the lines of its statements.
+#: The key of a run's announcement, among the lines of its statements.
 _ANNOUNCED = "Maintaining"
 
 Series = tuple[tuple[float, str, float], ...]
@@ -35,9 +35,9 @@ RefuseLine = Callable[[str, int], NoReturn]
 
 
 def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
-    """Return the summary (None when the text was cut off before its last line) and the rates over time.
+    """Return the summary (None if the text was cut off before its last line) and the rates over time.
 
-    Raises OutputError naming file and line where the text is not that of one run.
+    Raises OutputError, naming file and line, if the text is not the output of one run.
     """
     lines = text.split("\n")
     lines.pop()  # What follows the last newline: a line without its newline was cut off.

@@ -1,4 +1,4 @@
-"""What a run of `rados bench` says in the end, the checks that its statements agree, and the rates over time."""
+"""The summary of a run of `rados bench`, checks that its statements agree, and the rates over time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from replay.tools.base import agrees
 
 MIB = 2**20
 
-#: Raises OutputError: with what is wrong and the statement that says it, which the reader of the output finds.
+#: Raises OutputError. Takes what is wrong and the statement at fault, whose place the output's reader knows.
 Refuse = Callable[[str, str], NoReturn]
-#: Raises OutputError: with what is wrong and the number of the row over time that says it, from 0.
+#: Raises OutputError. Takes what is wrong and the index of the row at fault.
 RefuseRow = Callable[[str, int], NoReturn]
 
 
@@ -34,13 +34,13 @@ class Totals:
     threads: float | None
     latency: Mapping[str, float]
     refuse: Refuse
-    # How far printed figures may be rounded: text has six significant digits, of old releases three decimals.
+    # How far printed figures may be rounded: text has six significant digits, or three decimals in old releases.
     relative_rounding: float = 1e-5
     absolute_rounding: float = 0.0006
     latency_rounding_seconds: float = 0.0
 
     def check(self, levels: Mapping[str, Any]) -> None:
-        """Raise OutputError where two statements contradict each other, or the levels that were asked for."""
+        """Raise OutputError if two statements contradict each other or the levels that were asked for."""
         refuse = self.refuse
         if not (self.seconds > 0 and self.operations >= 1 and self.operation_bytes >= 1):
             refuse("no operation was done", "operations")
@@ -59,7 +59,7 @@ class Totals:
         low, mean, high = (self.latency[key] for key in ("min", "average", "max"))
         if not (low <= mean * slack and mean <= high * slack and high <= self.seconds * slack + 0.001):
             refuse("latencies are not min ≤ average ≤ max ≤ time", "latency")
-        # Little's law: no more operations are in flight than were allowed, over the whole run.
+        # Little's law: over the whole run, no more operations are in flight than were allowed.
         rounding = rate * self.latency_rounding_seconds + 0.01
         if self.threads is not None and rate * mean > self.threads * slack + rounding:
             refuse(f"{rate * mean:.3g} operations in flight on average, {self.threads:g} were allowed", "latency")

@@ -1,10 +1,9 @@
-"""Processes that run beside a cell's tool: servers of a benchmark, a writer. Bound to the runner as tools are."""
+"""Processes that run beside a cell's tool, such as a benchmark's servers or a writer. They end with the runner."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -12,35 +11,34 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, sleep
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import setup_command
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.tools.running.process import Inherited, kill_group
 
 
 class Background:
     """A process in a session of its own that dies with the runner and holds the site's slot.
 
-    Its output goes to files that have no name, so that it can never block on a pipe that nobody reads.
+    Its output goes to unnamed files, so it never blocks on a pipe that nobody reads.
     """
 
     def __init__(
         self,
         argv: Sequence[str],
         *,
+        programs: Programs = HOST_PROGRAMS,
         slot: Inherited | None = None,
         environment: Mapping[str, str] | None = None,
         ready_within_seconds: float = 30.0,
     ) -> None:
-        """Start it. Raises ReplayError when the program is missing."""
-        program = shutil.which(argv[0])
-        if program is None:
-            raise ReplayError(f"the program {argv[0]} is not installed", next_step=setup_command())
-        self.name = os.path.basename(program)  # noqa: PTH119 (a word for messages, not a path)
+        """Start it; `programs` say whose program it is. Raises ReplayError when it is missing."""
+        command = programs.command(argv, dies_with_parent=True)
+        self.name = os.path.basename(argv[0])  # noqa: PTH119 (a word for messages, not a path)
         self.ready_within_seconds = ready_within_seconds
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `kill`)
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._frozen = False
         self._process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "--", program, *argv[1:]],
+            command,
             stdin=subprocess.PIPE,
             stdout=self._out,
             stderr=self._err,
@@ -59,7 +57,7 @@ class Background:
         return os.pread(self._out.fileno(), os.fstat(self._out.fileno()).st_size, 0)
 
     def stderr(self) -> bytes:
-        """Return what it has complained about so far."""
+        """Return what it has printed to stderr so far."""
         return os.pread(self._err.fileno(), os.fstat(self._err.fileno()).st_size, 0)
 
     def say(self, line: str) -> None:
@@ -90,18 +88,18 @@ class Background:
         return lines[-1][:200] if lines else f"exit status {self.exit_status}, silent"
 
     def freeze(self) -> None:
-        """Stop all of it at once, without a chance to finish anything; `thaw`, `end` and `kill` go on from there."""
+        """Stop it at once, with no chance to finish anything. `thaw`, `end` and `kill` work on a frozen process."""
         self._signal(signal.SIGSTOP)
         self._frozen = True
 
     def thaw(self) -> None:
-        """Let what was frozen go on."""
+        """Let a frozen process continue."""
         if self._frozen:
             self._signal(signal.SIGCONT)
             self._frozen = False
 
     def end(self, patience_seconds: float = 10.0) -> int | None:
-        """Close its stdin, which it takes as the word to stop, and wait; kill it when it does not.
+        """Close its stdin, which tells it to stop, and wait. Kill it if it does not stop.
 
         Returns its exit status, None when it had to be killed.
         """
@@ -115,7 +113,7 @@ class Background:
             return None
 
     def kill(self) -> None:
-        """Kill it with all it started, reap it, and close its files. May be called again."""
+        """Kill it and everything it started, reap it, and close its files. May be called again."""
         kill_group(self._process)
         with contextlib.suppress(OSError):
             self._process.stdin.close()

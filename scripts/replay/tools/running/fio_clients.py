@@ -1,8 +1,8 @@
-"""fio clients that start together: a server process for each, here or on other hosts, and what they must find on disk.
+"""fio clients that start together: a server process for each, here or on other hosts, and the files that they need.
 
 Servers listen on sockets in a folder that only this user may enter. On a port, even of loopback, any local user could
-hand them a job, and a job may run commands. Servers of other hosts are reached through SSH, see fio_ssh.py; the
-controller sees a socket in that same folder for each.
+hand them a job, and a job may run commands. Servers on other hosts are reached through SSH (fio_ssh.py); the
+controller sees a socket in the same folder for each of them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from replay.tools.running.process import Inherited
 
 
 class FioClients:
-    """Running servers. `values` maps `server_N` and `job_N` to what stands for them in the controller's argv."""
+    """Running servers. `values` maps `server_N` and `job_N` to their values in the controller's argv."""
 
     def __init__(self, folder: Path, jobs: Sequence[str]) -> None:
         self.values: dict[str, str] = {}
-        #: What the machines that run a client call themselves.
+        #: The names that the client machines give themselves.
         self.host_names = [socket.gethostname()]
         for number, text in enumerate(jobs, start=1):
             job = folder / f"client-{number}.fio"
@@ -41,9 +41,9 @@ class FioClients:
         return Path(self.values[f"server_{number}"].removeprefix("sock:"))
 
     def hide(self, content: bytes) -> bytes:
-        """Return a tool's output with placeholders for what names a machine: sockets, and the hosts' names.
+        """Return a tool's output with placeholders for sockets and host names.
 
-        fio says `<host> …` at the start of a client's lines, and the socket in the place of a client's address.
+        fio prints `<host> …` at the start of a client's lines, and the socket in place of a client's address.
         """
         for name, value in self.values.items():
             content = content.replace(value.removeprefix("sock:").encode(), f"{{{name}}}".encode())
@@ -65,7 +65,7 @@ def fio_clients(
     """Yield clients that are ready to take their jobs; end and reap them, and remove their files.
 
     `options` are the clients' Ceph options; `jobs` the text of each client's job file, which the `hosts` take in turns.
-    `say` is told of a host that could not be left clean. Raises ReplayError when a server does not come up, and
+    `say` is called for a host that could not be cleaned up. Raises ReplayError if a server does not come up, and
     RefusedError when a host's fio or librbd is another version than this machine's.
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name, contextlib.ExitStack() as stack:
@@ -78,7 +78,9 @@ def fio_clients(
                 _start_here(stack, folder, cluster, options, sockets, slot)
             else:
                 remote.append(_connect(stack, host, cluster, options, sockets, slot, say))
-        check_versions(versions_here(), {servers.host: servers.await_ready(is_listening) for servers in remote})
+        check_versions(
+            versions_here(cluster.programs), {servers.host: servers.await_ready(is_listening) for servers in remote}
+        )
         clients.host_names += [servers.name for servers in remote]
         yield clients
 
@@ -93,7 +95,8 @@ def _start_here(
 ) -> None:
     conf = write_client_conf(folder / "ceph.conf", cluster, options)
     for path in sockets.values():
-        server = Background(server_argv(f"sock:{path}"), slot=slot, environment={"CEPH_CONF": str(conf)})
+        environment = {"CEPH_CONF": str(conf)}
+        server = Background(server_argv(f"sock:{path}"), programs=cluster.programs, slot=slot, environment=environment)
         stack.callback(server.kill)
         server.await_that(lambda path=path: is_listening(path), "its socket")
 
@@ -111,7 +114,7 @@ def _connect(
     servers = RemoteServers(
         host,
         sockets,
-        # Where the site names no keyring, the host finds one where its own Ceph looks for it.
+        # If the site names no keyring, the host uses the one that its own Ceph finds.
         conf=lambda there: client_conf(site_conf, cluster.client, there if keyring else None, options),
         keyring=keyring.read_bytes() if keyring else b"",
         slot=slot,
@@ -126,7 +129,7 @@ def _connect(
 
 
 def is_listening(path: Path, table: Path = Path("/proc/net/unix")) -> bool:
-    """Tell whether a process accepts connections on a socket, without making one: fio would take it for a client."""
+    """Return whether a process accepts connections on a socket. Connecting would look like a client to fio."""
     accepting = 0x10000
     for line in table.read_text(errors="replace").splitlines()[1:]:
         words = line.split(maxsplit=7)

@@ -1,6 +1,6 @@
 """fio servers on another host, through one SSH connection: started, reached and ended by it.
 
-The far end of each tunnel is a socket in a folder that only the user over there may enter. On a port, even of loopback,
+The far end of each tunnel is a socket in a folder that only the remote user may enter. On a port, even of loopback,
 any local user of that host could hand a server a job, and a job may run commands. Configuration and key are written
 to that host's memory (/dev/shm), never to its disk, and go with the connection, however it ends.
 """
@@ -15,17 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from replay.base.errors import RefusedError, ReplayError
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.raw.provenance import program_version, short_version
 from replay.tools.running.background import Background
 from replay.tools.running.process import Inherited
 
-#: How long a host may take to clean up before its connection is cut, which makes it clean up as well.
+#: How long a host may take to clean up before its connection is cut, which also makes it clean up.
 END_SECONDS = 10.0
 READY = "ready"
 
-#: Runs on the host, in whatever shell its user has. $1 folder, $2 and $3 how many bytes of configuration and of key
-#: standard input begins with, then a number per server. Ends, with all that it made, when standard input does.
-#: Flags 00010000 in /proc/net/unix: somebody accepts on that socket. A connection to ask would be taken for a client.
+#: Runs on the host, in any shell. $1: folder; $2, $3: the bytes of configuration and of key that start
+#: standard input; then a number per server. When standard input closes, it ends and removes everything it made.
+#: Flags 00010000 in /proc/net/unix: a process accepts on that socket. fio would take a test connection for a client.
 SERVE = r"""set -eu
 umask 077
 folder=$1 conf_bytes=$2 keyring_bytes=$3
@@ -69,11 +70,11 @@ cat >/dev/null
 """
 
 OPTIONS = (
-    # Nobody is there to answer a question. A host that is not known yet is refused, as ssh does by itself.
+    # Nobody can answer a question here. As usual with ssh, an unknown host is refused.
     ("BatchMode", "yes"),
     ("ConnectTimeout", "10"),
     ("ExitOnForwardFailure", "yes"),
-    # A host that went away ends the connection, instead of leaving the cell to its bound.
+    # If a host disappears, the connection ends; the cell need not wait for its time limit.
     ("ServerAliveInterval", "5"),
     ("ServerAliveCountMax", "3"),
     # A connection of its own: a shared one would outlive this process.
@@ -89,19 +90,19 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Versions:
-    """What must be equal wherever a client runs: fio talks to its own version only, and librbd is what is measured."""
+    """Versions that must be equal on all client hosts: fio talks only to its own version, and librbd is measured."""
 
     fio: str | None
     librbd: str | None
 
 
-def versions_here() -> Versions:
-    """Return this machine's versions; None for a program that cannot be run."""
-    return Versions(program_version("fio"), short_version(program_version("rbd")))
+def versions_here(programs: Programs = HOST_PROGRAMS) -> Versions:
+    """Return the versions that clients on this machine have; None for a program that cannot be run."""
+    return Versions(program_version("fio", programs), short_version(program_version("rbd", programs)))
 
 
 def check_versions(here: Versions, there: Mapping[str, Versions]) -> None:
-    """Raise RefusedError naming the first host whose versions are not this machine's."""
+    """Raise RefusedError naming the first host whose versions differ from this machine's."""
     for host, one in there.items():
         for name in ("fio", "librbd"):
             mine, its = getattr(here, name), getattr(one, name)
@@ -114,7 +115,7 @@ def check_versions(here: Versions, there: Mapping[str, Versions]) -> None:
 
 
 def spread(clients: int, hosts: Sequence[str]) -> dict[str, list[int]]:
-    """Return each host's clients, by number from 1: in turns, so that no host has two more than another."""
+    """Return each host's clients, numbered from 1. Hosts take turns, so none has two more than another."""
     return {host: numbers for n, host in enumerate(hosts) if (numbers := list(range(n + 1, clients + 1, len(hosts))))}
 
 
@@ -128,7 +129,7 @@ def ssh_argv(host: str, folder: str, sockets: Mapping[int, Path], *, conf_bytes:
 
 
 def ask_versions(host: str, *, timeout_seconds: float = 20.0) -> Versions:
-    """Ask a host for its versions, and change nothing there. Raises ReplayError where it does not answer."""
+    """Ask a host for its versions; this changes nothing there. Raises ReplayError if it does not answer."""
     question = "fio --version && rbd --version"
     where, next_step = f"client host {host}", f"try: ssh -o BatchMode=yes {host} '{question}'"
     try:
@@ -163,9 +164,9 @@ class RemoteServers:
         keyring: bytes,
         slot: Inherited | None = None,
     ) -> None:
-        """Connect, and hand over the configuration: `conf` gives its text, told where the key will be.
+        """Connect, and send the configuration. `conf` returns its text, given the path of the key on the host.
 
-        Raises ReplayError when ssh is missing; all else shows in `await_ready`.
+        Raises ReplayError if ssh is missing; `await_ready` reports everything else.
         """
         self.host = host
         self.sockets = sockets
@@ -195,11 +196,11 @@ class RemoteServers:
 
     @property
     def name(self) -> str:
-        """What the host calls itself: fio repeats it."""
+        """The host's own name, which fio prints."""
         return self._said("host") or self.host
 
     def end(self) -> str | None:
-        """End the servers and the connection; return what a person should know, None where nothing was left."""
+        """End the servers and the connection. Return a warning for the person, None if nothing was left."""
         status = self._ssh.end(END_SECONDS)
         complaint = None if status == 0 else self._ssh.complaint()
         self._ssh.kill()

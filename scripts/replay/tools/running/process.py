@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -20,8 +19,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from replay.base.clock import utc_text
-from replay.base.errors import ReplayError
-from replay.base.invocation import setup_command
+from replay.base.programs import HOST_PROGRAMS, Programs
 
 #: How long an interrupted tool may take to end by itself.
 GRACE_SECONDS = 3.0
@@ -51,6 +49,7 @@ def run_tool(
     argv: Sequence[str],
     *,
     timeout_seconds: float,
+    programs: Programs = HOST_PROGRAMS,
     slot: Inherited | None = None,
     environment: Mapping[str, str] | None = None,
     while_running: Callable[[float], None] | None = None,
@@ -58,16 +57,15 @@ def run_tool(
 ) -> ToolRun:
     """Run a tool to its end or its bound and return what it printed, verbatim.
 
-    `while_running(elapsed_seconds)` is called about every `poll_seconds` from the calling thread. Raises ReplayError
-    when the program is missing. An exception (Ctrl-C too) kills the tool before it goes on.
+    `programs` say whose program it is. `while_running(elapsed_seconds)` is called about every `poll_seconds` from the
+    calling thread. Raises ReplayError when the program is missing. An exception (Ctrl-C too) kills the tool before it
+    goes on.
     """
-    program = shutil.which(argv[0])
-    if program is None:
-        raise ReplayError(f"the program {argv[0]} is not installed", next_step=setup_command())
+    command = programs.command(argv, dies_with_parent=True)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started, clock = datetime.now(UTC), time.monotonic()
         process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "--", program, *argv[1:]],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

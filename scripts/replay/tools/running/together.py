@@ -1,4 +1,4 @@
-"""Several tools at once: each bounded as `run_tool` bounds one, none outliving an interruption."""
+"""Several tools at once. Each has the limits of `run_tool`, and none outlives an interruption."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.tools.running.process import Inherited, ToolRun, run_tool
 
 
@@ -17,17 +18,19 @@ def run_together(
     commands: Sequence[Sequence[str]],
     *,
     timeout_seconds: float,
+    programs: Programs = HOST_PROGRAMS,
     slot: Inherited | None = None,
     while_running: Callable[[float], None] | None = None,
 ) -> list[ToolRun]:
     """Start all commands within milliseconds of each other and return what each did, in their order.
 
-    A tool that fails or is killed at its bound does not end the others: what they leave is evidence too. An exception
-    (Ctrl-C too) ends all of them before it goes on. While the first command runs, `while_running` is called as by
+    A tool that fails or exceeds its time does not end the others, whose output is evidence too. An exception
+    (also Ctrl-C) ends all of them first. While the first command runs, `while_running` is called as by
     `run_tool`. Raises ReplayError when a program is missing.
     """
+    how = {"timeout_seconds": timeout_seconds, "programs": programs, "slot": slot}
     if len(commands) == 1:
-        return [run_tool(commands[0], timeout_seconds=timeout_seconds, slot=slot, while_running=while_running)]
+        return [run_tool(commands[0], **how, while_running=while_running)]
     stop = threading.Event()
 
     def run(number: int) -> ToolRun:
@@ -37,9 +40,9 @@ def run_together(
             if number == 0 and while_running is not None:
                 while_running(elapsed)
 
-        return run_tool(commands[number], timeout_seconds=timeout_seconds, slot=slot, while_running=watch)
+        return run_tool(commands[number], **how, while_running=watch)
 
-    # Leaving the pool waits for its threads, and so until every tool is reaped.
+    # Leaving the pool waits for its threads, and so for every tool to be reaped.
     with ThreadPoolExecutor(max_workers=len(commands)) as pool:
         running = [pool.submit(run, number) for number, _ in enumerate(commands)]
         try:

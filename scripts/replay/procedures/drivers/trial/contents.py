@@ -1,4 +1,4 @@
-"""What an image holds after a trial, found out from its bytes alone. Pure."""
+"""Finds out what an image holds after a trial, from its bytes alone. Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from replay.procedures.drivers.trial.client import BLOCK_BYTES, fill_block, firs
 
 @dataclass(frozen=True)
 class Contents:
-    """What was found in an image.
+    """The contents of an image.
 
-    `writes_present`: the writes 0, 1, 2, … up to the first one that is not there. `unexplained_blocks` are those that
-    differ from an image that holds exactly these writes; `sha256` and `expected_sha256` are of all blocks but the last,
+    `writes_present`: the number of writes 0, 1, 2, … before the first missing one. `unexplained_blocks` differ from an
+    image that holds exactly these writes. `sha256` and `expected_sha256` cover all blocks but the last,
     which belongs to the first write on the other side.
     """
 
@@ -25,7 +25,7 @@ class Contents:
 
 
 def inspect(data: bytes, seed: int) -> Contents:
-    """Return what an image of `seed` holds. Raises ValueError when its size is no whole number of blocks."""
+    """Return what an image of `seed` holds. Raises ValueError if its size is not a whole number of blocks."""
     blocks, rest = divmod(len(data), BLOCK_BYTES)
     if rest or blocks < 2:
         raise ValueError(f"{len(data)} bytes are no image of whole blocks")

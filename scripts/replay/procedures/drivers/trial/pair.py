@@ -1,4 +1,4 @@
-"""One image on two clusters: made on the primary, mirrored, perhaps failed over; removed from both in any case."""
+"""One image on two clusters: created on the primary, mirrored, perhaps failed over, and removed from both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from replay.owned.images import BlockImage, remove_images
 
 
 class MirroredPair:
-    """An image and its copy. The copy stands in the second cluster's ledger from before it can become primary."""
+    """An image and its copy. The copy is in the second cluster's ledger before it can become primary."""
 
     def __init__(self, bench: Bench, made: BlockImage) -> None:
         self.bench = bench
@@ -16,11 +16,11 @@ class MirroredPair:
 
     @property
     def copy_spec(self) -> str:
-        """Where the copy is on the second cluster."""
+        """The copy's spec on the second cluster."""
         return f"{self.bench.site.second_site.pool}/{self.made.name}"
 
     def own_copy(self) -> None:
-        """Enter the copy in the second cluster's ledger: once promoted, no daemon removes it with its original."""
+        """Enter the copy in the second cluster's ledger: no daemon removes a promoted copy with its original."""
         bench, ledger, pool = self.bench, self.bench.secondary_ledger, self.bench.site.second_site.pool
         entry = ledger.intend(
             "image",
@@ -36,8 +36,8 @@ class MirroredPair:
         ledger.confirm(entry, {"id": self.copy.rbd_id})
 
     def remove(self) -> None:
-        """Remove both, the original first: while it is there and primary, the daemon would copy it anew.
+        """Remove both, the original first: while it exists and is primary, the daemon would copy it again.
 
-        Raises ReplayError when one stays: it then is in a ledger, and `replay clean` takes it up.
+        Raises ReplayError if one stays. It is then in a ledger, and `replay clean` removes it.
         """
         remove_images(self.bench, [self.made] if self.copy is None else [self.made, self.copy])

@@ -1,4 +1,4 @@
-"""The steps of one fail-over trial, in order, each one timed and written down."""
+"""The steps of one fail-over trial, in order, each timed and logged."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.cluster.session import SYSTEM_PYTHON
 from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.owned.images import BlockImage
 from replay.procedures.drivers.steps import StepLog
-from replay.procedures.drivers.tool_run import client_values
+from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.procedures.drivers.trial import client
 from replay.procedures.drivers.trial.contents import inspect
 from replay.procedures.drivers.trial.pair import MirroredPair
 from replay.procedures.watches.snapshots import Snapshots
 from replay.tools.running.background import Background
 
-#: `rbd mirror image promote` ends with these while the other side's demotion has not arrived: EBUSY where the journal
-#: is mirrored ("demotion is not propagated yet"), EROFS where snapshots are.
+#: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal
+#: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
 NOT_YET = (16, 30)
 PROMOTE_PATIENCE_SECONDS = 120.0
 PROMOTE_PAUSE_SECONDS = 0.1
@@ -34,7 +34,7 @@ FIRST_WRITE_PATIENCE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class TrialPlan:
-    """What a trial does. `kind` is planned or forced; the snapshot interval is None where the journal is mirrored."""
+    """What a trial does. `kind` is planned or forced. The snapshot interval is None if the journal is mirrored."""
 
     kind: str
     seed: int
@@ -62,29 +62,29 @@ class Trial:
             "second_client": self.second.client,
             "second_keyring": str(self.second.keyring) if self.second.keyring else None,
         }
-        self.log = StepLog(values, bench.slot)
+        self.log = StepLog(values, bench.slot, programs=bench.programs)
 
     def run(self) -> None:
-        """Run all steps. Raises ReplayError when one does not end as it must; the log then says which."""
+        """Run all steps. Raises ReplayError if one does not end as it must; the log then says which."""
         with ExitStack() as stack:
             standby = self._client(stack, "write-once", self.second, FIRST_WRITE_PATIENCE_SECONDS)
             standby.await_that(lambda: b"\n" in standby.stdout(), "its connection to the second cluster")
             writer = self._client(stack, "write", self.bench.primary_cluster, 30.0)
-            # The CSV's header and one write: the image is open and is being written to.
+            # With the CSV's header and one write, the image is open and is being written to.
             writer.await_that(lambda: writer.stdout().count(b"\n") > 1, "its first write")
             self._write(stack, writer)
             self._promote()
             self._first_write(standby)
             if self.plan.kind == "planned":
-                self._verify("first", _connection(self.bench.primary_cluster, ""))
-            self._verify("second", _connection(self.second, "second_"))
+                self._verify("first", rbd_template(self.bench.primary_cluster))
+            self._verify("second", rbd_template(self.second, "second_"))
 
     def _write(self, stack: ExitStack, writer: Background) -> None:
-        """Let the writer write, taking mirror snapshots where these are mirrored, and end it as the kind says."""
-        connection = _connection(self.bench.primary_cluster, "")
+        """Let the writer write, take mirror snapshots if these are mirrored, and end it as the kind requires."""
+        connection = rbd_template(self.bench.primary_cluster)
         snapshots = Snapshots(self.log, connection, self.plan.snapshot_interval_seconds)
         stack.callback(snapshots.close)
-        # Before that: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers it.
+        # First of all: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers.
         stack.callback(writer.thaw)
         started = self.log.now()
         while (elapsed := self.log.now() - started) < self.plan.write_seconds:
@@ -124,7 +124,7 @@ class Trial:
 
     def _promote(self) -> None:
         force = ["--force"] if self.plan.kind == "forced" else []
-        template = [*_connection(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
+        template = [*rbd_template(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
         deadline = time.monotonic() + PROMOTE_PATIENCE_SECONDS
         attempt = 1
         while True:
@@ -146,7 +146,7 @@ class Trial:
         standby.end()
 
     def _verify(self, side: str, connection: list[str]) -> None:
-        """Read one side's image whole, with rbd's own export, and write down what it holds."""
+        """Read one side's whole image with rbd's export, and log what it holds."""
         image = "{image}" if side == "first" else "{second_image}"
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             copy = Path(folder) / "copy"
@@ -170,8 +170,13 @@ class Trial:
             origin=self.log.origin,
             writes_per_second=self.plan.writes_per_second,
         )
-        started = Background(client_argv(mode, spec), slot=self.bench.slot, ready_within_seconds=patience_seconds)
-        # Ended in peace: one that is killed leaves a watch, and its image cannot be removed for half a minute.
+        started = Background(
+            client_argv(mode, spec),
+            programs=self.bench.programs,
+            slot=self.bench.slot,
+            ready_within_seconds=patience_seconds,
+        )
+        # End it first: a killed client leaves a watch, and its image cannot be removed for half a minute.
         stack.callback(started.kill)
         stack.callback(started.end)
         return started
@@ -196,9 +201,4 @@ def client_spec(
 
 def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
     """Return the argv of `client.py`, on the Python that has Ceph's modules."""
-    return [str(SYSTEM_PYTHON), "-E", client.__file__, mode, json.dumps(spec)]
-
-
-def _connection(cluster: Cluster, prefix: str) -> list[str]:
-    keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
-    return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
+    return [SYSTEM_PYTHON, "-E", client.__file__, mode, json.dumps(spec)]

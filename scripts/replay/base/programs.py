@@ -1,0 +1,130 @@
+"""The one place that finds Ceph's programs and its benchmark tools: those of the host, or those of a release.
+
+A release's programs see the host's files, but `/usr` is the release's own. `unshare` gives the process a view of the
+mounts that ends with it, the release's `/usr` is mounted over the host's, and the program takes the process over: it
+keeps its pid, its parent and its open files, and nothing stays mounted. Where the user is not root, the kernel has to
+allow user namespaces.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command, setup_command
+from replay.base.releases import Release, find_release, title_of
+
+#: The Python that has Ceph's modules `rados` and `rbd`: they come with Ceph's packages.
+SYSTEM_PYTHON = "/usr/bin/python3"
+#: What comes from the release where a release is used. `timeout` runs one of the others.
+OF_RELEASE = frozenset(
+    {
+        *("ceph", "rbd", "rados", "rbd-mirror", "rbd-nbd", "ceph-mon", "ceph-mgr", "ceph-osd"),
+        *("ceph-authtool", "monmaptool", "fio", "iperf3", "timeout", "python3"),
+    }
+)
+# Debian keeps daemons in /usr/bin, other distributions in /usr/sbin, which an ordinary user's PATH may lack.
+_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
+_ENTER = 'mount --bind "$0/usr" /usr && exec "$@"'
+_DIES_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
+
+
+class MissingProgramError(ReplayError):
+    """A program is not installed; the error says how to get it."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where programs come from: the host, or a release."""
+
+    release: Release | None = None
+
+    @classmethod
+    def of(cls, number: int | None) -> Programs:
+        """Return the programs of a release by its number, None for the host's.
+
+        Raises ReplayError where the release is not there.
+        """
+        if number is None:
+            return cls()
+        if (release := find_release(number)) is None:
+            raise ReplayError(
+                f"Ceph {title_of(number)} is not on this machine",
+                next_step=f"get it: {replay_command('sandbox', 'releases', '--get', str(number))}",
+            )
+        return cls(release)
+
+    def find(self, name: str) -> Path | None:
+        """Return a program's absolute path as the program itself sees it, None where it is not there.
+
+        `name` may be a path already.
+        """
+        if self.release is None or Path(name).name not in OF_RELEASE:
+            found = shutil.which(name) or shutil.which(name, path=":".join(_FOLDERS))
+            return Path(found) if found else None
+        for folder in (Path("/usr/bin"), Path("/usr/sbin")):
+            path = folder / Path(name).name
+            if os.access(self.release.folder / path.relative_to("/"), os.X_OK):
+                return path
+        return None
+
+    def folder_of(self, name: str) -> Path | None:
+        """Return a folder of Ceph's libraries, such as `rados-classes`, as a program sees it; None where it is not."""
+        root = self.release.folder if self.release else Path("/")
+        found = [path for place in ("lib64", "lib", "lib/*") for path in sorted((root / "usr").glob(f"{place}/{name}"))]
+        return Path("/") / found[0].relative_to(root) if found else None
+
+    def command(self, argv: Sequence[str], *, dies_with_parent: bool = False) -> list[str]:
+        """Return the argv that runs `argv` with this origin's program; it is the program's own once it runs.
+
+        `dies_with_parent` has the kernel kill it when the starting thread ends. Raises MissingProgramError.
+        """
+        program = self.find(argv[0])
+        if program is None:
+            inside = f" in Ceph {self.release.title}" if self.release else ""
+            raise MissingProgramError(
+                f"the program {argv[0]} is not installed{inside}",
+                where=self.release.folder if self.release else "",
+                next_step=setup_command(),
+            )
+        # Entering a user namespace takes the word to die with the parent back, so that it is given after.
+        bound = _DIES_WITH_PARENT if dies_with_parent else ()
+        if self.release is None or program.name not in OF_RELEASE:
+            return [*bound, str(program), *argv[1:]]
+        namespaces = ["--mount"] if os.geteuid() == 0 else ["--map-root-user", "--mount"]
+        enter = ["unshare", *namespaces, "--", *bound, "sh", "-c", _ENTER, str(self.release.folder)]
+        return [*enter, str(program), *argv[1:]]
+
+    def check(self) -> None:
+        """Raise ReplayError, with what to do, where the release's programs cannot be run here."""
+        if self.release is None:
+            return
+        where = f"Ceph {self.release.title} in {self.release.folder}"
+        if hidden := [str(path) for path in (Path.cwd(), self.release.folder) if path.resolve().is_relative_to("/usr")]:
+            raise ReplayError(
+                f"{hidden[0]} lies in /usr, and a release has its own",
+                where=where,
+                next_step="move it elsewhere, such as into your home, and run this again",
+            )
+        argv = self.command(["ceph-authtool", "--version"])
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+        except OSError as error:
+            raise ReplayError(f"cannot be entered: {error}", where=where, next_step="install util-linux") from error
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            raise ReplayError(
+                f"cannot be entered: {said[-1] if said else f'exit status {done.returncode}'}",
+                where=where,
+                next_step="run this as root, or let users have namespaces of their own: "
+                "sudo sysctl kernel.unprivileged_userns_clone=1, and on Ubuntu 24.04 or later "
+                "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0 (in a container: run it with --privileged)",
+            )
+
+
+HOST_PROGRAMS = Programs()

@@ -1,0 +1,110 @@
+"""Releases of Ceph besides the host's own: their names, and the folders that hold one each."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from replay.base.did_you_mean import did_you_mean
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT, project_directory
+
+HOST = "host"
+#: Every release by its number, with the name that Ceph gives it.
+NAMES = {
+    14: "nautilus",
+    15: "octopus",
+    16: "pacific",
+    17: "quincy",
+    18: "reef",
+    19: "squid",
+    20: "tentacle",
+}
+RECORD = "release.json"
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release in a folder of its own: `folder/usr` is the `/usr` of a system that has Ceph's programs.
+
+    `source` says what it was made from: a suite of Debian, or an image.
+    """
+
+    number: int
+    version: str
+    source: str
+    folder: Path
+
+    @property
+    def title(self) -> str:
+        """The release for people, such as `18 (reef)`."""
+        return title_of(self.number)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the content of the folder's record."""
+        return {"schema_version": SCHEMA_VERSION, **{k: v for k, v in asdict(self).items() if k != "folder"}}
+
+
+def title_of(number: int) -> str:
+    """Return a release for people, such as `18 (reef)`."""
+    return f"{number} ({NAMES[number]})" if number in NAMES else str(number)
+
+
+def parse_release(text: str | int) -> int | None:
+    """Return the number of a release that a person wrote as `18` or `reef`; None for the host's own.
+
+    Raises ConfigurationError for anything else.
+    """
+    word = str(text).strip().lower()
+    if word == HOST:
+        return None
+    numbers = {name: number for number, name in NAMES.items()}
+    if word in numbers:
+        return numbers[word]
+    if word.isdigit() and int(word) in NAMES:
+        return int(word)
+    known = [*(str(number) for number in NAMES), *numbers, HOST]
+    raise ConfigurationError(
+        f"{str(text)!r} is not a release of Ceph{did_you_mean(word, known)}",
+        next_step="write a number or its name, such as 18 or reef, or host for the host's own Ceph",
+    )
+
+
+def major_of(version: str | None) -> int | None:
+    """Return the release that a version such as `18.2.7` belongs to, None where it names none."""
+    head = (version or "").partition(".")[0]
+    return int(head) if head.isdigit() else None
+
+
+def releases_directory() -> Path:
+    """Folder of all releases of this checkout; `REPLAY_RELEASES` moves it."""
+    if override := os.environ.get("REPLAY_RELEASES"):
+        return Path(override).resolve()
+    return (ROOT or project_directory()) / ".cache" / "releases"
+
+
+def release_directory(number: int) -> Path:
+    """Return the folder of one release, whether or not it is there."""
+    return releases_directory() / str(number)
+
+
+def find_release(number: int) -> Release | None:
+    """Return a release that is there, None where there is none or its record cannot be read."""
+    folder = release_directory(number)
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        if record.pop("schema_version") != SCHEMA_VERSION:
+            return None
+        return Release(**record, folder=folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def known_releases() -> list[Release]:
+    """Return every release that is there, the oldest first."""
+    folders = releases_directory().glob("[0-9]*/")
+    numbers = sorted(int(folder.name) for folder in folders if folder.name.isdigit())
+    return [found for number in numbers if (found := find_release(number)) is not None]

@@ -1,0 +1,79 @@
+"""Flags runs that lie far from the other runs of their point. Nothing is dropped: a run is void only for a cause."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from replay.base.stats import median, modified_z
+from replay.derive.runs import Run, runs_file
+
+#: Iglewicz & Hoaglin 1993; see `stats.modified_z`.
+LIMIT = 3.5
+
+
+class Outlier(NamedTuple):
+    """A run whose modified z-score exceeds the limit: its chart, the run, the point's median, the score."""
+
+    chart: str
+    run: Run
+    median: float
+    score: float
+
+    def sentence(self) -> str:
+        """Return the line to print."""
+        one = self.run
+        return (
+            f"{self.chart}: {one.series}, {one.x:g}: {one.y:.4g} in block {one.block}, attempt {one.attempt}; "
+            f"the median is {self.median:.4g}, z = {self.score:.1f}"
+        )
+
+
+def outliers(chart: str, runs: Iterable[Run], limit: float = LIMIT) -> list[Outlier]:
+    """Return the runs of a chart whose distance from the median of their own point exceeds the limit."""
+    points: dict[tuple[str, float], list[Run]] = defaultdict(list)
+    for run in runs:
+        points[run.series, run.x].append(run)
+    found = []
+    for several in points.values():
+        values = [run.y for run in several]
+        found += [
+            Outlier(chart, run, median(values), score)
+            for run, score in zip(several, modified_z(values), strict=True)
+            if abs(score) > limit
+        ]
+    return found
+
+
+class Flagged(NamedTuple):
+    """The outliers of a data set's derived charts, and how many runs were looked at."""
+
+    outliers: list[Outlier]
+    runs: int
+
+    def sentence(self) -> str:
+        """Return a summary to print."""
+        count = f"{len(self.outliers):,} of {self.runs:,} runs in charts"
+        return f"{count} lie far from the median of their point (modified z above {LIMIT}); all are kept"
+
+
+def flagged_in(data_set: Path, experiments: Iterable[str]) -> Flagged:
+    """Return the outliers of every derived chart of these experiments; a chart is named `experiment/chart`."""
+    found, count = [], 0
+    for experiment in experiments:
+        for path in sorted((data_set / experiment / "aggregate").glob(runs_file("*"))):
+            runs = _runs(path)
+            count += len(runs)
+            found += outliers(f"{experiment}/{path.name.removesuffix(runs_file(''))}", runs)
+    return Flagged(found, count)
+
+
+def _runs(path: Path) -> list[Run]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            Run(row["series"], float(row["x"]), float(row["y"]), int(row["block"]), int(row["attempt"]))
+            for row in csv.DictReader(file)
+        ]

@@ -1,0 +1,145 @@
+"""The parts of a procedure: the target of the I/O, the driver that makes it, and the watches that look on."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Self
+
+from replay.cluster.site import Site
+from replay.design import sizing
+from replay.design.design import Cell, CellSet, Design
+from replay.design.media import Write
+from replay.measure.bench import Bench
+from replay.raw.evidence import BlockWriter
+from replay.raw.record import Measured, Wait
+from replay.tools import Result
+
+if TYPE_CHECKING:
+    from replay.measure.procedure import Procedure
+
+Look = Callable[[float], None]
+"""Called repeatedly while a tool runs, with the seconds since its start."""
+
+
+def writes(cell: Cell) -> bool:
+    """Return whether a cell's clients write."""
+    return sizing.writes(cell.levels)
+
+
+def is_journaled(cell: Cell) -> bool:
+    """Return whether a cell's writes also go through its image's journal."""
+    return "journaling" in cell.variant.image.features
+
+
+class Part:
+    """A target, a driver or a watch. A procedure's class declares it; each block has its own copy."""
+
+    procedure: Procedure
+    bench: Bench
+    design: Design
+
+    def bound_to(self, procedure: Procedure) -> Self:
+        """Return a copy that serves the block of that procedure."""
+        made = copy.copy(self)
+        made.procedure, made.bench, made.design = procedure, procedure.bench, procedure.design
+        made.begin()
+        return made
+
+    def begin(self) -> None:
+        """Prepare the block's state. Creates nothing on the cluster."""
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return what it lacks on a site, see `Procedure.lacking`. Called on the declaration, without a block."""
+        return {}
+
+    def check(self) -> None:
+        """Raise ConfigurationError if it cannot work on this site or with this design."""
+
+
+class Target(Part):
+    """The target of the I/O: created when a block opens, or before each cell; removed when the block closes."""
+
+    def open(self, sets: Sequence[CellSet]) -> None:
+        """Create what the cells of these sets need. Variants that cannot be created go to `procedure.unavailable`."""
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Bring the cluster into the state for measuring the cell; return the waits for the record."""
+        return []
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return what a cell's clients write, with where it goes, for the ceilings' account."""
+        return Write(size_bytes)
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Remove what the cell left behind; return the waits for the record."""
+        return []
+
+    def close(self) -> None:
+        """Remove everything that was created. Also called after an interruption."""
+
+
+class Driver(Part):
+    """Makes the I/O of a cell."""
+
+    def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
+        """Find out what cells need, such as their size. `raw` stores evidence that belongs to no attempt."""
+
+    def start(self, cell: Cell) -> None:
+        """Prepare a cell's logs before the watches start."""
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+        """Make the cell's I/O, and return the result."""
+        raise NotImplementedError
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Add logs to the results, after the watches have ended."""
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what clients will write in a cell, if known in advance; it is not for tools that run for a time."""
+        if not writes(cell):
+            return []
+        rate = float(sizing.ASSUMED_BYTES_PER_SECOND)
+        if (limit := self.bench.site.ceilings.rate_bytes_per_second) is not None:
+            rate = min(rate, limit * int(cell.levels.get("clients", 1)))
+        return [self.procedure.target.write_of(cell, rate * self.design.sizing.target_seconds)]
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return what to charge for a cell that wrote; 0 if `run` has already charged it."""
+        return 0.0
+
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
+        """Learn from a void cell before its set is run again."""
+
+    def close(self) -> None:
+        """Undo what an interrupted cell has changed."""
+
+
+class Watch(Part):
+    """Observes cells, and waits for their after-effects. Watches are called in the order of their declaration."""
+
+    def open(self) -> None:
+        """Wait until the block's targets are ready to be measured."""
+
+    def prepare(self, cell: Cell) -> None:
+        """Wait until the cell's own target is ready to be measured."""
+
+    def started(self, cell: Cell) -> None:
+        """Take a first reading right before the tool runs."""
+
+    def look_of(self, cell: Cell) -> Look | None:
+        """Return a function to call repeatedly while the cell's tool runs."""
+        return None
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Take the last reading right after the tool ran, and add the observations to the cell."""
+
+    def stop(self) -> None:
+        """End everything that still runs. Called after every cell, even an interrupted one."""
+
+    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Judge the cell once its output has been read; may set `measured.invalid`. `result` may be None."""
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait for the cell's after-effects; may set `measured.invalid`. Return the waits for the record."""
+        return []

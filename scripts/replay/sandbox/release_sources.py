@@ -1,0 +1,224 @@
+"""Where a release comes from: packages of a suite of Debian, unpacked, or the file system of a container image.
+
+Neither needs root, and neither runs anything that it unpacks. Only `/usr` is kept: that is what a release's programs
+see instead of the host's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Protocol
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.releases import title_of
+from replay.tools.running.process import kill_group
+
+Say = Callable[[str], None]
+
+PACKAGES = (
+    *("ceph-base", "ceph-common", "ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"),
+    *("python3-rados", "python3-rbd", "fio", "iperf3", "coreutils"),
+)
+MIRROR_VARIABLE = "REPLAY_DEBIAN_MIRROR"
+_SUITES = {16: "bookworm", 18: "trixie", 20: "unstable"}
+#: What nothing here reads.
+_NEEDLESS = ("share/doc", "share/man", "share/locale", "share/info", "share/lintian")
+# Packages of older suites hold files in /bin and /lib, which are links into /usr.
+_MERGED = 'for n in bin sbin lib lib64; do mkdir -p "$1/usr/$n" && ln -s "usr/$n" "$1/$n"; done'
+
+
+class Source(Protocol):
+    """Something that a release can be made from."""
+
+    @property
+    def title(self) -> str:
+        """What it is, for people and for the release's record."""
+
+    #: What it takes, for people.
+    gibibytes: float
+    minutes: str
+
+    def unpack(self, root: Path, log: IO[str], say: Say) -> None:
+        """Put the release's files below `root`. Raises ReplayError."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Packages of a suite of Debian, from the archive that this machine uses anyway."""
+
+    name: str
+    gibibytes: float = 1.3
+    minutes: str = "1 to 5 minutes"
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return f"Debian's packages ({self.name})"
+
+    def unpack(self, root: Path, log: IO[str], say: Say) -> None:
+        """Have mmdebstrap unpack the packages with all that they depend on; no script of theirs runs."""
+        archive = debian_archive()
+        with tempfile.TemporaryDirectory(prefix="replay-mmdebstrap-") as folder:
+            argv = [_mmdebstrap(Path(folder), log), "--mode=chrootless", "--variant=extract"]
+            if os.geteuid() == 0:
+                argv.append("--skip=check/chrootless")  # which warns of packages' scripts: none is run
+            argv += [f"--include={','.join(PACKAGES)}", f"--setup-hook={_MERGED}"]
+            if self.name == "unstable":
+                # A mirror that is a snapshot has an old list of a suite that changes daily.
+                argv.append('--aptopt=Acquire::Check-Valid-Until "false"')
+            run_logged([*argv, self.name, str(root), archive], log, where=self.title)
+
+
+@dataclass(frozen=True)
+class Image:
+    """A container image, by podman or docker."""
+
+    name: str
+    gibibytes: float = 4.0
+    minutes: str = "1 to 10 minutes"
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return f"the image {self.name}"
+
+    def unpack(self, root: Path, log: IO[str], say: Say) -> None:
+        """Make a container that never runs, and unpack its `/usr`."""
+        engine = next((found for name in ("podman", "docker") if (found := shutil.which(name))), None)
+        if engine is None:
+            raise ReplayError(
+                "neither podman nor docker is installed",
+                where=self.title,
+                next_step="install podman, or leave --image out to use Debian's packages",
+            )
+        container = run_logged([engine, "create", self.name, "true"], log, where=self.title).split()[-1]
+        try:
+            archive = root / "image.tar"
+            root.mkdir()
+            run_logged([engine, "export", "--output", str(archive), container], log, where=self.title)
+            unpack_usr(archive, root)
+            archive.unlink()
+        finally:
+            run_logged([engine, "rm", "--force", container], log, where=self.title)
+
+
+def source_of(number: int, image: str | None) -> Source:
+    """Return where to get a release from. Raises ConfigurationError for one that Debian has no packages of."""
+    if image is not None:
+        return Image(image)
+    if number not in _SUITES:
+        known = ", ".join(title_of(each) for each in _SUITES)
+        raise ConfigurationError(
+            f"Debian has no packages of Ceph {title_of(number)}, only of {known}",
+            next_step="name a container image that has it: --image IMAGE",
+        )
+    return Suite(_SUITES[number])
+
+
+def debian_archive() -> str:
+    """Return the address of the Debian archive that this machine's apt uses. Raises ReplayError where it uses none."""
+    if named := os.environ.get(MIRROR_VARIABLE):
+        return named
+    said = ""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        argv = ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(SITE)", "Created-By: Packages"]
+        said = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).stdout
+    for line in said.splitlines():
+        origin, _, site = line.partition("|")
+        if origin == "Debian" and site:
+            return site
+    raise ReplayError(
+        "apt's sources on this machine name no archive of Debian (or its lists were never fetched)",
+        next_step=f"run sudo apt-get update; on another distribution name an archive as {MIRROR_VARIABLE}, "
+        "or use a container image: --image IMAGE",
+    )
+
+
+def _mmdebstrap(folder: Path, log: IO[str]) -> str:
+    """Return mmdebstrap: the installed one, else the one in its package, which is unpacked into `folder`."""
+    if found := shutil.which("mmdebstrap"):
+        return found
+    where = "Debian's package mmdebstrap"
+    run_logged(["apt-get", "download", "mmdebstrap"], log, where=where, cwd=folder)
+    (package,) = folder.glob("mmdebstrap_*.deb")
+    run_logged(["dpkg-deb", "--extract", str(package), str(folder)], log, where=where)
+    return str(folder / "usr" / "bin" / "mmdebstrap")
+
+
+def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | None = None) -> str:
+    """Run a program, its messages going to `log`, and return its stdout. Raises ReplayError with its last words.
+
+    An interruption ends it with all that it started.
+    """
+    log.write(f"== {argv[0]} {' '.join(argv[1:])}\n")
+    log.flush()
+    began = log.tell()
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ReplayError(f"{argv[0]}: {error.strerror}", where=where, next_step=f"install {argv[0]}") from error
+    try:
+        said, _ = process.communicate()
+    except BaseException:
+        kill_group(process, grace_seconds=10.0)
+        raise
+    if process.returncode != 0:
+        with Path(log.name).open(encoding="utf-8", errors="replace") as written:
+            written.seek(began)
+            lines = [line for line in written.read().splitlines() if line.strip()]
+        raise ReplayError(
+            f"{Path(argv[0]).name} ended with status {process.returncode}: {lines[-1] if lines else 'it said nothing'}",
+            where=where,
+            next_step=f"read {log.name}",
+        )
+    return said
+
+
+def unpack_usr(archive: Path, root: Path) -> None:
+    """Unpack what an archive of a file system has below `/usr`, as files of this user. Raises ReplayError without one.
+
+    Devices, and what would lie outside of `root`, are left out.
+    """
+
+    def wanted(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+        name = member.name.removeprefix("./")
+        if not name.startswith("usr/") or not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
+            return None
+        return tarfile.tar_filter(member, folder)
+
+    try:
+        with tarfile.open(archive) as opened:
+            opened.extractall(root, filter=wanted)
+    except (tarfile.TarError, OSError) as error:
+        raise ReplayError(f"cannot be unpacked: {error}", where=archive, next_step="try another image") from error
+    if not (root / "usr" / "bin").is_dir():
+        raise ReplayError("it holds no /usr/bin", where=archive, next_step="name an image that has Ceph's programs")
+
+
+def trim(root: Path) -> None:
+    """Remove all but `/usr`, and from there what nothing reads."""
+    for entry in root.iterdir():
+        if entry.name == "usr":
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    for name in _NEEDLESS:
+        shutil.rmtree(root / "usr" / name, ignore_errors=True)

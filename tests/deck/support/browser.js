@@ -1,0 +1,73 @@
+/** A browser for tests, in which a page costs half: one process is kept for the pages that a file opens in turn. */
+
+import { launchChromium } from "../../../scripts/deck/chromium.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
+
+// Pages of one site and one context share a process. A new process would compile every script and read every font again.
+const SHARED_PROCESS = ["--process-per-site"];
+
+/**
+ * Starts the browser. Its deadlines are as long as this machine may need.
+ *
+ * `newPage(options)` gives a page that shares nothing with the pages that were open before: no storage, no permission,
+ * no route, no window. While one page is open, a second one gets a context of its own, as Playwright does it.
+ * @returns {Promise<import("playwright-core").Browser>}
+ */
+export async function launchPatiently() {
+  const browser = await launchChromium(SHARED_PROCESS);
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(patient(30_000));
+    return context;
+  };
+
+  /** By the options of a context, the one that is free. */
+  const free = new Map();
+  browser.newPage = async (options = {}) => {
+    const key = JSON.stringify(options);
+    const context = free.get(key) ?? (await browser.newContext(options));
+    free.delete(key);
+    const page = await context.newPage();
+    const close = page.close.bind(page);
+    page.close = async () => {
+      if (free.has(key)) return context.close();
+      const keeper = await keeperOf(context);
+      const { origin } = new URL(page.url());
+      await close();
+      await forget(context, keeper, origin);
+      free.set(key, context);
+    };
+    return page;
+  };
+  return browser;
+}
+
+const keepers = new WeakMap();
+
+/** An empty page of the decks' site: while it is open, their process lives. */
+async function keeperOf(context) {
+  if (!keepers.has(context)) {
+    const keeper = await context.newPage();
+    await keeper.route("**", (route) => route.fulfill({ contentType: "text/html", body: "" }));
+    await keeper.goto("http://127.0.0.1/");
+    keepers.set(context, keeper);
+  }
+  return keepers.get(context);
+}
+
+/** Removes what the pages of `origin` left in their context: windows, routes, permissions and storage. */
+async function forget(context, keeper, origin) {
+  await Promise.all(
+    context
+      .pages()
+      .filter((one) => one !== keeper)
+      .map((one) => one.close()),
+  );
+  await context.unrouteAll();
+  await context.clearPermissions();
+  await context.clearCookies();
+  const session = await context.newCDPSession(keeper);
+  await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+  await session.detach();
+}

@@ -1,0 +1,33 @@
+"""The table of levels: what a scale leaves out of an experiment, and nothing else."""
+
+from __future__ import annotations
+
+from replay.design.describe_levels import NOT_THERE, lines_of
+
+
+def test_what_a_scale_leaves_out_of_all_variants_is_told_from_what_it_leaves_out_of_one():
+    scale = {"blocks": 1, "target_seconds": 1}
+    configuration = {
+        "name": "one",
+        "tool": "t",
+        "protocol": "p",
+        "factors": {"mode": ["a", "b"], "size_bytes": [4096, 1048576]},
+        "workload_factors": [],
+        "variants": [{"name": name, "label": name} for name in ("x", "y", "z")],
+        "scales": {
+            "quick": {
+                **scale,
+                "factors": {"size_bytes": [4096]},
+                "variants": ["x", "y"],
+                "only": {"y": {"mode": ["b"]}},
+            },
+            "talk": {**scale, "only": {name: {"size_bytes": [1048576]} for name in ("y", "z")}},
+        },
+    }
+    assert lines_of(configuration) == [
+        ("`one`", "variants", "`x`, `y`", "all"),
+        ("`one`", "`size_bytes`", "4K", "all"),
+        ("`one`", "`mode` of `y`", "b", "all"),
+        ("`one`", "`size_bytes` of `y`", "all", "1M"),
+        ("`one`", "`size_bytes` of `z`", NOT_THERE, "1M"),
+    ]
