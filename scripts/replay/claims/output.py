@@ -10,7 +10,7 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS
-from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Condition, Count, Finding, Judgement, Presupposed
+from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement, Presupposed
 from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity
 
 #: Wide enough for every verdict, in text as on a terminal.
@@ -20,6 +20,7 @@ COLUMNS = (
     *("id", "kind", "condition", "estimate", "low", "high", "n", "region", "p_value", "q_value", "condition_verdict"),
     *("verdict", "exploratory", "presuppositions", "reason"),
 )
+EXPLORATORY = "Exploratory: not registered, as it stands, before all of its blocks were measured."
 SETUP_CHECKS = "Checks of the set-up, which say nothing of storage:"
 
 
@@ -184,8 +185,12 @@ def _lines_of(one: Judgement, width: int) -> list[str]:
 
 def heading_of(one: Judgement) -> str:
     """Return a claim for people: its sentence, whose it is, its name, and whether it is exploratory."""
-    whose = f"ours, after {one.claim.source}" if one.claim.ours else one.claim.source
-    return f"{one.claim.sentence} ({whose}, {one.claim.id}{', exploratory' if one.exploratory else ''})"
+    return f"{one.claim.sentence} ({whose(one.claim)}, {one.claim.id}{', exploratory' if one.exploratory else ''})"
+
+
+def whose(claim: Claim) -> str:
+    """Return who makes a claim: a source, or we, prompted by one."""
+    return f"ours, after {claim.source}" if claim.ours else claim.source
 
 
 def summary_lines(assessment: Assessment) -> list[str]:
@@ -201,5 +206,5 @@ def summary_lines(assessment: Assessment) -> list[str]:
             "(Benjamini-Hochberg).",
         ]
     if any(one.exploratory for one in assessment.judgements):
-        lines.append("Exploratory: not registered, as it stands, before all of its blocks were measured.")
+        lines.append(EXPLORATORY)
     return lines
