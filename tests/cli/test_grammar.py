@@ -20,6 +20,7 @@ OPTIONS = {
     "measure": ("--site", "--data", "--scale", "--experiment", "--blocks", "--dry-run"),
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
+    "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "clean": ("--site", "--yes"),
     "sandbox": ("up", "status", "down", "conf"),
     "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),
