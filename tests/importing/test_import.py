@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import math
 import os
@@ -36,8 +37,8 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def account(data_set: Path) -> dict:
-    return json.loads((data_set / "imported.json").read_text())
+def left_out(data_set: Path) -> dict[str, str]:
+    return {row["path"]: row["left_out"] for row in rows(data_set / "imported.csv") if row["left_out"]}
 
 
 def sweep(rate: int, *, runs: int = 3) -> dict[str, str]:
@@ -127,7 +128,8 @@ def test_deriving_again_changes_no_byte(tmp_path, benchmarks):
     data_set = benchmarks / "mine"
     first = {path: path.read_bytes() for path in data_set.rglob("*") if path.is_file()}
     for path in first:
-        if path.suffix == ".csv" or path.name in ("derived.json", "manifest.json"):
+        derived = path.suffix == ".csv" and path.name != "imported.csv"
+        if derived or path.name in ("derived.json", "manifest.json"):
             path.unlink()
     derive_data_set(data_set)
     assert {path: path.read_bytes() for path in data_set.rglob("*") if path.is_file()} == first
@@ -153,9 +155,10 @@ def test_every_file_is_accounted_for(tmp_path, benchmarks, monkeypatch):
     os.mkfifo(folder / "pipe")
     (folder / os.fsdecode(b"\xff.json")).write_text("{}")
     assert imported(folder, "--data", "mine") == 0
-    said = account(benchmarks / "mine")
-    assert [one["path"] for one in said["imported"]] == ["again/good.json"]
-    why = {one["path"]: one["why"] for one in said["left_out"]}
+    taken = [row for row in rows(benchmarks / "mine" / "imported.csv") if not row["left_out"]]
+    digest = hashlib.sha256(report(job()).encode()).hexdigest()
+    assert [(row["path"], row["sha256"], row["runs"]) for row in taken] == [("again/good.json", digest, "1")]
+    why = left_out(benchmarks / "mine")
     assert why.pop("good.json") == "it tells of the same run as again/good.json"
     assert why.pop("empty.json") == "it is empty"
     assert why.pop("huge.json").startswith("larger than")
@@ -190,7 +193,7 @@ def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
     (fios,) = rows(benchmarks / "cbt" / "imported-fio" / "tidy.csv")
     assert (rados["instances"], rados["threads"]) == ("2", "16")
     assert (fios["instances"], fios["jobs"], fios["operations_per_second"]) == ("2", "2", "15000")
-    why = {one["path"].rpartition("/")[2]: one["why"] for one in account(benchmarks / "cbt")["left_out"]}
+    why = {path.rpartition("/")[2]: reason for path, reason in left_out(benchmarks / "cbt").items()}
     assert why["json_output.0"].startswith("it tells of the same run as")
     assert why["json_output.0.one"].startswith("CBT's own summary")
 
@@ -239,10 +242,10 @@ def test_a_dry_run_says_the_same_and_writes_nothing(tmp_path, benchmarks, capsys
 def test_a_data_set_is_never_written_over(tmp_path, benchmarks, capsys):
     write(tmp_path / "mine", sweep(20_000))
     assert imported(tmp_path / "mine", "--data", "mine") == 0
-    before = (benchmarks / "mine" / "imported.json").read_bytes()
+    before = (benchmarks / "mine" / "imported.csv").read_bytes()
     assert imported(tmp_path / "mine", "--data", "mine") == 2
     assert "there is a data set of this name already" in capsys.readouterr().err
-    assert (benchmarks / "mine" / "imported.json").read_bytes() == before
+    assert (benchmarks / "mine" / "imported.csv").read_bytes() == before
 
 
 def test_a_file_that_changes_meanwhile_ends_it_and_leaves_nothing_behind(tmp_path, benchmarks, monkeypatch, capsys):

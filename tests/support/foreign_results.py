@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +96,3 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
-
-
-def names_of(files: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the paths of entries of `imported.json`."""
-    return [one["path"] for one in files]

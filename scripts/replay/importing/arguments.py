@@ -30,4 +30,5 @@ COMMAND = Command(
     _add_arguments,
     "replay.importing.command:run",
     _DESCRIPTION,
+    kept="the data set is not there, or is whole and lacks only tables, which replay derive makes",
 )

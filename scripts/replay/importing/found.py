@@ -17,7 +17,7 @@ class Found:
     `tool` is the reader of `tools/imported`. `parts` are the characters of the file that tell of it. `levels` are
     factors that every run of the tool has, `options` all else that it was asked for and that may change what it
     measures, as text. `job` is the name that a person gave it. `reported_at` is when the tool says that it was done,
-    UTC. `note` says what a person should know, such as other workloads at the same time.
+    UTC.
     """
 
     tool: str

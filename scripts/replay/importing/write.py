@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.tables import csv_text
 from replay.design.design import digest_of
 from replay.importing.arrange import Arranged, Cell
 from replay.importing.collect import Collected
@@ -25,6 +26,7 @@ from replay.importing.documents import (
 )
 from replay.importing.found import Part
 from replay.importing.recognise import roles
+from replay.importing.walk import in_order
 from replay.raw import durable
 from replay.raw.copies import CAMPAIGN
 from replay.raw.documents import design_file, pretty_json
@@ -32,7 +34,9 @@ from replay.raw.pack import pack_name, write_pack
 from replay.raw.read import SEAL
 from replay.raw.sums import SUMS, sha256, sums_text
 
-ACCOUNT = "imported.json"
+#: A table, not JSON: the deck serves and publishes the JSON of a data set, and names of files may say too much.
+ACCOUNT = "imported.csv"
+ACCOUNT_HEADER = ("folder", "path", "sha256", "bytes", "experiment", "runs", "left_out")
 ORIGINALS = "originals"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 _SUFFIXES = {
@@ -63,7 +67,7 @@ def write_data_set(
         working.mkdir(parents=True)
         for one in experiments:
             _write_experiment(working / experiment_name(one.tool), one, variants, collected)
-        durable.write_synced(working / ACCOUNT, pretty_json(_account(data_set.name, variants, experiments, collected)))
+        durable.write_synced(working / ACCOUNT, _account(variants, experiments, collected).encode())
         durable.write_synced(working / CAMPAIGN, pretty_json(campaign_of(data_set.name, label, experiments)))
         durable.put_in_place(working, data_set)
     except OSError as error:
@@ -164,32 +168,19 @@ def _read_again(part: Part, collected: Collected) -> bytes:
     return content
 
 
-def _account(
-    data_set: str, variants: Sequence[Variant], experiments: Sequence[Arranged], collected: Collected
-) -> dict[str, Any]:
-    """Return what `imported.json` holds: of every file below the folders, what became of it."""
-    taken: dict[tuple[int, str], dict[str, Any]] = {}
+def _account(variants: Sequence[Variant], experiments: Sequence[Arranged], collected: Collected) -> str:
+    """Return what `imported.csv` holds: a row for every file that was imported, and for every reason why not."""
+    taken: dict[tuple[int, str], list[str]] = {}
+    runs: Counter[tuple[int, str]] = Counter()
     for arranged in experiments:
         for cell in arranged.cells:
             for part in cell.run.parts:
-                entry = taken.setdefault(
-                    (part.folder, part.path),
-                    {
-                        "folder": variants[part.folder].label,
-                        "path": part.path,
-                        "sha256": part.sha256,
-                        "bytes": part.size,
-                        "experiment": experiment_name(arranged.tool),
-                        "runs": 0,
-                    },
-                )
-                entry["runs"] += 1
-    return {
-        "schema_version": 1,
-        "data_set": data_set,
-        "folders": [{"variant": one.name, "label": one.label} for one in variants],
-        "imported": list(taken.values()),
-        "left_out": [
-            {"folder": variants[one.folder].label, "path": one.path, "why": one.why} for one in collected.left_out
-        ],
-    }
+                key = (part.folder, part.path)
+                runs[key] += 1
+                taken[key] = [part.sha256, str(part.size), experiment_name(arranged.tool)]
+    rows = [
+        *((*key, *facts, str(runs[key]), "") for key, facts in taken.items()),
+        *((one.folder, one.path, "", "", "", "0", one.why) for one in collected.left_out),
+    ]
+    rows.sort(key=lambda row: (row[0], in_order(row[1]), row[6]))
+    return csv_text([ACCOUNT_HEADER, *([variants[row[0]].label, *row[1:]] for row in rows)])
