@@ -13,7 +13,7 @@ from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
 from replay.cluster.placement_state import await_calm
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.design.plan_file import read_plan_file
 from replay.measure.bench import open_bench
 from replay.measure.campaign import ensure_campaign

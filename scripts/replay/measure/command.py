@@ -18,7 +18,7 @@ from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.terminal import waiting
 from replay.claims import claims_path
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.config.experiments import experiment_names
 from replay.design.design import Design
 from replay.design.estimate import Estimate

@@ -20,7 +20,8 @@ from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site, load_site, missing
+from replay.cluster.site import Site, missing
+from replay.cluster.site_file import load_site
 from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
 from replay.preflight import checks as preflight_checks
