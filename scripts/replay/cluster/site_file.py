@@ -96,9 +96,7 @@ class _Reader:
         where = self.document.where("client_release")
         try:
             number = parse_release(named)
-            if not self.check_files:
-                return HOST_PROGRAMS
-            return Programs.of(number)
+            return Programs.of(number) if self.check_files else Programs.wanted(number)
         except ReplayError as error:
             raise ConfigurationError(f"client_release: {error.what}", where=where, next_step=error.next_step) from error
 
