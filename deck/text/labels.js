@@ -1,5 +1,5 @@
 /**
- * The label of each slide with charts: data set, n, date, limiter. One line for each data set, below all charts of the slide.
+ * The label of each slide with charts: data set, releases, n, date, limiter. One line for each data set, below all charts of the slide.
  * Rewriting the line's text keeps anything that other modules have appended.
  */
 

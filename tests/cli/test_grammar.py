@@ -157,7 +157,8 @@ def test_the_grammar_needs_the_standard_library_only():
 def test_a_reader_that_goes_away_is_no_error():
     """`replay claims … | head`: what nobody reads any more is no reason for a traceback."""
     argv = [sys.executable, "-m", "replay", "claims", "--data", "reference", "--json"]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    # A pipe of one page, read byte by byte: most of the output is still to be written when the reader goes away.
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pipesize=4096) as process:
         assert process.stdout.readline() == b"{\n"
         process.stdout.close()
         assert process.stderr.read() == b""

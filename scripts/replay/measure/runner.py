@@ -62,7 +62,6 @@ class BlockRunner:
         self.seed = block_seed(bench.data_set, design.name, block)
         self.protocol = protocol_of(bench, design)
         self.caches = Caches(bench)
-        self._versions: dict[str, Any] | None = None
         self._started_at = utc_now()
 
     def run(self) -> Path:
@@ -218,8 +217,6 @@ class BlockRunner:
         **identity: int,
     ) -> dict[str, Any]:
         """Return a cell's sidecar; `identity` is its attempt, set_index, position and seed."""
-        if self._versions is None:
-            self._versions = versions(self.bench.session, self.protocol.program)
         return {
             "schema_version": 1,
             "experiment": self.design.name,
@@ -242,7 +239,7 @@ class BlockRunner:
             "invalid": (
                 None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
             ),
-            "versions": self._versions,
+            "versions": self._versions(),
             **measuring_code(),
             "host": host(),
             "health": health,
@@ -252,6 +249,10 @@ class BlockRunner:
             "samples": measured.samples,
             "facts": measured.facts,
         }
+
+    def _versions(self) -> dict[str, Any]:
+        """Return the versions as they are now: daemons may be upgraded while a block is measured."""
+        return versions(self.bench.session, self.protocol.program, self.bench.secondary)
 
     def _limiter(self, measured: Measured) -> dict[str, str]:
         """Return what limited a cell, and by which rule: this machine's where all daemons are here, else the hosts'."""
@@ -274,6 +275,7 @@ class BlockRunner:
                 "sets": [one.point for one in order_of_sets(self.design, self.seed)],
                 "sets_measured_in_this_sitting": measured_sets,
                 "skipped": [vars(one) for one in self.protocol.unavailable],
+                "versions": self._versions(),
                 "host": host(),
                 **measuring_code(),
                 "started_at": self._started_at,
