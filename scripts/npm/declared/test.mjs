@@ -4,11 +4,16 @@ const HELP = `Runs the linters and all tests. Continues after a failure and list
 
 Usage: npm test              everything, including the sandbox
        npm run test:quick    linters, unit tests and the fast Python tests
+       npm run test:releases     the tests on sandboxes of other releases of Ceph, which are fetched first
        npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`;
 
 /** @type {import("../program.mjs").Program} */
 export default {
   command: "npm test --",
   help: HELP,
-  options: { quick: { type: "boolean" }, only: { type: "string", multiple: true } },
+  options: {
+    quick: { type: "boolean" },
+    releases: { type: "boolean" },
+    only: { type: "string", multiple: true },
+  },
 };
