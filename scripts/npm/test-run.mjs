@@ -45,10 +45,10 @@ class Run {
 
   environment(patience, more) {
     // Tests start Python hundreds of times: compiling the same modules each time would be most of their work.
-    const { PYTHONDONTWRITEBYTECODE: _, ...environment } = process.env;
+    const environment = { ...process.env, ...more };
+    delete environment.PYTHONDONTWRITEBYTECODE;
     return {
       ...environment,
-      ...more,
       [VARIABLE]: this.folder,
       [PATIENCE]: String(patience),
       TMPDIR: this.folder,
