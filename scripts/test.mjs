@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Runs every check and every test: `npm test`; the fast ones: `npm run test:quick`. */
+/** Runs every check and every test: `npm test`; the fast ones: `npm run test:quick`; other releases: `test:releases`. */
 
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -50,6 +50,7 @@ async function run(step, index) {
   const report = path.join(reports, `${index}.${step.report === "tap" ? "tap" : "xml"}`);
   const { status, endedAfter, left } = await runToItsEnd(step.argv(report), {
     bound: step.bound,
+    environment: step.environment,
     log: path.join(reports, `${index}.left.log`),
     onTask: (task) => {
       current = task;
@@ -73,7 +74,7 @@ async function run(step, index) {
   };
 }
 
-const steps = testSteps({ quick: options.quick }).filter(
+const steps = testSteps({ quick: options.quick, releases: options.releases }).filter(
   (step) =>
     !options.only || options.only.some((text) => step.name.toLowerCase().includes(text.toLowerCase())),
 );

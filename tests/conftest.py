@@ -17,6 +17,7 @@ from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
 from replay.sandbox import Sandbox, down, load, up
 from support import guardian
+from support.administrator import administrator_of
 from support.releases import RELEASE
 
 # Foreign input is generated: how long one example takes says nothing, least of all on a busy machine.
@@ -61,19 +62,13 @@ def live_sandbox(sandbox_directory: Path) -> Sandbox:
 @pytest.fixture(scope="session")
 def administrator(sandbox_directory: Path) -> Cluster:
     """The cluster `left` with all rights."""
-    return _administrator(sandbox_directory, "left")
+    return administrator_of(load(sandbox_directory), "left")
 
 
 @pytest.fixture(scope="session")
 def second_administrator(sandbox_directory: Path) -> Cluster:
     """The cluster `right` with all rights."""
-    return _administrator(sandbox_directory, "right")
-
-
-def _administrator(directory: Path, name: str) -> Cluster:
-    sandbox = load(directory)
-    one = sandbox.clusters[name]
-    return Cluster(Path(one.conf), one.client, Path(one.keyring), name, sandbox.layout.programs)
+    return administrator_of(load(sandbox_directory), "right")
 
 
 @pytest.fixture

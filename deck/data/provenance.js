@@ -1,5 +1,5 @@
 /**
- * Where a chart's data come from, in one line: data set, n, date, what limited it. Pure functions.
+ * Where a chart's data come from, in one line: data set, releases, n, date, what limited it. Pure functions.
  */
 
 import { partsOf } from "./data-set.js";
@@ -62,16 +62,30 @@ export function limiterWords(limiter) {
 export function provenance(sources, manifest) {
   const dataSet = partsOf(sources[0])?.dataSet ?? "unknown data set";
   if (!manifest) return `${dataSet} · no manifest`;
-  const entries = sources.map((src) => chartEntry(src, manifest)).filter(Boolean);
+  const places = sources.map((src) => chartPlace(src, manifest)).filter(Boolean);
+  const entries = places.map(({ entry }) => entry);
   const name = manifest.label ? `${dataSet}: ${manifest.label}` : dataSet;
   const words = [manifest.altered ? `ALTERED DATA · ${name}` : name];
   if (entries.length === 0) return [...words, "this chart is not in the manifest"].join(" · ");
+  words.push(...measuredWith(places.map(({ experiment }) => experiment.provenance ?? {})));
   words.push(sampleSize(combined(entries)) ?? "n not recorded");
   const dates = entries.map((entry) => entry.measured_to ?? manifest.measured_to).filter(Boolean);
   words.push(dates.length ? formatDate(dates.sort().at(-1), { short: true }) : "date not recorded");
   const limiters = new Set(entries.map((entry) => entry.limiter ?? "unknown"));
   words.push(limiterWords(limiters.size === 1 ? [...limiters][0] : "mixed"));
   return words.join(" · ");
+}
+
+/**
+ * The versions of Ceph and its client that measured, as one item of the label or none.
+ * @param {{ceph_versions?: string[], librbd_versions?: string[]}[]} provenances   of the charts' experiments
+ */
+function measuredWith(provenances) {
+  const all = (key) => [...new Set(provenances.flatMap((one) => one[key] ?? []))].sort().join(" and ");
+  const [ceph, client] = [all("ceph_versions"), all("librbd_versions")];
+  if (ceph && ceph === client) return [`Ceph and client ${ceph}`];
+  const words = [ceph && `Ceph ${ceph}`, client && `client ${client}`].filter(Boolean);
+  return words.length ? [words.join(", ")] : [];
 }
 
 /** The smallest and largest n over several charts. */

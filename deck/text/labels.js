@@ -1,6 +1,6 @@
 /**
- * The label of each slide with charts: data set, n, date, limiter, and whether a claim that the slide speaks of is
- * exploratory. One line for each data set, below all charts of the slide.
+ * The label of each slide with charts: data set, releases, n, date, limiter, and whether a claim that the slide speaks of
+ * is exploratory. One line for each data set, below all charts of the slide.
  * Rewriting the line's text keeps anything that other modules have appended.
  */
 

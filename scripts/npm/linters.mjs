@@ -15,6 +15,7 @@ const shellScripts = () => [
   "replay",
   "scripts/setup",
   ".ci/run",
+  "tests/setup/on-fresh-debian",
   ...readdirSync(path.join(ROOT, "scripts/setup.d")).map((name) => `scripts/setup.d/${name}`),
 ];
 

@@ -43,9 +43,10 @@ class Run {
     return code === 1 && lines.length ? lines : [`the guardian ended with ${code}`, ...lines];
   }
 
-  environment(patience) {
+  environment(patience, more) {
     // Tests start Python hundreds of times: compiling the same modules each time would be most of their work.
-    const { PYTHONDONTWRITEBYTECODE: _, ...environment } = process.env;
+    const environment = { ...process.env, ...more };
+    delete environment.PYTHONDONTWRITEBYTECODE;
     return {
       ...environment,
       [VARIABLE]: this.folder,
@@ -65,18 +66,19 @@ class Run {
  * Runs a program, `argv`, to its end, or until it took longer than `bound` milliseconds allow on a machine as fast as
  * this one is at that moment. Nothing that it started survives it.
  *
- * `onTask` is handed the Task; `log` is a file for what the guardian says.
+ * `onTask` is handed the Task; `log` is a file for what the guardian says; `environment` is what the program is given
+ * besides this process's own.
  * @returns {Promise<{status: number, endedAfter: number|null, left: string[]}>} `endedAfter`: milliseconds after which it
  *   was ended, null when it ended by itself; `left`: what it had left running
  */
-export async function runToItsEnd(argv, { bound, log, onTask = () => {} }) {
+export async function runToItsEnd(argv, { bound, log, environment = {}, onTask = () => {} }) {
   const began = performance.now();
   let patience = measurePatience();
   const run = new Run(log);
   const [command, ...args] = argv;
   const task = new Task(command, args, {
     stdio: ["ignore", "inherit", "inherit"],
-    env: run.environment(patience),
+    env: run.environment(patience, environment),
   });
   onTask(task);
 

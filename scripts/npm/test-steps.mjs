@@ -12,6 +12,7 @@ const MINUTE = 60_000;
  * @property {string} name
  * @property {(report: string) => string[]} argv  what is run; `report` is where a test runner writes its report
  * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which holds no tests
+ * @property {Record<string, string>} [environment]  what the program is given besides
  * @property {number} bound  milliseconds that it takes at the most on a machine at the norm; scripts/npm/patience.mjs says
  *   how much longer it may take here before it counts as hanging, and is ended
  */
@@ -45,6 +46,17 @@ function nodeTests(files, args = []) {
   ];
 }
 
+/** The releases of Ceph that `npm run test:releases` tests, besides the host's, which `npm test` does. */
+const RELEASES = [18, 20];
+
+/** What depends on Ceph's release: the sandbox, every experiment at smoke scale, and clusters of other people. */
+const TESTS_OF_A_RELEASE = [
+  "tests/sandbox",
+  "tests/procedures",
+  "tests/pipeline/test_smoke.py",
+  "tests/pipeline/test_foreign_cluster.py",
+];
+
 const pytest =
   (marks, ...args) =>
   (report) => [
@@ -52,8 +64,27 @@ const pytest =
     ...["--durations=5", `--junitxml=${report}`],
   ];
 
-/** Returns the steps of the whole run, or of the fast subset. @returns {Step[]} */
-export function testSteps({ quick = false } = {}) {
+/** Steps of `npm run test:releases`. @returns {Step[]} */
+function stepsOfReleases() {
+  return RELEASES.flatMap((release) => [
+    {
+      name: `Ceph ${release} is there`,
+      argv: () => [path.join(ROOT, "replay"), "sandbox", "releases", "--get", String(release)],
+      bound: 15 * MINUTE,
+    },
+    {
+      name: `Sandbox, experiments and foreign clusters on Ceph ${release}`,
+      argv: pytest("sandbox", "-n", "4", "--dist", "loadgroup", ...TESTS_OF_A_RELEASE),
+      environment: { REPLAY_TEST_RELEASE: String(release) },
+      report: "junit",
+      bound: 15 * MINUTE,
+    },
+  ]);
+}
+
+/** Returns the steps of the whole run, of the fast subset, or of other releases. @returns {Step[]} */
+export function testSteps({ quick = false, releases = false } = {}) {
+  if (releases) return stepsOfReleases();
   const folders = ["tests", ...pluginTests()];
   const lint = { name: "Linters", argv: () => [process.execPath, "scripts/npm/lint.mjs"], bound: MINUTE };
   const unit = {

@@ -1,17 +1,16 @@
 # shellcheck shell=bash
-# The programs that measuring needs, and the Debian packages that hold them.
+# The programs that measuring needs, and the packages of apt that hold them.
 
 # What a client of a cluster runs, what a cluster itself is made of, and what only the tests use.
 client_programs="ceph rbd rados fio iperf3"
 sandbox_programs="$client_programs ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool"
 
-# Prints the Debian package of a program.
+# Prints the package of a program: Debian and Ubuntu name all but the browser alike.
 package_of() {
   case $1 in
     ceph | rbd | rados | ceph-authtool) echo ceph-common ;;
     monmaptool) echo ceph-base ;;
     sshd) echo openssh-server ;;
-    # Ubuntu's browser has another package name.
     chromium) if has_candidate chromium; then echo chromium; else echo chromium-browser; fi ;;
     *) echo "$1" ;;
   esac
@@ -92,7 +91,7 @@ install_packages() {
     logged "updating the package lists" "$next" as_root apt-get update -q
   fi
   deny_services
-  logged "installing ${#packages[@]} Debian packages" "$next" apt_get install "${packages[@]}"
+  logged "installing ${#packages[@]} packages" "$next" apt_get install "${packages[@]}"
   disable_services
   allow_services
 }

@@ -139,6 +139,22 @@ def test_what_is_exploratory_is_marked_on_its_side_and_checks_of_the_set_up_come
     assert "Checks of the set-up" not in plain
 
 
+def test_a_comparison_says_which_ceph_and_client_measured_each(tmp_path, monkeypatch, capsys):
+    data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
+    setup = {"ceph_version": "18.2.4, 18.2.7", "librbd_version": "16.2.15"}
+    (tmp_path / "mine" / "manifest.json").write_text(json.dumps({"setup": setup}))
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    assert program.main(["--data", "mine", "--against", "theirs"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [
+        "mine: Ceph 18.2.4 (reef), 18.2.7 (reef), client 16.2.15 (pacific)",
+        "theirs: its versions are not recorded",
+    ]
+    assert program.main(["--data", "mine", "--against", "theirs", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)["measured_with"]
+    assert document == {"data_set": "Ceph 18.2.4 (reef), 18.2.7 (reef), client 16.2.15 (pacific)", "against": None}
+
+
 def _both(tmp_path):
     first, second = (judge_data_set(tmp_path / name) for name in ("mine", "theirs"))
     return first, second, compare(first, second)

@@ -20,6 +20,7 @@ OPTIONS = {
     "measure": ("--site", "--data", "--scale", "--experiment", "--blocks", "--dry-run"),
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
+    "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "clean": ("--site", "--yes"),
     "sandbox": ("up", "status", "down", "conf"),
     "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),
@@ -156,7 +157,8 @@ def test_the_grammar_needs_the_standard_library_only():
 def test_a_reader_that_goes_away_is_no_error():
     """`replay claims … | head`: what nobody reads any more is no reason for a traceback."""
     argv = [sys.executable, "-m", "replay", "claims", "--data", "reference", "--json"]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    # A pipe of one page, read byte by byte: most of the output is still to be written when the reader goes away.
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pipesize=4096) as process:
         assert process.stdout.readline() == b"{\n"
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -178,6 +180,7 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
 
     monkeypatch.setattr("replay.base.command_line._function", lambda _: interrupted)
     required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"]}
+    required["import"] = ["x", "--data", "x"]
     assert main([name, *required.get(name, ["--site", "x"])]) == 130
     said = capsys.readouterr().err
     assert said.startswith("interrupted; ")

@@ -9,7 +9,8 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import ROOT, config_directory
 from replay.cluster import sandbox_record
-from replay.cluster.site import WORDS, load_site, missing, require
+from replay.cluster.site import WORDS, missing, require
+from replay.cluster.site_file import load_site
 
 WriteSite = Callable[[str, str], Path]
 OWN = "aaaaaaaa-0000-0000-0000-000000000001"

@@ -6,7 +6,7 @@ import pytest
 
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.cluster.stuck import stuck_groups, stuck_sentence
 from replay.measure.bench import open_bench
 from replay.measure.guard import Guard

@@ -86,7 +86,9 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
     monkeypatch.setattr(images, "remove_images", lambda bench, those: removed.extend(one.name for one in those))
     monkeypatch.setattr("replay.measure.runner.remove_owned_leftovers", lambda bench: None)
     # Versions are remembered for the whole process, and other tests want the real ones.
-    monkeypatch.setattr("replay.measure.runner.versions", lambda session, program: {"tool": f"{program} of a test"})
+    monkeypatch.setattr(
+        "replay.measure.runner.versions", lambda session, program, secondary: {"tool": f"{program} of a test"}
+    )
     pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
     site = SimpleNamespace(name="trial", sandbox=None, second_site=None, pools=pools)
     session = SimpleNamespace(cluster=Cluster("c"), command=lambda command: {})

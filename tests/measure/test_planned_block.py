@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from replay.base.errors import ConfigurationError
 from replay.base.paths import config_directory
 from replay.config.experiments import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.measure import block
+from replay.measure import block, command
 from replay.preflight.plan import sources_digest
 
 SITE = SimpleNamespace(name="mine", ceilings=SimpleNamespace(client_options=dict))
@@ -71,3 +72,24 @@ def test_an_experiment_that_was_changed_after_it_was_planned_is_refused_before_t
 def test_what_only_words_it_may_change(change, edit):
     with pytest.raises(_ReachedTheCluster):
         edit(change)
+
+
+def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
+    monkeypatch.setattr(command, "load_site", lambda name: SITE)
+    asked = []
+
+    def check_releases(site, data_set, experiments):
+        asked.append((site.name, data_set, list(experiments)))
+        raise ConfigurationError("measured with another release", next_step="measure into another one")
+
+    monkeypatch.setattr(command, "check_releases", check_releases)
+    monkeypatch.setattr(command, "run_snakemake", lambda *_, **__: pytest.fail("a block was started"))
+    arguments = ["--site", "mine", "--data", "old", "--scale", "smoke", "--experiment", "rbd-bench"]
+    assert command.main(arguments) == 2
+    assert asked == [("mine", "old", ["rbd-bench"])]
+    assert "measured with another release" in capsys.readouterr().err
+    assert not (tmp_path / "benchmarks").exists()
+    assert command.main([*arguments, "--dry-run"]) == 0
+    assert len(asked) == 1, "a dry run asks no cluster"

@@ -10,7 +10,7 @@ import pytest
 from replay.base.costs import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
 from replay.owned import experiment_pools
 from replay.owned.experiment_pools import (

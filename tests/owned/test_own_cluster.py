@@ -17,7 +17,8 @@ from replay.cluster import admin_commands
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site, load_site
+from replay.cluster.site import Site
+from replay.cluster.site_file import load_site
 from replay.design.design import Image
 from replay.measure.bench import open_bench
 from replay.owned import clean as clean_program

@@ -7,15 +7,15 @@ import os
 import shutil
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from replay.cluster.cluster import Cluster
 from replay.sandbox import load
+from support.administrator import administrator_of
 from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
 from support.processes import descendants
+from support.releases import RELEASE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of a foreign cluster")]
 
@@ -49,11 +49,8 @@ def keyrings(sandbox_directory, tmp_path_factory):
 
 
 def administrators(directory):
-    found = load(directory).clusters
-    return {
-        name: Cluster(conf=Path(one.conf), client=one.client, keyring=Path(one.keyring), name=name)
-        for name, one in found.items()
-    }
+    sandbox = load(directory)
+    return {name: administrator_of(sandbox, name) for name in sandbox.clusters}
 
 
 @pytest.fixture
@@ -75,6 +72,7 @@ second_cluster:
   client: {USER}
   keyring: {keyrings}/right
   mirror_daemon_admin_socket: {sandbox.mirror.asok}
+client_release: {RELEASE}
 allows: [second_site]
 """)
     bench.design["variants"].append(

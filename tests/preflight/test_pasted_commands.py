@@ -13,7 +13,7 @@ import pytest
 from replay.cluster import admin_commands
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.owned.pools import await_clean
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox

@@ -14,7 +14,8 @@ from replay.cluster import admin_commands
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool, load_site
+from replay.cluster.site import Pool
+from replay.cluster.site_file import load_site
 from replay.owned.account import Account
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight

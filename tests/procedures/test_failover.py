@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
+from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
@@ -98,7 +99,7 @@ def test_a_step_is_written_down_with_placeholders_for_names_and_paths():
         said = b"/a/site.conf: replay-1-x of pool/replay-1-x"
         return ToolRun(b"", said, 16, "", "", 0.5)
 
-    log = StepLog(values, run=run)
+    log = StepLog(values, run=run, programs=HOST_PROGRAMS)
     log.command("demote", ["rbd", "--conf", "{conf}", "demote", "{image}"], attempt=1)
     [line] = [json.loads(line) for line in log.content().splitlines()]
     assert line["argv"] == ["rbd", "--conf", "{conf}", "demote", "{image}"]
@@ -107,7 +108,7 @@ def test_a_step_is_written_down_with_placeholders_for_names_and_paths():
 
 
 def test_steps_are_listed_in_the_order_in_which_they_began():
-    log = StepLog({})
+    log = StepLog({}, programs=HOST_PROGRAMS)
     log.add("write", 1.0, 5.0)
     log.add("snapshot", 0.5, 0.1)
     assert [json.loads(line)["step"] for line in log.content().splitlines()] == ["snapshot", "write"]

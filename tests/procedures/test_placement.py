@@ -27,6 +27,7 @@ from support.designs import cell
 from support.patience import patient
 from support.placement_output import placement_files
 from support.rados_output import rados_json
+from support.releases import RELEASE
 from support.smoke import measure_as_shipped
 
 GROUPS = [[0, 2], [1, 2], [2, 0], [0, 1]]
@@ -366,6 +367,7 @@ limitation: A test.
 cluster: {{conf: {left.conf}, client: {left.client}, keyring: {left.keyring}}}
 pools: {{data: {{name: replay}}}}
 allows: [pool_create, pool_delete, crush, osd_config]
+client_release: {RELEASE}
 """)
     campaign.sandbox_directory_seen = tmp_path / "no-sandbox-here"
     done = campaign.measure("placement", site="foreign")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from replay.base.costs import Costs
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
 from replay.samplers.daemons import COUNTERS, DaemonSampler, counters_in
 from replay.samplers.processes import LocalProcess, read_process

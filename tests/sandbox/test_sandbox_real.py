@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -18,7 +19,9 @@ from pathlib import Path
 import pytest
 
 from replay.base.paths import ROOT
+from replay.base.releases import releases_directory
 from replay.cluster.asok import ask
+from replay.cluster.mirroring import MirrorDaemon
 from replay.sandbox import load, owns_fsid
 from support.patience import patient, wait_until
 from support.releases import RELEASE
@@ -27,6 +30,8 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.xdist_group("a 
 
 SMALL = ["--left-osd-size", "6GiB", "--right-osd-size", "6GiB", "--release", RELEASE]
 MIB = 1 << 20
+#: What a well cluster says: Debian 13's manager of release 18 cannot load some of its modules.
+HEALTH = {"18": r"HEALTH_WARN \(MGR_MODULE_DEPENDENCY: [^;)]*\)"}.get(RELEASE, "HEALTH_OK")
 
 
 def command(
@@ -67,8 +72,8 @@ def status_of(folder: Path) -> dict:
 
 
 def rbd(folder: Path, cluster: str, *arguments: str, check: bool = True) -> str:
-    conf = load(folder).clusters[cluster].conf
-    argv = ["rbd", "--conf", conf, *arguments]
+    sandbox = load(folder)
+    argv = sandbox.layout.programs.command(["rbd", "--conf", sandbox.clusters[cluster].conf, *arguments])
     return subprocess.run(argv, capture_output=True, text=True, timeout=patient(60), check=check).stdout
 
 
@@ -117,15 +122,15 @@ def test_both_clusters_are_clean_and_mirroring_is_connected(running):
         *("mon.left", "mgr.left", "osd.0", "osd.1", "osd.2"),
         *("mon.right", "mgr.right", "osd.0", "rbd-mirror.right"),
     ]
-    assert status["health"]["left"] == status["health"]["right"] == "HEALTH_OK, 32 of 32 PGs active+clean"
+    for name in ("left", "right"):
+        assert re.fullmatch(rf"{HEALTH}, (\d+) of \1 PGs active\+clean", status["health"][name])
     assert status["mirroring"].startswith("connected, left to right")
 
 
 def test_ceph_works_with_the_configuration_alone(running):
     conf = command("conf", "--directory", running[0]).stdout.strip()
-    done = subprocess.run(
-        ["ceph", "-c", conf, "osd", "dump", "--format", "json"], capture_output=True, timeout=patient(30)
-    )
+    argv = load(running[0]).layout.programs.command(["ceph", "-c", conf, "osd", "dump", "--format", "json"])
+    done = subprocess.run(argv, capture_output=True, timeout=patient(30))
     pool = next(pool for pool in json.loads(done.stdout)["pools"] if pool["pool_name"] == "replay")
     assert (pool["size"], pool["min_size"], pool["pg_num"], pool["pg_autoscale_mode"]) == (3, 2, 32, "off")
 
@@ -171,7 +176,7 @@ def test_other_code_learns_from_the_state_file_what_it_needs(running):
     assert {*sandbox.clusters["left"].pids, *sandbox.clusters["right"].pids, sandbox.mirror.pid} == set(
         processes_naming(running[0])
     )
-    assert "rbd_mirror" in ask(sandbox.mirror.asok, "perf dump")
+    assert "rbd mirror status" in ask(sandbox.mirror.asok, "help")
 
 
 def test_the_monitor_that_was_hurried_while_starting_has_its_usual_pace(running):
@@ -193,14 +198,8 @@ def test_an_image_of_left_is_mirrored_to_right(running):
     rbd(folder, "left", "create", "--size", "16M", "--image-feature", "exclusive-lock,journaling", "replay/mirrored")
     rbd(folder, "left", "mirror", "image", "enable", "replay/mirrored", "journal")
     wait_until(lambda: "mirrored" in rbd(folder, "right", "ls", "replay").split(), "the image on right")
-    asok = load(folder).mirror.asok
-
-    def replays() -> bool:
-        pools = ask(asok, "rbd mirror status")["pool_replayers"]
-        images = [image for pool in pools for image in pool["image_replayers"]]
-        return [image["state"] for image in images if image["name"].startswith("replay/")] == ["Replaying"]
-
-    wait_until(replays, "replay of the image")
+    daemon = MirrorDaemon(load(folder).mirror.asok, "replay")
+    wait_until(lambda: daemon.state("mirrored") == "Replaying", "replay of the image")
 
 
 def test_one_daemon_that_died_is_started_again_and_the_others_go_on(running):
@@ -254,10 +253,11 @@ def test_after_a_kill_of_everything_and_a_busy_port_the_data_are_there_again(run
 @pytest.fixture
 def ordinary_user():
     """How to run a program as a user without rights: by dropping root's, where the tests run as root."""
+    releases = {"REPLAY_RELEASES": str(releases_directory())}
     if os.geteuid() != 0:
-        return {}
+        return {"env": {**os.environ, **releases}}
     nobody = pwd.getpwnam("nobody")
-    environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **releases}
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": [], "env": environment}
 
 
@@ -266,7 +266,7 @@ def test_a_second_sandbox_of_an_ordinary_user_beside_it_disturbs_nothing(running
     scripts, home = place / "copy" / "scripts", place / "theirs"
     shutil.copytree(ROOT / "scripts", scripts, ignore=shutil.ignore_patterns("__pycache__"))
     home.mkdir()
-    if ordinary_user:
+    if "user" in ordinary_user:
         shutil.chown(home, ordinary_user["user"], ordinary_user["group"])
     before = processes_naming(running[0])
     folder, run = home / "two", {"script": scripts / "sandbox", **ordinary_user}
@@ -311,7 +311,8 @@ def test_a_start_that_is_interrupted_leaves_no_process_and_no_file(place, number
 
 def test_a_long_path_a_single_cluster_and_down_with_its_data_kept(place):
     folder = place / ("a-folder-with-a-long-name-" * 3)
-    script = f"from replay.sandbox import up; up({str(folder)!r}, left_osds=1, right_osds=0, left_osd_bytes={4 << 30})"
+    options = f"left_osds=1, right_osds=0, left_osd_bytes={4 << 30}, release={RELEASE!r}"
+    script = f"from replay.sandbox import up; up({str(folder)!r}, {options})"
     subprocess.run([sys.executable, "-c", script], check=True, timeout=patient(120))
     run = Path(load(folder).run_dir)
     assert run.parent == Path("/tmp")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -174,8 +174,27 @@ describe("the steps of npm test", () => {
     assert.ok(!quick.some((name) => /sandbox|browser/i.test(name)));
   });
 
+  it("of other releases get each release first, and test it with its name in the environment", () => {
+    const steps = testSteps({ releases: true });
+    for (const release of ["18", "20"]) {
+      const first = steps.findIndex((step) => step.argv("report").join(" ").endsWith(`--get ${release}`));
+      assert.equal(steps[first + 1].environment.REPLAY_TEST_RELEASE, release);
+      assert.equal(steps[first + 1].report, "junit");
+    }
+    assert.equal(steps.length, 4);
+  });
+
+  it("of other releases name tests that there are", () => {
+    const named = testSteps({ releases: true }).flatMap((step) =>
+      step.argv("report").filter((arg) => arg.startsWith("tests/")),
+    );
+    assert.ok(named.length > 0);
+    for (const name of named) assert.ok(existsSync(path.join(ROOT, name)), name);
+  });
+
   it("each have a bound", () => {
-    for (const step of testSteps()) assert.ok(step.bound > 0 && step.bound <= 30 * 60_000, step.name);
+    for (const step of [...testSteps(), ...testSteps({ releases: true })])
+      assert.ok(step.bound > 0 && step.bound <= 30 * 60_000, step.name);
   });
 
   it("include every test file of the tree in exactly one step", () => {

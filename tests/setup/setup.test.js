@@ -15,7 +15,7 @@ describe("a fresh Debian", () => {
 
     const { status, lines } = system.setup();
     assert.equal(status, 0);
-    const said = lines.findIndex((line) => line.startsWith("  - Debian packages: ceph-common"));
+    const said = lines.findIndex((line) => line.startsWith("  - packages of this system: ceph-common"));
     const done = lines.findIndex((line) => line.includes("installing"));
     assert.ok(said >= 0 && done > said, lines.join("\n"));
     assert.deepEqual(check.lines, lines.slice(0, check.lines.length));
@@ -207,7 +207,7 @@ describe("a system that only looks like one", () => {
       make(system);
       const { status, out } = system.setup("--check");
       assert.equal(status, 0, out);
-      assert.match(out, /Debian packages/);
+      assert.match(out, /packages of this system/);
     });
   }
 });

@@ -7,6 +7,7 @@ import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { factorOf, patient } from "../../scripts/npm/patience.mjs";
+import { runToItsEnd } from "../../scripts/npm/test-run.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/run-to-its-end.js");
 // A process in a session of its own, as a daemon is: no signal to a process group reaches it.
@@ -60,6 +61,16 @@ describe("a step of npm test", () => {
     const step = new Step(t, 'echo $TMPDIR >"$0/folder"; touch "$TMPDIR/a-file"; exit 3');
     assert.deepEqual(await step.outcome(), { status: 3, endedAfter: null, left: [] });
     assert.equal(existsSync(step.read("folder")), false);
+  });
+
+  it("is given an environment of its own besides the run's", async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "replay-step-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const { status } = await runToItsEnd(
+      ["bash", "-c", '[ "$REPLAY_TEST_RELEASE" = 18 ] && [ -d "$TMPDIR" ] && [ -n "$PATH" ]'],
+      { bound: 60_000, log: path.join(folder, "log"), environment: { REPLAY_TEST_RELEASE: "18" } },
+    );
+    assert.equal(status, 0);
   });
 
   it("that leaves a daemon running is told so, and the daemon is ended", async (t) => {

@@ -19,6 +19,7 @@ from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
 from replay.raw.documents import plain
 from replay.sandbox import load
+from support.administrator import administrator_of
 from support.evidence import evidence_of
 from support.patience import patient, wait_until
 
@@ -103,8 +104,7 @@ class Campaign:
         return [json.loads(files[name]) for name in names if not name.endswith("/attempt.json")]
 
     def cluster(self, name: str) -> Cluster:
-        one = load(self.sandbox_directory).clusters[name]
-        return Cluster(conf=Path(one.conf), client=one.client, keyring=Path(one.keyring))
+        return administrator_of(load(self.sandbox_directory), name)
 
     def images(self) -> dict[str, list[str]]:
         """Return the images on both clusters, those in the trash as well."""

@@ -11,7 +11,7 @@ from unittest import mock
 import yaml
 
 from replay.cluster.capabilities import missing
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from support.campaign import Campaign

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command, setup_command
-from replay.base.releases import Release, find_release, title_of
+from replay.base.releases import Release, find_release, release_directory
 
 #: The Python that has Ceph's modules `rados` and `rbd`: they come with Ceph's packages.
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -50,14 +50,17 @@ class Programs:
 
         Raises ReplayError where the release is not there.
         """
+        programs = cls.wanted(number)
+        if programs.release is not None:
+            _refuse_absent(programs.release)
+        return programs
+
+    @classmethod
+    def wanted(cls, number: int | None) -> Programs:
+        """Return the programs of a release whether or not it is there, which `check` then says."""
         if number is None:
             return cls()
-        if (release := find_release(number)) is None:
-            raise ReplayError(
-                f"Ceph {title_of(number)} is not on this machine",
-                next_step=f"get it: {replay_command('sandbox', 'releases', '--get', str(number))}",
-            )
-        return cls(release)
+        return cls(find_release(number) or Release(number, "", "", release_directory(number)))
 
     def find(self, name: str) -> Path | None:
         """Return a program's absolute path as the program itself sees it, None where it is not there.
@@ -104,6 +107,7 @@ class Programs:
         """Raise ReplayError, with what to do, where the release's programs cannot be run here."""
         if self.release is None:
             return
+        _refuse_absent(self.release)
         where = f"Ceph {self.release.title} in {self.release.folder}"
         if hidden := [str(path) for path in (Path.cwd(), self.release.folder) if path.resolve().is_relative_to("/usr")]:
             raise ReplayError(
@@ -125,6 +129,14 @@ class Programs:
                 "sudo sysctl kernel.unprivileged_userns_clone=1, and on Ubuntu 24.04 or later "
                 "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0 (in a container: run it with --privileged)",
             )
+
+
+def _refuse_absent(release: Release) -> None:
+    if find_release(release.number) is None:
+        raise ReplayError(
+            f"Ceph {release.title} is not on this machine",
+            next_step=f"get it: {replay_command('sandbox', 'releases', '--get', str(release.number))}",
+        )
 
 
 HOST_PROGRAMS = Programs()

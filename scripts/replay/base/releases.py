@@ -79,6 +79,19 @@ def major_of(version: str | None) -> int | None:
     return int(head) if head.isdigit() else None
 
 
+def with_names(versions: str) -> str:
+    """Return versions, written `18.2.4, 18.2.7`, each with its release's name: `18.2.4 (reef), 18.2.7 (reef)`."""
+    return ", ".join(
+        f"{one} ({name})" if (name := NAMES.get(major_of(one) or 0)) else one for one in versions.split(", ")
+    )
+
+
+def titles_in(versions: str | None) -> str:
+    """Return the releases of some versions, written `18.2.4, 18.2.7`, for people; empty where none is known."""
+    found = {release for one in (versions or "").split(", ") if (release := major_of(one)) is not None}
+    return ", ".join(map(title_of, sorted(found)))
+
+
 def releases_directory() -> Path:
     """Folder of all releases of this checkout; `REPLAY_RELEASES` moves it."""
     if override := os.environ.get("REPLAY_RELEASES"):

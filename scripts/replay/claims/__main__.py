@@ -16,7 +16,7 @@ from replay.claims.arguments import COMMAND
 from replay.claims.brief import as_text, brief
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
-from replay.claims.files import judge_data_set, read_controls
+from replay.claims.files import judge_data_set, read_controls, with_versions
 from replay.claims.load import load_book
 from replay.claims.model import VERDICTS, Assessment, Book, Judgement
 from replay.claims.on_terminal import print_assessment
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     assessment = judge_data_set(data_set, book)
     unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
     other = _other(options, book)
-    assessment = _chosen(assessment, options.experiment)
+    assessment = _chosen(assessment if other is None else with_versions(assessment, data_set), options.experiment)
     left_out: tuple[Judgement, ...] = ()
     if options.measured:
         assessment, left_out = assessment.measured()
@@ -71,7 +71,8 @@ def _other(options: argparse.Namespace, book: Book) -> Assessment | None:
             f"--against {options.against}: this is the same data set",
             next_step="compare two different data sets: name another folder in benchmarks/",
         )
-    return judge_data_set(benchmarks_directory() / options.against, book)
+    folder = benchmarks_directory() / options.against
+    return with_versions(judge_data_set(folder, book), folder)
 
 
 def _chosen(assessment: Assessment, experiments: list[str] | None) -> Assessment:

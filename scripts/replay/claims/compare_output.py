@@ -20,6 +20,7 @@ def comparison_document(first: Assessment, second: Assessment, compared: Sequenc
         "schema_version": 1,
         "data_set": first.data_set,
         "against": second.data_set,
+        "measured_with": {side: one.measured_with or None for side, one in zip(_SIDES, (first, second), strict=True)},
         "altered": {side: bool(one.altered) for side, one in zip(_SIDES, (first, second), strict=True)},
         "method": {"confidence": statistics.CONFIDENCE, "interval": "welch", "correction": "holm"},
         "claims": {one.claim.id: _claim(one) for one in compared},
@@ -77,6 +78,7 @@ def comparison_table(first: Assessment, second: Assessment, compared: Sequence[C
         rows += [row for one in several for row in _rows(one)]
     widths = [max(len(row[column]) for row in rows if len(row) > 1) for column in range(4)]
     lines = [*altered_line(first), *altered_line(second)]
+    lines += [f"{one.data_set}: {one.measured_with or 'its versions are not recorded'}" for one in (first, second)]
     lines += ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip() for row in rows]
     marked = any(judged.exploratory for one in compared for judged in one.judgements)
     return "\n".join([*lines, "", _summary(compared), *([EXPLORATORY] if marked else [])])

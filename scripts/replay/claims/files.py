@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from replay.base.data_sets import after_missing
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
+from replay.base.releases import with_names
 from replay.base.tables import write_if_changed
 from replay.claims.evaluate import Table, judge
 from replay.claims.load import load_book
@@ -21,7 +23,7 @@ from replay.claims.registration import registered_in
 from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names, load_experiment
 from replay.derive.part import FACTS_FILE, REGISTERED_FILE
-from replay.raw.copies import read_stamp
+from replay.raw.copies import MANIFEST, read_stamp
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
@@ -40,6 +42,32 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
         sources=book.sources,
         judgements=with_q_values(judge(claim, tables.get(claim.experiment)) for claim in book.claims),
     )
+
+
+def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
+    """Return an assessment with what its data set's manifest.json says of the versions of Ceph and of the client.
+
+    Raises EvidenceError if that file cannot be read.
+    """
+    setup = _of_manifest(data_set, lambda manifest: manifest["setup"])
+    said = [(name, setup.get(f"{key}_version")) for name, key in (("Ceph", "ceph"), ("client", "librbd"))]
+    told = ", ".join(f"{name} {with_names(version)}" for name, version in said if version)
+    return replace(assessment, measured_with=told)
+
+
+def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Return what `pick` takes from manifest.json; nothing if there is none. Raises EvidenceError if it cannot."""
+    path = data_set / MANIFEST
+    try:
+        return pick(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(
+            f"this manifest cannot be read: {error}",
+            where=path,
+            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
+        ) from error
 
 
 def read_table(experiment: Path, factors: list[str]) -> Table | None:
@@ -66,18 +94,12 @@ def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
 
     Raises EvidenceError if the file makes no sense.
     """
-    path = data_set / "manifest.json"
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))["experiments"]
-        return {name: entry["control"] for name, entry in entries.items() if entry.get("control")}
-    except FileNotFoundError:
-        return {}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EvidenceError(
-            f"this manifest cannot be read: {error}",
-            where=path,
-            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
-        ) from error
+    return _of_manifest(
+        data_set,
+        lambda manifest: {
+            name: entry["control"] for name, entry in manifest["experiments"].items() if entry.get("control")
+        },
+    )
 
 
 def write_claims(data_set: Path, book: Book | None = None) -> Assessment | None:

@@ -254,13 +254,15 @@ class Judgement:
 class Assessment:
     """A data set's verdict on every claim.
 
-    `altered` says that it is a copy whose raw output was changed; "" if it is unchanged.
+    `altered` says that it is a copy whose raw output was changed; "" if it is unchanged. `measured_with` says which
+    Ceph and which client measured it, where a comparison asks; "" if that is not known.
     """
 
     data_set: str
     altered: str
     sources: Mapping[str, str]
     judgements: tuple[Judgement, ...]
+    measured_with: str = ""
 
     @property
     def claims(self) -> tuple[Judgement, ...]:

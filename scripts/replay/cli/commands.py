@@ -13,6 +13,7 @@ from replay.claims.arguments import COMMAND as CLAIMS
 from replay.cli.init_arguments import COMMAND as INIT
 from replay.cluster import sandbox_record
 from replay.derive.arguments import COMMAND as DERIVE
+from replay.importing.arguments import COMMAND as IMPORT
 from replay.measure.arguments import COMMAND as MEASURE
 from replay.owned.arguments import COMMAND as CLEAN
 from replay.preflight.arguments import COMMAND as PREFLIGHT
@@ -61,6 +62,7 @@ COMMANDS = {
         Entry(MEASURE, _cluster),
         Entry(DERIVE, _derive),
         Entry(CLAIMS, _derive),
+        Entry(IMPORT, _derive),
         Entry(CLEAN, _cluster),
         Entry(SANDBOX, _sandbox),
         Entry(RAW, _derive),

@@ -7,7 +7,7 @@ admin socket is live, and a snapshot's `complete` flag on the other side is exac
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,33 +28,67 @@ class ReplayCounters:
     snapshot_bytes: int = 0
 
 
-def sections_of(perf_dump: dict[str, Any], pool: str, image: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return an image's sections of the daemon's `perf dump`: of its journal, of its snapshots; empty where unknown."""
+@dataclass(frozen=True)
+class ImageCounters:
+    """An image's counters as the daemon says them, by their names in 16.2: those of its journal, of its snapshots.
+
+    A counter that has several parts is a dictionary. Empty where the daemon does not know the image (yet).
+    """
+
+    journal: Mapping[str, Any]
+    snapshot: Mapping[str, Any]
+
+    def totals(self) -> ReplayCounters:
+        """Return how far the image is; zeros where the daemon does not count it."""
+        return ReplayCounters(
+            entries=int(self.journal.get("replay", 0)),
+            entry_bytes=int(self.journal.get("replay_bytes", 0)),
+            snapshots=int(self.snapshot.get("snapshots", 0)),
+            snapshot_bytes=int(self.snapshot.get("replay_bytes", 0)),
+        )
+
+
+# 16.2 counts a snapshot's bytes under the name of a journal's. Evidence has these names, whatever the release.
+_JOURNAL_NAMES = {
+    "replay": "replay", "entries": "replay", "replay_bytes": "replay_bytes", "replay_latency": "replay_latency",
+}  # fmt: skip
+_SNAPSHOT_NAMES = {
+    "snapshots": "snapshots",
+    "snapshots_time": "snapshots_time", "sync_time": "snapshots_time",
+    "replay_bytes": "replay_bytes", "snapshots_bytes": "replay_bytes", "sync_bytes": "replay_bytes",
+}  # fmt: skip
+
+
+def counters_of(dump: Mapping[str, Any], pool: str, image: str) -> ImageCounters:
+    """Return an image's counters out of what the daemon counts: its `counter dump`, or its `perf dump` before 18.
+
+    The first has a list for each section, and names pool and image as labels; the second has them in sections' names.
+    """
     journal: dict[str, Any] = {}
     snapshot: dict[str, Any] = {}
-    for name, section in perf_dump.items():
-        if name.endswith(f"{pool}/{image}"):
-            if name.startswith("rbd_mirror_snapshot_image_"):
-                snapshot = section
-            elif name.startswith("rbd_mirror_image_") or name.startswith("rbd_mirror_journal_image_"):
-                journal = section
-    return journal, snapshot
+    for name, section in dump.items():
+        for counters in _counters_in(name, section, pool, image):
+            if name.startswith("rbd_mirror_snapshot_image"):
+                snapshot = _named(counters, _SNAPSHOT_NAMES)
+            elif name.startswith(("rbd_mirror_image_", "rbd_mirror_journal_image")):
+                journal = _named(counters, _JOURNAL_NAMES)
+    return ImageCounters(journal, snapshot)
 
 
-def counters_in(journal: dict[str, Any], snapshot: dict[str, Any]) -> ReplayCounters:
-    """Return the counters of an image's sections; zeros where one is empty."""
-    return ReplayCounters(
-        entries=int(journal.get("replay", 0)),
-        entry_bytes=int(journal.get("replay_bytes", 0)),
-        snapshots=int(snapshot.get("snapshots", 0)),
-        # 16.2 counts a snapshot's bytes under the name of a journal's.
-        snapshot_bytes=int(snapshot.get("snapshots_bytes", snapshot.get("replay_bytes", 0))),
-    )
+def _counters_in(name: str, section: Any, pool: str, image: str) -> list[Mapping[str, Any]]:
+    """Return what a section counts of an image."""
+    if isinstance(section, Mapping):
+        return [section] if name.endswith(f"{pool}/{image}") else []
+    return [
+        each["counters"]
+        for each in section
+        if (labels := each.get("labels", {})).get("image") == image
+        and "/".join(filter(None, (labels.get("pool"), labels.get("namespace")))) == pool
+    ]
 
 
-def counters_of(perf_dump: dict[str, Any], pool: str, image: str) -> ReplayCounters:
-    """Return an image's counters out of the daemon's `perf dump`; zeros where the daemon does not know it yet."""
-    return counters_in(*sections_of(perf_dump, pool, image))
+def _named(counters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names[name]: value for name, value in counters.items() if name in names}
 
 
 class MirrorDaemon:
@@ -64,14 +98,25 @@ class MirrorDaemon:
         self.admin_socket = admin_socket
         self.pool = pool
         self._ask = ask
+        self._question: str | None = None
 
     def counters(self, image: str) -> ReplayCounters:
-        """Return the image's counters now. Raises ReplayError when the daemon does not answer."""
-        return counters_of(self.perf_dump(), self.pool, image)
+        """Return how far the image is now. Raises ReplayError when the daemon does not answer."""
+        return self.image_counters([image])[image].totals()
 
-    def perf_dump(self) -> dict[str, Any]:
-        """Return all the daemon counts, as it says it. Raises ReplayError when the daemon does not answer."""
-        return self._ask(self.admin_socket, "perf dump", timeout_seconds=10)
+    def image_counters(self, images: Iterable[str]) -> dict[str, ImageCounters]:
+        """Return the counters of images, by name, all read at one moment. Raises ReplayError without an answer."""
+        dump = self._dump()
+        return {image: counters_of(dump, self.pool, image) for image in images}
+
+    def _dump(self) -> Mapping[str, Any]:
+        """Return all that the daemon counts. Which question it answers is found out with the first one."""
+        if self._question is None:
+            self._question = "counter dump" if self._knows("counter dump") else "perf dump"
+        return self._ask(self.admin_socket, self._question, timeout_seconds=10)
+
+    def _knows(self, command: str) -> bool:
+        return command in self._ask(self.admin_socket, "help", timeout_seconds=10)
 
     def option(self, name: str) -> float:
         """Return the daemon's value of an option that is a number. Raises ReplayError when it does not answer."""

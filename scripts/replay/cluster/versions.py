@@ -1,4 +1,4 @@
-"""Which versions measure and are measured: the tool, librbd, the cluster's daemons."""
+"""Which versions measure and are measured: the tool, librbd, the daemons of one or two clusters."""
 
 from __future__ import annotations
 
@@ -7,19 +7,34 @@ from typing import Any
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.raw.provenance import program_version, short_version
+from replay.raw.versions import DAEMONS, SECOND_SITE
 
 
-def versions(session: MonitorSession, program: str) -> dict[str, Any]:
-    """Return versions of the tool, librbd, and the cluster's daemons (null where this client may not ask)."""
+def versions(session: MonitorSession, program: str, secondary: MonitorSession | None = None) -> dict[str, Any]:
+    """Return versions of the tool, librbd, and each cluster's daemons (null where this client may not ask).
+
+    A kind of daemon has several versions where they are mixed. `client_release` is there where the client's programs
+    are a release's instead of the host's.
+    """
     programs = session.cluster.programs
     found: dict[str, Any] = {
         "tool": program_version(program, programs),
         "librbd": short_version(program_version("rbd", programs)),
+        **_daemons(session),
     }
-    try:
-        daemons = session.command({"prefix": "versions"})
-        for kind in ("mon", "osd"):
-            found[kind] = sorted(filter(None, {short_version(text) for text in daemons.get(kind, {})}))
-    except CephCommandError:
-        found["mon"] = found["osd"] = None
+    if secondary is not None:
+        found[SECOND_SITE] = _daemons(secondary)
+    if programs.release is not None:
+        found["client_release"] = programs.release.number
     return found
+
+
+def _daemons(session: MonitorSession) -> dict[str, list[str] | None]:
+    try:
+        said = session.command({"prefix": "versions"})
+    except CephCommandError:
+        return dict.fromkeys(DAEMONS)
+    return {
+        kind: sorted(filter(None, {short_version(text) for text in said.get(kind.replace("_", "-"), {})}))
+        for kind in DAEMONS
+    }

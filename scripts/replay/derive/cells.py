@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,14 +18,14 @@ from replay.derive.computed import computed_metrics
 from replay.derive.facts import Value, facts_of
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.raw.documents import parse_json, plain
-from replay.raw.read import ATTEMPT, RECEIPT, SEAL, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
+from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.tools import OutputError, Result, find_adapter, judge
 
 Designs = dict[str, dict[str, Any]]
 #: What nobody asks a sidecar once its cell is a row: with a hundred thousand cells it would fill the memory.
-_DONE_WITH = ("argv", "versions", "health", "files", "levels", "seed", "position", "set_index")
-# A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
-_SIDECAR = re.compile(r"[^.]+\.json", re.ASCII)
+_DONE_WITH = ("argv", "health", "files", "levels", "seed", "position", "set_index")
+#: What the cells of a block have in common.
+_ALIKE = ("host", "versions")
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,7 @@ def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
     _check_identity(seal, identity, stored[SEAL])
     rows, notes = [], []
     for name in sorted(contents):
-        if name == SEAL or not _SIDECAR.fullmatch(name):
+        if not SIDECAR.fullmatch(name):
             continue
         sidecar = parse_json(stored[name], contents[name])
         _check_identity(sidecar, identity, stored[name])
@@ -237,14 +236,15 @@ def _row(
 
 def _to_keep(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
     kept = {key: value for key, value in sidecar.items() if key not in _DONE_WITH}
-    if isinstance(host := kept.get("host"), dict):
-        kept["host"] = _one_of_each(json.dumps(host))
+    for key in _ALIKE:
+        if isinstance(value := kept.get(key), dict):
+            kept[key] = _one_of_each(json.dumps(value))
     return kept
 
 
 @lru_cache(maxsize=1024)
 def _one_of_each(text: str) -> Any:
-    """Return what some JSON says: cells of one machine share one object."""
+    """Return what some JSON says: cells that have the same share one object."""
     return json.loads(text)
 
 

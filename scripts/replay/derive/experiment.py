@@ -23,6 +23,7 @@ from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_csv, used_attempts, used_rows
 from replay.derive.upper_bounds import upper_bounds
+from replay.raw.versions import ceph_versions, client_version
 
 
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
@@ -184,6 +185,7 @@ def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
     """Return what the data set's manifest gathers over experiments: days, machines, commits, versions."""
     sidecars = [row.sidecar for record in records for row in record.rows]
     hosts = [host for sidecar in sidecars if isinstance(host := sidecar.get("host"), dict)]
+    versions = [found for sidecar in sidecars if isinstance(found := sidecar.get("versions"), dict)]
     days = [_day(sidecar.get(key)) for sidecar in sidecars for key in ("started_at", "ended_at") if sidecar.get(key)]
     return {
         "measured_from": min(days, default=None),
@@ -192,6 +194,8 @@ def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
         # Sidecars of old may give several to one machine: its pseudonym did not tell of the processor.
         "processors": sorted({str(host["cpu"]) for host in hosts if host.get("cpu")}),
         "kernels": sorted({str(host["kernel"]) for host in hosts if host.get("kernel")}),
+        "ceph_versions": sorted({version for one in versions for version in ceph_versions(one)}),
+        "librbd_versions": sorted(filter(None, {client_version(one) for one in versions})),
         "git_commits": sorted({str(s["git_commit"]) for s in sidecars if s.get("git_commit")}),
         "git_dirty": any(s.get("git_dirty") for s in sidecars),
     }

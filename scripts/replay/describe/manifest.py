@@ -7,15 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from replay.base.releases import titles_in
 from replay.base.tables import json_text, write_if_changed
 from replay.claims.margins import with_margins
 from replay.claims.model import Claim
 from replay.derive.part import read_part
 from replay.derive.sampling import costliest
-from replay.raw.copies import read_campaign, read_stamp
+from replay.raw.copies import MANIFEST, read_campaign, read_stamp
 from replay.raw.layout import experiments_in
-
-MANIFEST = "manifest.json"
 
 
 def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
@@ -58,7 +57,15 @@ def manifest(
         "site_label": campaign.get("site_label"),
         "limitation": campaign.get("limitation"),
         "altered": altered,
-        "setup": _setup(campaign.get("setup") or {}, cpu=gathered("processors"), kernel=gathered("kernels")),
+        "setup": _with_releases(
+            _setup(
+                campaign.get("setup") or {},
+                cpu=gathered("processors"),
+                kernel=gathered("kernels"),
+                ceph_version=gathered("ceph_versions"),
+                librbd_version=gathered("librbd_versions"),
+            )
+        ),
         **_upper_bounds(entries),
         **({"samplers": found} if (found := costliest(entries)) else {}),
         "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
@@ -73,9 +80,15 @@ def manifest(
 def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
     """Return the set-up noted when the data set was started, completed with what the runs saw.
 
-    `cpu` and `kernel` list all that cells were measured on, in one text: a data set can be resumed on another host.
+    Each of `seen` lists all that cells were measured on, in one text: a data set can be resumed on another host.
     """
     return {**noted, **{key: ", ".join(found) for key, found in seen.items() if key in noted and found}}
+
+
+def _with_releases(setup: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the set-up with the releases of daemons and client by their names, such as `16 (pacific)`, where known."""
+    names = {"ceph_release": "ceph_version", "client_release": "librbd_version"}
+    return {**setup, **{name: found for name, key in names.items() if (found := titles_in(setup.get(key)))}}
 
 
 def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

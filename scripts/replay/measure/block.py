@@ -13,7 +13,8 @@ from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
 from replay.cluster.placement_state import await_calm
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
+from replay.cluster.versions import versions
 from replay.design.plan_file import read_plan_file
 from replay.measure.bench import open_bench
 from replay.measure.campaign import ensure_campaign
@@ -26,6 +27,7 @@ from replay.owned.osd_settings import OsdSettings
 from replay.owned.owned_files import remove_leftover_files
 from replay.owned.pools import ensure_pools
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
+from replay.preflight.releases import refuse_other_releases
 from replay.raw.seal import recover
 
 
@@ -74,9 +76,11 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
     raw = raw_directory(plan.data_set, design.name)
     progress.doing(f"{design.title_of_block(options.block)}: looking for what an interrupted run has left")
     with open_bench(site, plan.data_set, progress.line) as bench:
+        # Again, because a cluster may be upgraded between two blocks.
+        refuse_other_releases(site, plan.data_set, [design.name], versions(bench.session, "rbd", bench.secondary))
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
             progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
-        ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session)
+        ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session, bench.secondary)
         for sentence in recover(raw):
             progress.line(sentence)
         if removed := remove_leftover_mounts(bench):

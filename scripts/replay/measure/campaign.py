@@ -13,12 +13,14 @@ from replay.cluster.site import Site
 from replay.cluster.versions import versions
 from replay.raw import durable
 from replay.raw.documents import pretty_json
-from replay.raw.provenance import host, short_version
+from replay.raw.provenance import host, program_version, short_version
 
 
-def campaign_facts(site: Site, data_set: str, session: MonitorSession) -> dict[str, Any]:
+def campaign_facts(
+    site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
+) -> dict[str, Any]:
     """Return the content of `campaign.json`: label, limitation and set-up of the site; no address, name or key."""
-    known = versions(session, "rbd")
+    known = versions(session, "rbd", secondary)
     return {
         "schema_version": 1,
         "data_set": data_set,
@@ -37,12 +39,15 @@ def campaign_facts(site: Site, data_set: str, session: MonitorSession) -> dict[s
             "cores": host()["cores"],
             "memory_bytes": host()["memory_bytes"],
             "kernel": host()["kernel"],
-            "fio_version": short_version(versions(session, "fio")["tool"]),
+            "fio_version": short_version(program_version("fio", session.cluster.programs)),
         },
+        "versions": {key: value for key, value in known.items() if key != "tool"},
     }
 
 
-def ensure_campaign(folder: Path, site: Site, data_set: str, session: MonitorSession) -> dict[str, Any]:
+def ensure_campaign(
+    folder: Path, site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
+) -> dict[str, Any]:
     """Return the data set's `campaign.json`; create it if it does not exist.
 
     Raises ConfigurationError if the data set was measured on another site: two clusters are two data sets.
@@ -57,7 +62,7 @@ def ensure_campaign(folder: Path, site: Site, data_set: str, session: MonitorSes
                 next_step=f"choose another name: --data {site.name}",
             )
         return facts
-    facts = campaign_facts(site, data_set, session)
+    facts = campaign_facts(site, data_set, session, secondary)
     durable.make_directory(folder)
     durable.replace(path, pretty_json(facts))
     return facts

@@ -17,7 +17,7 @@ from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.terminal import waiting
-from replay.cluster.site import load_site
+from replay.cluster.site_file import load_site
 from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names
 from replay.design.design import Design
@@ -25,6 +25,7 @@ from replay.design.estimate import Estimate
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure.arguments import COMMAND
 from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest
+from replay.preflight.releases import check_releases
 from replay.raw.evidence import record_design
 from replay.raw.history import History
 from replay.raw.layout import sealed_block
@@ -48,9 +49,14 @@ def run(options: argparse.Namespace) -> int:
     _say_plan(list(designs.values()), data_set, todo)
     if options.dry_run:
         return 0
-    record_skipped(data_set, designs.values())
     packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
+    if before != packs.keys():
+        with waiting("asking the cluster for its release"):
+            notes = check_releases(site, data_set, names)
+        for note in notes:
+            print(f"note: {note}", flush=True)
+    record_skipped(data_set, designs.values())
     plan = PlanFile(site.name, data_set, options.scale, designs, sources, tuple(todo))
     with Progress() as progress:
         progress.plan(parts_of(designs.values(), data_set, todo))

@@ -63,7 +63,6 @@ class BlockRunner:
         self.seed = block_seed(bench.data_set, design.name, block)
         self.protocol = protocol_of(bench, design)
         self.caches = Caches(bench)
-        self._versions: dict[str, Any] | None = None
         self._started_at = utc_now()
         self._claims = claims_to_register(design.name)
 
@@ -221,8 +220,6 @@ class BlockRunner:
         **identity: int,
     ) -> dict[str, Any]:
         """Return a cell's sidecar; `identity` is its attempt, set_index, position and seed."""
-        if self._versions is None:
-            self._versions = versions(self.bench.session, self.protocol.program)
         return {
             "schema_version": 1,
             "experiment": self.design.name,
@@ -245,7 +242,7 @@ class BlockRunner:
             "invalid": (
                 None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
             ),
-            "versions": self._versions,
+            "versions": self._versions(),
             **measuring_code(),
             "host": host(),
             "health": health,
@@ -255,6 +252,10 @@ class BlockRunner:
             "samples": measured.samples,
             "facts": measured.facts,
         }
+
+    def _versions(self) -> dict[str, Any]:
+        """Return the versions as they are now: daemons may be upgraded while a block is measured."""
+        return versions(self.bench.session, self.protocol.program, self.bench.secondary)
 
     def _limiter(self, measured: Measured) -> dict[str, str]:
         """Return what limited a cell, and by which rule: this machine's where all daemons are here, else the hosts'."""
@@ -278,6 +279,7 @@ class BlockRunner:
                 "sets_measured_in_this_sitting": measured_sets,
                 "skipped": [vars(one) for one in self.protocol.unavailable],
                 "claims": registered_throughout([self._claims, *self.writer.registered()]),
+                "versions": self._versions(),
                 "host": host(),
                 **measuring_code(),
                 "started_at": self._started_at,

@@ -12,7 +12,8 @@ from replay.base.paths import state_directory
 from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site, load_site
+from replay.cluster.site import Site
+from replay.cluster.site_file import load_site
 from replay.owned.arguments import COMMAND
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.removal import Outcome, Remover

@@ -16,6 +16,7 @@ from replay.cluster.site import Pool, Site
 from replay.cluster.stuck import stuck_sentence
 from replay.owned.account import Account
 from replay.preflight.findings import Findings
+from replay.preflight.keys import why_refused
 
 TIMEOUT_SECONDS = 10.0
 _LARGEST_SKEW_SECONDS = 0.05
@@ -85,9 +86,13 @@ def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
     """Return why a cluster cannot be inspected: it refused the key, did not answer, or the user may not ask."""
     found = re.search(r"\[errno (\d+)\]", error.what)
     number = int(found[1]) if found else None
+    about_key = why_refused(cluster, number) if number else ""
+    if number == errno.EIO and about_key:
+        return about_key
     if number in (errno.EPERM, errno.EACCES):
         key = f"the key in {cluster.keyring}" if cluster.keyring else "the key that ceph finds here"
-        return f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
+        text = f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
+        return f"{text}; {about_key}" if about_key else text
     if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
         return f"no monitor answered at {monitors_in(cluster.conf)} ({cluster.name} cluster)"
     text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"

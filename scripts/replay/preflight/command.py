@@ -20,7 +20,8 @@ from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site, load_site, missing
+from replay.cluster.site import Site, missing
+from replay.cluster.site_file import load_site
 from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
 from replay.preflight import checks as preflight_checks
@@ -29,8 +30,9 @@ from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
 from replay.preflight.plan import design_for, estimate
-from replay.preflight.programs import check_programs
+from replay.preflight.programs import check_programs, check_release
 from replay.preflight.prometheus import check_prometheus
+from replay.preflight.releases import check_data_set
 
 _HEADING = (
     "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
@@ -83,9 +85,12 @@ def preflight(
     experiments = list(experiments)
     findings = Findings()
     answers = False
-    if preflight_checks.check_files(site, findings):
+    usable = check_release(site, findings)
+    if preflight_checks.check_files(site, findings) and usable:
         with closing(MonitorSession(site.primary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
             answers = _check_primary(site, session, experiments, findings)
+            if answers:
+                check_data_set(site, session, data_set or site.name, findings)
     if answers and site.secondary is not None and "second_site" in site.allows:
         _check_secondary(site, site.secondary, findings)
     check_client_hosts(site, findings)

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from replay.base.errors import ReplayError
 from replay.base.programs import Programs
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.cluster.site import Site
@@ -37,6 +38,17 @@ def programs_of(experiments: Iterable[Mapping[str, Any]], site: Site) -> dict[st
         for program in (*needs.programs, *(needs.programs_elsewhere if elsewhere else ())):
             found.setdefault(program, []).append(str(each["name"]))
     return found
+
+
+def check_release(site: Site, findings: Findings) -> bool:
+    """Check that the programs of the release that the site names can be run; False where nothing can be asked."""
+    try:
+        site.primary.programs.check()
+    except ReplayError as error:
+        where = f"{error.where}: " if error.where else ""
+        findings.add("tools", "refused", f"{where}{error.what}: {error.next_step}")
+        return False
+    return True
 
 
 def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, findings: Findings) -> None:

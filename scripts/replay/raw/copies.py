@@ -16,6 +16,7 @@ from replay.base.errors import EvidenceError
 
 ALTERED = "altered.json"
 CAMPAIGN = "campaign.json"
+MANIFEST = "manifest.json"
 _ANEW = "restore it, or copy the data set anew"
 
 

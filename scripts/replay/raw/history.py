@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -10,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from replay.raw.documents import parse_json
-from replay.raw.read import ATTEMPT, RECEIPT, SEAL, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
+from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 
 #: A pilot's note, alone beside its output or in a folder of its own.
 PILOT = re.compile(r"pilot/(?P<host>[^/]+)/(?P<cell>[^/]+)/(?:round-\d+/)?round-(?P<number>\d+)\.json", re.ASCII)
+_VERSIONS = "versions"
 Documents = Mapping[str, Mapping[str, Any]]
 
 
@@ -49,6 +51,11 @@ class History:
     def receipts(self) -> list[Mapping[str, Any]]:
         """Return the receipts of all complete blocks."""
         return [document for path, document in self._documents() if RECEIPT.fullmatch(path)]
+
+    def versions(self) -> list[Mapping[str, Any]]:
+        """Return the `versions` of each attempt's first cell, those that are alike once."""
+        found = [said for _, document in self._documents() if (said := document.get(_VERSIONS))]
+        return list({json.dumps(one, sort_keys=True): one for one in found}.values())
 
     def pilots(self, host: str, cell: str) -> dict[int, Mapping[str, Any]]:
         """Return the notes of a cell's pilots on a machine by their numbers, in order."""
@@ -95,4 +102,8 @@ def _documents_in(folder: Folder) -> Documents:
         path = f"{folder.path}/{name}"
         if name == SEAL or RECEIPT.fullmatch(path) or PILOT.fullmatch(path):
             found[path] = parse_json(f"{folder.where}{name}", content)
+    if ATTEMPT.fullmatch(folder.path) and (name := min(filter(SIDECAR.fullmatch, folder.contents), default="")):
+        # Of one cell, and nothing else of it: sidecars are many and long.
+        sidecar = parse_json(f"{folder.where}{name}", folder.contents[name])
+        found[f"{folder.path}/{name}"] = {_VERSIONS: sidecar.get(_VERSIONS)}
     return found

@@ -23,7 +23,8 @@ def experiments_in(data_set: Path) -> list[str]:
 
 def data_sets_in(benchmarks: Path) -> list[str]:
     """Return the names of the data sets that have raw output."""
-    return sorted({path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())})
+    found = {path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())}
+    return sorted(name for name in found if not name.startswith("."))  # a dot: it is being written
 
 
 def sealed_block(raw: Path, block: int, plan: str) -> Path:

@@ -24,6 +24,8 @@ SEAL = "attempt.json"
 OPEN = re.compile(r"block-(?P<block>\d{2,})\.open", re.ASCII)
 DESIGN = re.compile(r"design-(?P<digest>[0-9a-f]+)\.json", re.ASCII)
 ATTEMPT = re.compile(r"block-(?P<block>\d{2,})/(?P<point>[^/]+)/attempt-(?P<number>\d+)", re.ASCII)
+# A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
+SIDECAR = re.compile(r"(?!attempt\.json)[^.]+\.json", re.ASCII)
 RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII)
 #: How a data set looked before blocks were packed.
 UNPACKED = re.compile(r"pilot|block-\d{2,}", re.ASCII)

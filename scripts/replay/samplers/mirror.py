@@ -1,4 +1,4 @@
-"""The mirror daemon's counters of Replay's images while a cell runs, verbatim, over time."""
+"""The mirror daemon's counters of Replay's images while a cell runs, over time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_in, sections_of
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.raw.samples import SampleTable
 
 
@@ -33,13 +33,13 @@ class MirrorSampler:
         Counters of an image that the daemon has stopped are not recorded, and are zero in the result.
         """
         started = time.monotonic()
-        at, dump = self.now(), self.daemon.perf_dump()
+        at, counted = self.now(), self.daemon.image_counters(self.images.values())
         found = {}
         for entity, name in self.images.items():
-            journal, snapshot = sections_of(dump, self.daemon.pool, name)
-            for metric, value in {**numbers_in(journal), **numbers_in(snapshot)}.items():
+            image = counted[name]
+            for metric, value in {**numbers_in(image.journal), **numbers_in(image.snapshot)}.items():
                 self.table.add(at, entity, metric, value)
-            found[entity] = counters_in(journal, snapshot)
+            found[entity] = image.totals()
         self.readings += 1
         self.reading_seconds += time.monotonic() - started
         return found

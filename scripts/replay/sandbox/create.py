@@ -11,7 +11,7 @@ from replay.base.releases import NAMES, major_of
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import SandboxCluster
 from replay.config.sandbox_options import SandboxOptions
-from replay.sandbox import conf, daemons
+from replay.sandbox import causes, conf, daemons
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.health import await_clean
 from replay.sandbox.ports import ADDRESS
@@ -169,11 +169,13 @@ def _await_made(
         )
         if process.returncode:
             interrupt.pause(0.0)
-            said = daemons.last_words(layout, daemons.Role(cluster.name, "osd", str(osd)))
+            told = daemons.told_by(layout, daemons.Role(cluster.name, "osd", str(osd)))
+            said, next_step = causes.explain(told) or (
+                causes.last_words(told),
+                "read this file; the usual reason is a full disk or a file system without sparse files",
+            )
             raise SandboxError(
-                f"ceph-osd --mkfs ended with status {process.returncode}: {said}",
-                where=log,
-                next_step="read this file; the usual reason is a full disk or a file system without sparse files",
+                f"ceph-osd --mkfs ended with status {process.returncode}: {said}", where=log, next_step=next_step
             )
 
 

@@ -12,7 +12,7 @@ from replay.base.invocation import replay_command
 from replay.cluster.asok import AdminSocketError, ask
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, SandboxCluster
-from replay.sandbox import processes
+from replay.sandbox import causes, processes
 from replay.sandbox.conf import MIRROR_CLIENT
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt
@@ -112,10 +112,15 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
         if is_ready(layout, role):
             return True
         if running(layout, role) is None:
+            told = told_by(layout, role)
+            said, next_step = causes.explain(told) or (
+                causes.last_words(told),
+                f"read this log; {replay_command('sandbox', 'down')} removes the sandbox",
+            )
             raise SandboxError(
-                f"{role.name} of {role.cluster} ended: {last_words(layout, role)}",
+                f"{role.name} of {role.cluster} ended: {said}",
                 where=layout.log(role.cluster, role.name),
-                next_step=f"read this log; {replay_command('sandbox', 'down')} removes the sandbox",
+                next_step=next_step,
             )
         return False
 
@@ -146,14 +151,9 @@ def _propose_every(seconds: str | None = None) -> dict[str, Any]:
     return {"var": "paxos_propose_interval", **({"val": [seconds]} if seconds else {})}
 
 
-def last_words(layout: Layout, role: Role) -> str:
-    """Return the last line that a daemon printed or logged."""
-    for path in (layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)):
-        with contextlib.suppress(OSError):
-            lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            if lines:
-                return lines[-1]
-    return "it printed no message"
+def told_by(layout: Layout, role: Role) -> tuple[Path, Path]:
+    """Return where a daemon says why it ended: what it printed, and its log."""
+    return layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)
 
 
 def mirror_sockets(layout: Layout, pid: int) -> list[Path]:

@@ -8,7 +8,7 @@ __all__ = ["BusyPortError", "InterruptedStart", "MissingProgramsError", "NoSpace
 
 
 class MissingProgramsError(SandboxError):
-    """Ceph programs are not installed; names the Debian packages."""
+    """Ceph programs are not installed; names their packages."""
 
     exit_status = 2
 

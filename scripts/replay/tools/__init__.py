@@ -2,6 +2,7 @@
 
 A module that holds a `TOOL` is the tool of its name: there is no list to extend. What an experiment's key `tool` names
 is a tool or, if a cell is more than one command, a reader of what its procedure logs (`tools/logs`, a `READER`).
+Of results that were imported it names a reader of `tools/imported`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from replay.tools.base import OutputError, Reader, Result, Tool, judge, render
 
 __all__ = ["OutputError", "Reader", "Result", "Tool", "adapter", "find_adapter", "judge", "render", "tool_names"]
 
-_ROOMS = ((__name__, "TOOL"), (f"{__name__}.logs", "READER"))
+_ROOMS = ((__name__, "TOOL"), (f"{__name__}.logs", "READER"), (f"{__name__}.imported", "READER"))
 
 
 @cache

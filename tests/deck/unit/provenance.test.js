@@ -25,6 +25,24 @@ test("a label says data set, what it was measured on, n, date and limit", () => 
   );
 });
 
+test("a label names the versions of Ceph and of its client", () => {
+  const measuredWith = (provenance) => ({
+    ...manifest,
+    experiments: { "rbd-journaling": { ...manifest.experiments["rbd-journaling"], provenance } },
+  });
+  const label = (found) => provenance([address("iops-read-seq")], measuredWith(found)).split(" · ")[1];
+  assert.equal(
+    label({ ceph_versions: ["16.2.15"], librbd_versions: ["16.2.15"] }),
+    "Ceph and client 16.2.15",
+  );
+  assert.equal(
+    label({ ceph_versions: ["20.2.4"], librbd_versions: ["16.2.15"] }),
+    "Ceph 20.2.4, client 16.2.15",
+  );
+  assert.equal(label({ ceph_versions: ["18.2.4", "18.2.7"], librbd_versions: [] }), "Ceph 18.2.4 and 18.2.7");
+  assert.equal(label({ ceph_versions: [] }), "n = 10");
+});
+
 test("charts of one slide share a label: the range of n, the latest date, limits that differ", () => {
   assert.equal(
     provenance([address("iops-read-seq"), address("iops-write-seq")], manifest),

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
-from replay.base.programs import HOST_PROGRAMS, Programs
+from replay.base.programs import Programs
 from replay.owned.slot import SlotLock
 from replay.tools import render
 from replay.tools.running.process import ToolRun, run_tool
@@ -21,7 +21,7 @@ class StepLog:
     """Runs commands and logs each as a step. Times are seconds of the monotonic clock since `origin`.
 
     `values` fill the placeholders of argv. The log keeps the placeholders of values that name something of this site,
-    and of those in `also_hidden`.
+    and of those in `also_hidden`. `programs` say whose programs the commands run.
     """
 
     def __init__(
@@ -30,7 +30,8 @@ class StepLog:
         slot: SlotLock | None = None,
         run: Callable[..., ToolRun] = run_tool,
         also_hidden: Sequence[str] = (),
-        programs: Programs = HOST_PROGRAMS,
+        *,
+        programs: Programs,
     ) -> None:
         self.origin = time.monotonic()
         self.values = dict(values)

@@ -31,15 +31,22 @@ class Latency:
     bins: Mapping[int, int] = field(default_factory=dict)
 
 
-def read_latency(direction: Place) -> Latency:
-    """Return the latencies of a client's reads or writes. Raises OutputError if statements contradict each other."""
+def read_latency(direction: Place, operations: float | None = None) -> Latency:
+    """Return the latencies of a client's reads or writes. Raises OutputError if statements contradict each other.
+
+    The first releases of fio 3 do not say how many samples there are, and pad their percentiles with `0.00`. That is
+    accepted with `operations`, the number of operations that they are samples of.
+    """
     place = direction.object("clat_ns")
     low, mean, high = (place.number(key) for key in ("min", "mean", "max"))
     if not low <= mean <= high:
         place.refuse("latencies are not min ≤ mean ≤ max", key="mean")
-    samples = place.number("N")
-    _check_whole_latency(place, direction.at("lat_ns"))
-    percentiles, bins = _percentiles(place.at("percentile")), _bins(place.at("bins"))
+    unstated = operations is not None and place.at("N").value is None
+    # All of 0: latencies were not measured (`disable_clat`).
+    samples = (operations if high else 0.0) if unstated else place.number("N")
+    if not unstated:
+        _check_whole_latency(place, direction.at("lat_ns"))
+    percentiles, bins = _percentiles(place.at("percentile"), padded=unstated), _bins(place.at("bins"))
     if bins:
         if sum(bins.values()) != samples:
             place.refuse(f"the bins hold {sum(bins.values())} samples of {samples:.0f}", key="bins")
@@ -96,7 +103,7 @@ def _bins(place: Place) -> dict[int, int]:
     return bins
 
 
-def _percentiles(place: Place) -> dict[float, float]:
+def _percentiles(place: Place, *, padded: bool = False) -> dict[float, float]:
     """Return the printed percentiles in nanoseconds, by percent."""
     if place.value is None:
         return {}
@@ -106,6 +113,8 @@ def _percentiles(place: Place) -> dict[float, float]:
     last_percent = last = 0.0
     for text in place.value:
         percent, value = number(text), place.number(text)
+        if padded and percent == 0 and value == 0:
+            continue
         if percent is None or not 0 < percent <= 100:
             place.refuse(f"not a percentile: {text[:20]!r}", key=text)
         if percent <= last_percent or value < last:

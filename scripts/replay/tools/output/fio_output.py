@@ -35,8 +35,12 @@ class Client:
     place: Place
 
 
-def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
-    """Return the clients, sorted by name. Raises OutputError for anything but one whole report."""
+def read_clients(text: str, file: str, exit_status: int, *, foreign: bool = False) -> list[Client]:
+    """Return the clients, sorted by name. Raises OutputError for anything but one whole report.
+
+    A `foreign` report was not asked for by Replay: it may be of any fio from 3.0 on, its jobs may share a name, as
+    those of `numjobs` do, and of several clients' the sum may be missing.
+    """
     start = _START.search(text)
     if start is None:
         said = next((line for line in text.splitlines() if line.strip()), "nothing")
@@ -48,11 +52,17 @@ def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
     if len(present) != 1 or not report.rows(present[0]):
         report.refuse("neither a list of 'jobs' nor one of 'client_stats'")
     shared = report.at("global options").value
-    entries = [_client(entry, shared if isinstance(shared, dict) else {}) for entry in report.rows(present[0])]
+    shared = shared if isinstance(shared, dict) else {}
+    entries = [_client(entry, shared, foreign=foreign) for entry in report.rows(present[0])]
     clients = sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
     # For two or more clients fio adds their sum. If its name is damaged, it would count as another client.
     totals = [one for one in entries if one.name == ALL_CLIENTS]
-    _check_total(report.at(present[0]), clients, totals, expected=present[0] == "client_stats" and len(clients) > 1)
+    listed = report.at(present[0])
+    if not foreign and len({one.name for one in clients}) != len(clients):
+        listed.refuse("two clients share a name")
+    expected = present[0] == "client_stats" and len(clients) > 1
+    if totals or (expected and not foreign):
+        _check_total(listed, clients, totals)
     return clients
 
 
@@ -67,7 +77,7 @@ def reported_clients(run: Run, role: str = "output") -> list[Client]:
     return clients
 
 
-def _client(entry: Place, shared: Mapping[str, Any]) -> Client:
+def _client(entry: Place, shared: Mapping[str, Any], *, foreign: bool) -> Client:
     name = entry.at("jobname").value
     if not isinstance(name, str):
         entry.refuse("a job without a name", key="jobname")
@@ -77,29 +87,29 @@ def _client(entry: Place, shared: Mapping[str, Any]) -> Client:
     own = entry.at("job options").value
     options = {**shared, **own} if isinstance(own, dict) else dict(shared)
     directions = {
-        which: _direction(entry.at(which)) for which in ("read", "write") if entry.object(which).number("total_ios")
+        which: _direction(entry.at(which), foreign=foreign)
+        for which in ("read", "write")
+        if entry.object(which).number("total_ios")
     }
     return Client(name, options, directions, entry)
 
 
-def _direction(stats: Place) -> Direction:
+def _direction(stats: Place, *, foreign: bool) -> Direction:
     operations, io_bytes = stats.number("total_ios"), stats.number("io_bytes")
     seconds = stats.number("runtime") / 1000
     if not seconds:
         stats.refuse("a runtime of 0", key="runtime")
     if not agrees(stats.number("iops"), operations / seconds, relative=1e-6, absolute=1e-5):
         stats.refuse("iops is not total_ios divided by runtime", key="iops")
-    if not agrees(stats.number("bw_bytes"), io_bytes / seconds, relative=1e-6, absolute=1.0):
+    # The first releases of fio 3 state the bandwidth in KiB/s alone.
+    stated = not foreign or stats.at("bw_bytes").value is not None
+    if stated and not agrees(stats.number("bw_bytes"), io_bytes / seconds, relative=1e-6, absolute=1.0):
         stats.refuse("bw_bytes is not io_bytes divided by runtime", key="bw_bytes")
-    return Direction(operations, io_bytes, seconds, read_latency(stats))
+    return Direction(operations, io_bytes, seconds, read_latency(stats, operations if foreign else None))
 
 
-def _check_total(listed: Place, clients: list[Client], totals: list[Client], *, expected: bool) -> None:
+def _check_total(listed: Place, clients: list[Client], totals: list[Client]) -> None:
     """Refuse a report in which "All clients" is not the sum of its clients."""
-    if len({one.name for one in clients}) != len(clients):
-        listed.refuse("two clients share a name")
-    if not totals and not expected:
-        return
     if len(totals) != 1 or len(clients) < 2:
         listed.refuse(f"{len(totals)} entries {ALL_CLIENTS!r} for {len(clients)} clients")
     for which in ("read", "write"):

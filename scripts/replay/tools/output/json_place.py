@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -142,20 +142,27 @@ class _Source:
 
     def _member(self, offset: int, wanted: Key) -> int | None:
         """Return where the member `wanted` of the object or list at `offset` begins; of a repeated key, the last."""
-        opening, index, found = self.text[offset], 0, None
-        if opening not in "{[":
-            return None
-        at = self._skip(offset + 1)
-        while self.text[at] not in "}]":
-            key: Key = index
-            if opening == "{":
-                key, at = _DECODER.raw_decode(self.text, at)
-                at = self._skip(self._skip(at) + 1)
-            found = at if key == wanted else found
-            at = self._skip(_DECODER.raw_decode(self.text, at)[1])
-            at = self._skip(at + 1) if self.text[at] == "," else at
-            index += 1
-        return found
+        found = [start for key, start, _ in members(self.text, offset) if key == wanted]
+        return found[-1] if found else None
 
-    def _skip(self, offset: int) -> int:
-        return _SPACE.match(self.text, offset).end()
+
+def members(text: str, offset: int) -> Iterator[tuple[Key, int, int]]:
+    """Yield (key or index, start, end) of each member of the valid JSON object or list at `offset`; else nothing."""
+    opening, index = text[offset], 0
+    if opening not in "{[":
+        return
+    at = _skip(text, offset + 1)
+    while text[at] not in "}]":
+        key: Key = index
+        if opening == "{":
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        end = _DECODER.raw_decode(text, at)[1]
+        yield key, at, end
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+        index += 1
+
+
+def _skip(text: str, offset: int) -> int:
+    return _SPACE.match(text, offset).end()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from replay.base.errors import RefusedError, ReplayError
-from replay.base.programs import HOST_PROGRAMS, Programs
+from replay.base.programs import Programs
 from replay.raw.provenance import program_version, short_version
 from replay.tools.running.background import Background
 from replay.tools.running.process import Inherited
@@ -96,7 +96,7 @@ class Versions:
     librbd: str | None
 
 
-def versions_here(programs: Programs = HOST_PROGRAMS) -> Versions:
+def versions_here(programs: Programs) -> Versions:
     """Return the versions that clients on this machine have; None for a program that cannot be run."""
     return Versions(program_version("fio", programs), short_version(program_version("rbd", programs)))
 

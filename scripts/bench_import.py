@@ -1,0 +1,117 @@
+"""Times `replay import` of a folder of fio reports, side by side with fio-plot's reading and drawing of the same files.
+
+.venv/bin/python scripts/bench_import.py [--files N] [--repetitions N] [--fio-plot COMMAND]
+
+fio-plot (https://pypi.org/project/fio-plot) comes from PyPI into a throw-away environment, unless `--fio-plot` names
+one that is installed. The reports are those that bench-fio leaves: one of real fio, with other queue depths and
+numbers of jobs written into it. The two programs do not do the same: fio-plot draws one chart of one metric; Replay
+verifies every figure, packs the originals with digests, and derives tables of every metric.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TEMPLATE = ROOT / "tests" / "fixtures" / "tool-output" / "fio-file-randwrite-4k.json"
+JOBS = 40
+#: What 1,000 files may take.
+MOST_SECONDS = 5.0
+
+
+def write_reports(folder: Path, files: int) -> tuple[list[int], list[int]]:
+    """Write so many reports as bench-fio names them; return the queue depths and the numbers of jobs."""
+    text = TEMPLATE.read_text()
+    report = json.loads(text[text.index("{") :])
+    job = report["jobs"][0]
+    depths = list(range(1, -(-files // JOBS) + 1))
+    written = 0
+    for depth in depths:
+        for jobs in range(1, JOBS + 1):
+            if written == files:
+                break
+            job["job options"] |= {
+                "iodepth": str(depth),
+                "numjobs": str(jobs),
+                "rw": "randwrite",
+                "group_reporting": "1",
+            }
+            report["global options"] = {"ioengine": "libaio", "direct": "1"}
+            report["timestamp_ms"] = 1_700_000_000_000 + 1000 * written
+            path = folder / f"randwrite-{depth}-{jobs}.json"
+            path.write_text(json.dumps(report, indent=2))
+            written += 1
+    return depths, list(range(1, JOBS + 1))
+
+
+def timed(command: list[str], cwd: Path, environment: dict[str, str]) -> tuple[float, float]:
+    """Run a command; return what it took: wall and processor seconds, those of its children included."""
+    started = time.perf_counter()
+    with subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return time.perf_counter() - started, used.ru_utime + used.ru_stime
+
+
+def fio_plot_in(folder: Path) -> str:
+    """Install fio-plot into an environment below a folder; return its command."""
+    print("installing fio-plot from PyPI …", file=sys.stderr, flush=True)
+    venv.create(folder, with_pip=True)
+    subprocess.run([folder / "bin" / "pip", "install", "--quiet", "fio-plot"], check=True)
+    return str(folder / "bin" / "fio-plot")
+
+
+def main() -> int:
+    """Write the reports, time both, print the table; exit status 1 where 1,000 files take longer than they may."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, default=1000, help="default: 1000")
+    parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the fastest counts (default: 3)")
+    parser.add_argument("--fio-plot", metavar="COMMAND", help="a fio-plot that is installed")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="replay-bench-import-") as name:
+        folder = Path(name)
+        command = options.fio_plot or fio_plot_in(folder / "environment")
+        reports = folder / "reports"
+        reports.mkdir()
+        depths, jobs = write_reports(reports, options.files)
+        environment = {
+            **os.environ,
+            "REPLAY_BENCHMARKS": str(folder / "benchmarks"),
+            "PYTHONPATH": str(ROOT / "scripts"),
+        }
+        # As a person's Python, both keep what they compiled, which the untimed first run does.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        numbers = [*map(str, depths)], [*map(str, jobs)]
+        drawn = [command, "-i", str(reports), "-T", "x", "-L", "-t", "iops", "-r", "randwrite"]
+        drawn += ["-d", *numbers[0], "-n", *numbers[1], "-o", str(folder / "chart.png")]
+        costs: dict[str, list[tuple[float, float]]] = {"replay import": [], "fio-plot -L": []}
+        for number in range(options.repetitions + 1):
+            imported = [sys.executable, "-m", "replay", "import", str(reports), "--data", f"run-{number}"]
+            costs["replay import"].append(timed(imported, folder, environment))
+            costs["fio-plot -L"].append(timed(drawn, folder, environment))
+        least = {what: min(several[1:]) for what, several in costs.items()}
+        size = sum(path.stat().st_size for path in reports.iterdir()) / options.files
+    print(f"{options.files} reports of {size / 1024:.1f} KiB, the fastest of {options.repetitions} runs")
+    reference = least["replay import"][0]
+    print(f"{'':16} {'wall':>8} {'CPU':>8}  ratio of wall times")
+    for what, (wall, cpu) in least.items():
+        print(f"{what:16} {wall:6.2f} s {cpu:6.2f} s  {wall / reference:.2f}")
+    # The load of other programs is in the wall time; what this one does is in the processor time.
+    late = least["replay import"][1] > MOST_SECONDS * options.files / 1000
+    if late:
+        print(f"more than {MOST_SECONDS:g} s of processor time for 1,000 files")
+    return 1 if late else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""One row of elbencho's CSV of results, below the CSV's header. Strict, pure.
+
+The columns are those of elbencho's page on its CSV file. Of each pair `[first]` and `[last]`, the latter counts: what
+all threads had done when the slowest one was finished. elbencho prints whole numbers, cut off: rates in operations/s
+and MiB/s, times in milliseconds, latencies in microseconds.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from typing import NoReturn
+
+from replay.tools.base import OutputError, Reader, Result, Run, number
+
+MIB = 2**20
+#: The rows that are I/O; all others create, look up or remove entries, or wait for caches.
+OPERATION = re.compile(r"(?P<kind>READ|WRITE|RWMIX(?P<mix>\d{1,3}))", re.ASCII)
+#: Cells of a row that is longer or shorter than this are no row of elbencho.
+MOST_COLUMNS = 200
+_KINDS = {"READ": "read", "WRITE": "write"}
+_MIX = "rwmix read "
+
+
+def fields_of(text: str, file: str) -> dict[str, str]:
+    """Return the only row of a CSV by its header. Raises OutputError where it is not one header and one row."""
+    try:
+        rows = [row for row in csv.reader(text.splitlines(), strict=True) if row]
+    except csv.Error as error:
+        raise OutputError(f"not CSV: {error}", file=file, line=1) from None
+    if len(rows) != 2:
+        raise OutputError(f"{len(rows)} lines, expected were a header and one row", file=file)
+    header, row = rows
+    if len(header) != len(row) or len(header) > MOST_COLUMNS:
+        raise OutputError(f"the row has {len(row)} columns, its header {len(header)}", file=file, line=2)
+    if len(set(header)) != len(header):
+        raise OutputError("a column occurs twice", file=file, line=1)
+    return dict(zip(header, row, strict=True))
+
+
+def io_type_of(operation: str) -> tuple[str, int | None] | None:
+    """Return (read, write or rw; the percentage of reads of rw) of an operation; None for one that is no I/O."""
+    match = OPERATION.fullmatch(operation)
+    if match is None:
+        return None
+    return ("rw", int(match["mix"])) if match["mix"] else (_KINDS[match["kind"]], None)
+
+
+class ElbenchoRow(Reader):
+    """One result, in the role `output`."""
+
+    name = "elbencho_row"
+
+    def read(self, run: Run) -> Result:
+        """Read header and row; see `Reader.read`. Of a mixed row, reads and writes are summed up."""
+        file = run.file("output")
+        row = _Row(fields_of(run.text("output"), file), file)
+        kind = io_type_of(row.fields.get("operation", ""))
+        if kind is None:
+            row.refuse(f"{row.fields.get('operation', '')[:40]!r} is no reading or writing")
+        if run.levels.get("io_type", kind[0]) != kind[0]:
+            row.refuse(f"it did {kind[0]}, asked for was {run.levels['io_type']}")
+        return Result(metrics=_mixed(row) if kind[0] == "rw" else _of_direction(row, ""))
+
+
+READER = ElbenchoRow()
+
+
+class _Row:
+    def __init__(self, fields: Mapping[str, str], file: str) -> None:
+        self.fields = fields
+        self.file = file
+
+    def refuse(self, what: str) -> NoReturn:
+        raise OutputError(what, file=self.file, line=2)
+
+    def number(self, column: str) -> float:
+        value = number(self.fields.get(column, ""))
+        if value is None or value < 0:
+            self.refuse(f"{column!r} is no number: {self.fields.get(column, '')[:40]!r}")
+        return value
+
+    def has(self, column: str) -> bool:
+        return self.fields.get(column, "") != ""
+
+
+def _of_direction(row: _Row, prefix: str) -> dict[str, float]:
+    """Return the metrics of a row, or those of the reads of a mixed row (`prefix`)."""
+    milliseconds = row.number("time ms [last]")
+    if not milliseconds:
+        raise OutputError("the run lasted less than a millisecond", file=row.file, line=2, reason="too_short")
+    rate, mebibytes_per_second = row.number(f"{prefix}IOPS [last]"), row.number(f"{prefix}MiB/s [last]")
+    size = row.number("block size")
+    # All figures are cut off to whole numbers, and the last block of a file may be smaller than the others.
+    if mebibytes_per_second > (rate + 1) * size / MIB + 1:
+        row.refuse(f"{mebibytes_per_second:.0f} MiB/s are more than {rate:.0f} blocks of {size:.0f} bytes each second")
+    if row.has(f"{prefix}MiB [last]"):
+        moved = row.number(f"{prefix}MiB [last]")
+        least, most = moved / (milliseconds + 1) * 1000, (moved + 1) / milliseconds * 1000
+        if not least - 1 <= mebibytes_per_second <= most + 1:
+            row.refuse(f"{moved:.0f} MiB in {milliseconds:.0f} ms are not {mebibytes_per_second:.0f} MiB/s")
+    result = {
+        "duration_seconds": milliseconds / 1000,
+        "operations_per_second": rate,
+        "bytes_per_second": mebibytes_per_second * MIB,
+    }
+    for column, name in (("min", "min"), ("avg", "mean"), ("max", "max")):
+        if row.has(f"{prefix}IO lat us [{column}]"):
+            result[f"latency_{name}_seconds"] = row.number(f"{prefix}IO lat us [{column}]") / 1e6
+    if {"latency_min_seconds", "latency_mean_seconds", "latency_max_seconds"} <= result.keys() and not (
+        result["latency_min_seconds"] <= result["latency_mean_seconds"] <= result["latency_max_seconds"]
+    ):
+        row.refuse("latencies are not min ≤ avg ≤ max")
+    return result
+
+
+def _mixed(row: _Row) -> dict[str, float]:
+    parts = {"write": _of_direction(row, ""), "read": _of_direction(row, _MIX)}
+    summed = ("operations_per_second", "bytes_per_second")
+    return {
+        "duration_seconds": parts["write"]["duration_seconds"],
+        **{name: sum(part[name] for part in parts.values()) for name in summed},
+        **{
+            f"{which}_{name}": value
+            for which, part in parts.items()
+            for name, value in part.items()
+            if name != "duration_seconds"
+        },
+    }

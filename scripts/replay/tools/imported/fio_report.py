@@ -1,0 +1,39 @@
+"""fio's JSON of any release from 3.0 on: of jobs of one workload, or several reports of runs that ran at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replay.tools.base import OutputError, Reader, Result, Run
+from replay.tools.output.fio_output import read_clients
+from replay.tools.output.fio_totals import check_levels, histogram, metrics
+from replay.tools.output.rados_runs import roles_by_instance
+
+
+class FioReport(Reader):
+    """fio's report. Each role (`output`, `output-2-1`, …) is the report of one fio; all ran at once."""
+
+    name = "fio_report"
+
+    def read(self, run: Run) -> Result:
+        """Read the reports; see `Reader.read`. Levels: `instances`, how many reports; `rw`; `io_size_bytes`."""
+        file, levels = run.file("output"), run.levels
+        roles = [one for ones in roles_by_instance(run.texts, int(levels.get("instances", 1)), file) for one in ones]
+        clients = []
+        for role in roles:
+            clients += read_clients(run.text(role), run.file(role), 0, foreign=True)
+        idle = [client for client in clients if not client.directions]
+        if idle or not clients:
+            what = f"no I/O was done by {', '.join(sorted({one.name for one in idle}))}" if idle else "no job reported"
+            raise OutputError(what, file=file, reason="failed")
+        asked: dict[str, Any] = {"io_size_bytes": levels.get("io_size_bytes")}
+        if "rw" in levels:
+            asked["io_type"] = levels["rw"]
+        for client in clients:
+            check_levels(client, asked)
+        # How many entries a report has says how it was printed, not how many jobs ran: the level `jobs` does.
+        measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
+        return Result(metrics=measured, histogram=histogram(clients))
+
+
+READER = FioReport()

@@ -1,0 +1,99 @@
+"""Ceph's own answers are understood alike, whichever release gave them."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.cluster.health import classify
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
+from replay.raw.samples import SampleTable
+from replay.samplers.daemons import COUNTERS, counters_in
+from replay.samplers.mirror import MirrorSampler
+from support.release_answers import FOLDER, RELEASES, answer_of
+
+of_every_release = pytest.mark.parametrize("release", RELEASES)
+#: What `rbd bench` wrote into the image whose journal is mirrored.
+WRITES, IO_BYTES = 512, 4096
+
+
+def daemon_of(release):
+    """A mirror daemon that answers as the release's own did; a question that it did not know is a KeyError."""
+    asked = []
+
+    def ask(_socket, command, timeout_seconds):
+        asked.append(command)
+        return answer_of(release, f"mirror-{command.replace(' ', '-')}.json")
+
+    return MirrorDaemon("/nowhere.asok", "replay", ask=ask), asked
+
+
+@of_every_release
+def test_what_the_mirror_daemon_replayed_is_known(release):
+    daemon, _ = daemon_of(release)
+    journal, snapshots = daemon.counters("jour"), daemon.counters("snap")
+    assert journal.entries >= WRITES
+    assert journal.entry_bytes > WRITES * IO_BYTES, "an entry is larger than the write in it"
+    assert (journal.snapshots, journal.snapshot_bytes) == (0, 0)
+    assert snapshots.snapshots >= 2
+    assert snapshots.snapshot_bytes > 0
+    assert (snapshots.entries, snapshots.entry_bytes) == (0, 0)
+    assert daemon.counters("absent") == ReplayCounters()
+
+
+@of_every_release
+def test_the_daemon_is_asked_once_what_it_knows_and_then_only_that(release):
+    daemon, asked = daemon_of(release)
+    for _ in range(3):
+        daemon.counters("jour")
+    assert asked == ["help", *["perf dump" if release == 16 else "counter dump"] * 3]
+
+
+@of_every_release
+def test_an_image_of_the_same_name_in_another_pool_is_another_image(release):
+    daemon, _ = daemon_of(release)
+    daemon.pool = "other"
+    assert daemon.counters("jour") == ReplayCounters()
+
+
+@of_every_release
+def test_samples_have_the_same_names_in_every_release(release):
+    daemon, _ = daemon_of(release)
+    table = SampleTable()
+    sampler = MirrorSampler(daemon, {"image-1": "jour", "image-2": "snap"}, table, lambda: 1.0)
+    sampler.read()
+    rows = [line.split(",") for line in table.content().decode().splitlines()[1:]]
+    names = {entity: {metric for _, one, metric, _ in rows if one == entity} for entity in ("image-1", "image-2")}
+    assert names == {
+        "image-1": {"replay", "replay_bytes", "replay_latency.avgcount", "replay_latency.sum"},
+        "image-2": {"snapshots", "snapshots_time.avgcount", "snapshots_time.sum", "replay_bytes"},
+    }
+
+
+@of_every_release
+def test_an_osd_tells_every_counter_of_every_stage(release):
+    found = counters_in(answer_of(release, "osd-perf-dump.json"))
+    assert {stage: set(counters) for stage, counters in found.items()} == {
+        stage: set(counters) for stage, counters in COUNTERS.items()
+    }
+    assert found["client"]["write_operations"] > 0
+    assert found["database"]["log_bytes"] > 0
+
+
+@of_every_release
+@pytest.mark.parametrize("cluster", ["left", "right"])
+def test_a_new_sandbox_may_be_measured_and_no_warning_of_it_is_unknown(release, cluster):
+    verdict = classify(
+        answer_of(release, f"{cluster}-status.json"), answer_of(release, f"{cluster}-health-detail.json")
+    )
+    assert verdict.fit, verdict.sentence()
+    assert verdict.unknown == ()
+
+
+def test_every_file_of_a_release_is_there_for_the_others_too():
+    named = {release: {path.name for path in (FOLDER / str(release)).iterdir()} for release in RELEASES}
+    common = set.intersection(*named.values())
+    differing = {release: names - common for release, names in named.items()}
+    assert differing == {
+        16: {"mirror-perf-dump.json"},
+        **{release: {"mirror-counter-dump.json"} for release in RELEASES if release > 16},
+    }

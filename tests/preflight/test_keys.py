@@ -1,0 +1,68 @@
+"""A key for a cipher that this client, or this cluster, does not know is told from a wrong key where it can be."""
+
+import base64
+import errno
+import struct
+
+import pytest
+
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.preflight import keys
+from replay.preflight.checks import why_no_answer
+from replay.preflight.keys import AES, AES256K, key_type
+
+# What clients of releases 16 and 18 print of a keyring that they cannot read, and clients of all releases of a key for
+# a cipher that the cluster does not allow.
+UNREADABLE = "cannot connect: [errno 5] RADOS I/O error (error connecting to the cluster)"
+NOT_ALLOWED = "cannot connect: [errno 13] RADOS permission denied (error connecting to the cluster)"
+
+
+def keyring(folder, kind, secret_bytes):
+    """A keyring as ceph-authtool writes it: type, time of creation and length stand before the secret."""
+    key = struct.pack("<HIIH", kind, 1, 2, secret_bytes) + bytes(secret_bytes)
+    path = folder / "keyring"
+    lines = ["[client.other]", "\tkey = AA==", "[client.replay]", f"\tkey = {base64.b64encode(key).decode()}"]
+    path.write_text("\n".join([*lines, '\tcaps mon = "profile rbd"', ""]))
+    return path
+
+
+def cluster(folder, path):
+    return Cluster(folder / "ceph.conf", "client.replay", path)
+
+
+@pytest.mark.parametrize(("kind", "secret_bytes"), [(AES, 16), (AES256K, 32)])
+def test_a_keys_type_is_read_from_the_keyring(tmp_path, kind, secret_bytes):
+    path = keyring(tmp_path, kind, secret_bytes)
+    assert key_type(path, "client.replay") == kind
+    assert key_type(path, "client.admin") is None
+
+
+@pytest.mark.parametrize("text", ["", "key = x", "[client.replay]\nkey = !", "[client.replay]\nkey =\n", "\0\xff["])
+def test_a_keyring_that_says_nothing_has_no_type(tmp_path, text):
+    (tmp_path / "keyring").write_text(text)
+    assert key_type(tmp_path / "keyring", "client.replay") is None
+    assert key_type(tmp_path / "none", "client.replay") is None
+
+
+def test_a_client_that_cannot_read_its_key_is_told_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(keys, "program_version", lambda *_: "ceph version 16.2.15 (6184) pacific (stable)")
+    said = why_no_answer(cluster(tmp_path, keyring(tmp_path, AES256K, 32)), CephCommandError(UNREADABLE, where=""))
+    assert "is for the cipher aes256k, which only clients of Ceph 20 or later know, and this one is 16.2.15" in said
+    assert "install ceph-common of release 20" in said and "client_release: 20" in said
+
+
+def test_a_key_of_the_older_cipher_may_be_wrong_or_not_allowed(tmp_path):
+    said = why_no_answer(cluster(tmp_path, keyring(tmp_path, AES, 16)), CephCommandError(NOT_ALLOWED, where=""))
+    assert said.startswith("key rejected: ")
+    assert "if `ceph mon dump` names aes256k alone in auth_allowed_ciphers" in said
+
+
+def test_of_a_key_of_the_newer_cipher_nothing_but_that_it_is_wrong_is_said(tmp_path):
+    said = why_no_answer(cluster(tmp_path, keyring(tmp_path, AES256K, 32)), CephCommandError(NOT_ALLOWED, where=""))
+    assert said.startswith("key rejected: ") and "aes256k" not in said
+
+
+def test_an_input_error_with_another_key_is_passed_on(tmp_path):
+    error = CephCommandError(UNREADABLE, where="")
+    assert UNREADABLE in why_no_answer(cluster(tmp_path, keyring(tmp_path, AES, 16)), error)
+    assert keys.why_refused(cluster(tmp_path, None), errno.EIO) == ""

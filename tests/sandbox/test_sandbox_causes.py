@@ -1,0 +1,71 @@
+"""What an error says of a daemon that ended: its last words, or a cause that a person can do away with."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from replay.cluster.sandbox_layout import Layout
+from replay.sandbox import causes, create, daemons
+from replay.sandbox.errors import SandboxError
+from replay.sandbox.tools import Interrupt
+
+#: What `ceph-osd --mkfs` of 16.2.15 prints and logs where io_setup fails with EAGAIN.
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "sandbox"
+PRINTED, LOGGED = FIXTURES / "osd-mkfs-no-aio.out", FIXTURES / "osd-mkfs-no-aio.log"
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    (tmp_path / "aio-nr").write_text("65536\n")
+    (tmp_path / "aio-max-nr").write_text("65536\n")
+    return tmp_path
+
+
+def test_a_kernel_without_asynchronous_io_left_is_named_with_its_figures_and_the_setting(numbers):
+    said, next_step = causes.explain([PRINTED, LOGGED], numbers)
+    assert "no asynchronous I/O left" in said
+    assert "65536 of 65536 are taken" in said
+    assert "sudo sysctl fs.aio-max-nr=1048576" in next_step
+    assert "sandbox down" in next_step
+
+
+def test_a_limit_that_is_large_already_is_doubled(numbers):
+    (numbers / "aio-max-nr").write_text("1048576\n")
+    assert "fs.aio-max-nr=2097152" in causes.explain([LOGGED], numbers)[1]
+
+
+def test_where_the_kernel_does_not_tell_its_figures_none_are_given(tmp_path):
+    said, next_step = causes.explain([LOGGED], tmp_path)
+    assert "taken" not in said
+    assert "fs.aio-max-nr=1048576" in next_step
+
+
+def test_what_an_earlier_start_said_explains_nothing(tmp_path):
+    log = tmp_path / "osd.0.log"
+    log.write_text(LOGGED.read_text() + "".join(f"line {number} of a later start\n" for number in range(50)))
+    assert causes.explain([log]) is None
+    assert causes.last_words([tmp_path / "absent", log]) == "line 49 of a later start"
+
+
+def test_a_daemon_that_said_nothing_is_told_as_such(tmp_path):
+    (tmp_path / "empty").touch()
+    assert causes.last_words([tmp_path / "empty", tmp_path / "absent"]) == "it printed no message"
+
+
+def test_an_osd_that_could_not_be_made_is_an_error_that_names_the_cause(tmp_path):
+    layout = Layout(tmp_path, tmp_path)
+    cluster = create.plan("left", 3300, 1, layout)
+    printed, logged = daemons.told_by(layout, daemons.Role("left", "osd", "0"))
+    for source, path in ((PRINTED, printed), (LOGGED, logged)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, path)
+    making = [subprocess.Popen([sys.executable, "-c", "raise SystemExit(250)"])]
+    with pytest.raises(SandboxError, match=r"ended with status 250: the kernel has no asynchronous I/O left") as error:
+        create._await_made(making, cluster, layout, Interrupt())
+    assert "fs.aio-max-nr" in error.value.next_step
+    assert error.value.where == str(printed)

@@ -1,0 +1,81 @@
+"""Every tool's output is read alike, whichever release wrote it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from replay.tools import OutputError, adapter
+from replay.tools.rados_bench import removed_objects
+from support.release_answers import RELEASES, text_of
+
+of_every_release = pytest.mark.parametrize("release", RELEASES)
+
+
+def test_the_releases_that_a_sandbox_runs_are_all_here():
+    assert RELEASES == (16, 18, 20)
+
+
+@of_every_release
+@pytest.mark.parametrize(
+    ("name", "operations"),
+    [("rbd-bench-write-rand-4k.txt", 512), ("rbd-bench-read-rand-4k.txt", 1024), ("rbd-bench-rw-70-4k.txt", 512)],
+)
+def test_rbd_bench_tells_its_operations_and_their_rate(release, name, operations):
+    text = text_of(release, name)
+    metrics = adapter("rbd-bench").parse({"stdout": text}, 0, {"io_size_bytes": 4096}).metrics
+    rate = float(re.search(r"\bops/sec: (\S+)", text)[1])
+    assert (metrics["operations"], metrics["bytes"]) == (operations, operations * 4096)
+    assert (metrics["operations_per_second"], metrics["bytes_per_second"]) == (rate, rate * 4096)
+
+
+@of_every_release
+def test_a_mixed_run_of_rbd_bench_is_the_sum_of_its_parts(release):
+    metrics = adapter("rbd-bench").parse({"stdout": text_of(release, "rbd-bench-rw-70-4k.txt")}, 0, {}).metrics
+    assert metrics["read_operations"] + metrics["write_operations"] == metrics["operations"]
+    assert metrics["read_operations"] > metrics["write_operations"] > 0
+
+
+@of_every_release
+@pytest.mark.parametrize("mode", ["write", "seq", "rand"])
+def test_rados_bench_tells_its_totals(release, mode):
+    text = text_of(release, f"rados-bench-{mode}-64k.json")
+    said = json.loads(text[text.index("{") :])
+    made = int(said["total_writes_made" if mode == "write" else "total_reads_made"])
+    metrics = adapter("rados_bench").parse({"stdout": text}, 0, {"mode": mode, "object_size_bytes": 65536}).metrics
+    assert (metrics["operations"], metrics["bytes"]) == (made, made * 65536)
+    assert metrics["operations_per_second"] == pytest.approx(made / float(said["total_time_run"]))
+
+
+@of_every_release
+def test_rados_bench_in_words_says_what_its_json_would(release):
+    text = text_of(release, "rados-bench-write-64k.txt")
+    metrics = adapter("rados_bench").parse({"stdout": text}, 0, {"mode": "write", "object_size_bytes": 65536}).metrics
+    assert metrics["operations"] == int(re.search(r"Total writes made:\s+(\d+)", text)[1])
+    assert metrics["latency_mean_seconds"] == float(re.search(r"Average Latency\(s\):\s+(\S+)", text)[1])
+
+
+@of_every_release
+def test_what_rados_cleanup_removed_is_what_the_benchmark_wrote(release):
+    text = text_of(release, "rados-bench-write-64k.json")
+    written = int(json.loads(text[text.index("{") :])["total_writes_made"])
+    assert removed_objects(text_of(release, "rados-bench-cleanup.txt")) == written
+
+
+@of_every_release
+def test_fio_tells_operations_and_latencies_of_reads_and_writes(release):
+    text = text_of(release, "fio-randrw70-jsonplus.json")
+    (job,) = json.loads(text)["jobs"]
+    metrics = adapter("fio").parse({"output": text}, 0, {"io_size_bytes": 4096}).metrics
+    assert metrics["operations"] == job["read"]["total_ios"] + job["write"]["total_ios"]
+    assert metrics["read_latency_p99_seconds"] == job["read"]["clat_ns"]["percentile"]["99.000000"] / 1e9
+    assert metrics["write_latency_p99_seconds"] == job["write"]["clat_ns"]["percentile"]["99.000000"] / 1e9
+
+
+@of_every_release
+def test_fio_that_found_no_image_has_no_figures(release):
+    text = text_of(release, "fio-err-missing-image.json")
+    with pytest.raises(OutputError):
+        adapter("fio").parse({"output": text}, 1, {})
