@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { anyExploratory, claimRows, claimSource, decidingCondition, soFar } from "../../../deck/data/claims.js";
+import {
+  anyExploratory,
+  claimRows,
+  claimSource,
+  decidingCondition,
+  soFar,
+} from "../../../deck/data/claims.js";
 import { slideOfChart } from "../../../deck/text/claims-table.js";
 import { forestPlot } from "../../../deck/text/forest-plot.js";
 
