@@ -30,6 +30,11 @@ REGIONS = {
     "between 7.5 and 13.3": Region(7.5, 13.3),
     "no difference beyond 10 %": Region(0.9, 1.1, equivalence=True),
 }
+#: A block of many sets: how many, how much slower the machine gets within a block, and the spread (of the logarithm) of
+#: what differs between sets minutes apart: a neighbour, a compaction, a host that slows down.
+SETS, DRIFT_IN_BLOCK, SET_NOISE = 8, 0.20, 0.10
+#: Whether the two cells that are compared ran back to back, or in two sets of one block.
+NEIGHBOURS, STRANGERS = "of one set", "of two sets"
 #: In which order the cells of an experiment with two variants run. "random" draws it anew in each block.
 ORDERS = ("AAABBB", "ABAB", "random")
 
@@ -103,6 +108,41 @@ def coverage(runs: int, seed: int, blocks: int, confidence: float = CONFIDENCE) 
     return hits / runs
 
 
+def runs_of_sets(rng: random.Random, blocks: int, ratio: float, pairs: str, *, shuffled: bool = True) -> Runs:
+    """Return the rates of the reference and of a variant, one of each a block of SETS sets that drifts and is noisy.
+
+    `pairs` is NEIGHBOURS or STRANGERS. Sets run in an order that each block draws anew, or all in one order if not
+    `shuffled`; the reference is then in the first set, and a stranger in the last.
+    """
+    reference: list[float] = []
+    variant: list[float] = []
+    for _ in range(blocks):
+        order = list(range(SETS))
+        if shuffled:
+            rng.shuffle(order)
+        speed = 1000 * math.exp(rng.gauss(0, BLOCK_NOISE))
+        sets = [
+            speed * (1 - DRIFT_IN_BLOCK * order.index(one) / (SETS - 1)) * math.exp(rng.gauss(0, SET_NOISE))
+            for one in range(SETS)
+        ]
+        reference.append(sets[0] * math.exp(rng.gauss(0, CELL_NOISE)))
+        theirs = sets[0] if pairs == NEIGHBOURS else sets[-1]
+        variant.append(theirs / ratio * math.exp(rng.gauss(0, CELL_NOISE)))
+    return reference, variant
+
+
+def coverage_of_sets(
+    runs: int, seed: int | str, blocks: int, pairs: str, *, shuffled: bool = True
+) -> tuple[float, float]:
+    """Return the share of intervals that hold the true ratio, and their mean width as a factor, high ÷ low."""
+    rng, hits, widths = random.Random(seed), 0, 0.0
+    for _ in range(runs):
+        estimate = paired_log_ratio(*runs_of_sets(rng, blocks, RATIO, pairs, shuffled=shuffled))
+        hits += estimate.low <= RATIO <= estimate.high
+        widths += math.log(estimate.high / estimate.low)
+    return hits / runs, math.exp(widths / runs)
+
+
 def bias(runs: int, seed: int, order: str, blocks: int = 6) -> float:
     """Return the bias of the ratio variant ÷ reference, as a share, where both are equal and run in that order."""
     rng, logs = random.Random(seed), []
@@ -133,7 +173,7 @@ def _claim(regions: Sequence[Region]) -> Claim:
     for number, region in enumerate(regions):
         terms = tuple((sign, Selector(name, {"point": (number,)})) for sign, name in ((1, "plain"), (-1, "journal")))
         conditions.append(Condition(f"at-{number}", "plain ÷ journal", "rate", terms, region))
-    return Claim("simulated", "A sentence.", "S0", "simulated", (), tuple(conditions))
+    return Claim("simulated", "A sentence.", "S0", "simulated", tuple(conditions))
 
 
 def _table(rng: random.Random, ratios: Sequence[float], blocks: int) -> Table:
@@ -158,6 +198,7 @@ def shares(runs: int, seed: int) -> Iterator[Share]:
         yield Share(f"95 % interval, n = {blocks}: holds the true ratio", coverage(runs, seed, blocks), 0.93, 0.97)
     narrow = coverage(runs, seed, EQUIVALENCE_BLOCKS, EQUIVALENCE_CONFIDENCE)
     yield Share(f"90 % interval, n = {EQUIVALENCE_BLOCKS}: holds the true ratio", narrow, 0.88, 0.92)
+    yield from _set_shares(runs, seed)
     for name, region in REGIONS.items():
         yield from _edge_shares(runs, seed, name, region)
     several = [REGIONS["above 1.5"]] * 5
@@ -169,6 +210,18 @@ def shares(runs: int, seed: int) -> Iterator[Share]:
     bounds = {"AAABBB": (-0.07, -0.03), "ABAB": (-0.02, -0.005), "random": (-0.003, 0.003)}
     for order in ORDERS:
         yield Share(f"{DRIFT:.0%} drift, order {order}: bias of a ratio", bias(runs, seed, order), *bounds[order])
+
+
+def _set_shares(runs: int, seed: int) -> Iterator[Share]:
+    """Yield how often intervals hold the true ratio where the cells of a pair ran in one set, and in two."""
+    for blocks in (6, EQUIVALENCE_BLOCKS):
+        for pairs in (NEIGHBOURS, STRANGERS):
+            held, width = coverage_of_sets(runs, f"{seed} {pairs} {blocks}", blocks, pairs)
+            name = f"95 % interval, n = {blocks}, cells {pairs}, high ÷ low {width:.2f}: holds the true ratio"
+            yield Share(name, held, 0.93, 0.97)
+    held, width = coverage_of_sets(runs, f"{seed} one order", 6, STRANGERS, shuffled=False)
+    name = f"the same, n = 6, cells {STRANGERS}, high ÷ low {width:.2f}, all blocks in one order"
+    yield Share(f"{name}: holds the true ratio", held, 0.3, 0.8)
 
 
 def _edge_shares(runs: int, seed: int, name: str, region: Region) -> Iterator[Share]:

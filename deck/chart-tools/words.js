@@ -18,7 +18,11 @@ export function writeWords(slide, shown, data) {
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   if (canvases.length === 0) return;
   writeView(slide, canvases, data);
-  labelSlide(slide, { resolve: (src) => data.resolve(src), manifestOf: (name) => data.manifestOf(name) });
+  labelSlide(slide, {
+    resolve: (src) => data.resolve(src),
+    manifestOf: (name) => data.manifestOf(name),
+    claims: data.claims,
+  });
   if (shown.comparison !== null) {
     const sources = shown.slotsOf(slide).map(({ src }) => src);
     writeComparison(slide, shown.comparison.words(sources.filter(Boolean)));

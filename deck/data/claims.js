@@ -63,17 +63,32 @@ export function decidingCondition(claim) {
   return conditions.find(({ verdict }) => verdict === claim.verdict) ?? conditions[0] ?? null;
 }
 
+/** What stands beside the verdict on a claim that was not registered, as it stands, before all of its data. */
+export const EXPLORATORY = "exploratory";
+
+/** Whether an entry checks the set-up itself, and claims nothing of storage. Older data hold claims only. */
+export function isSetupCheck({ kind }) {
+  return kind === "setup_check";
+}
+
+/** Whether one of these claims is exploratory in this data set. */
+export function anyExploratory(document, ids) {
+  return ids.some((id) => own(document?.claims, id)?.exploratory === true);
+}
+
 /**
- * The rows of a table of claims, in the requested order.
+ * The rows of a table of claims, in the requested order; without a request, checks of the set-up come last.
  * @param {object|null} document   claims.json
  * @param {string[]} ids   which; none for all
  * @param {object|null} manifest   of the same data set: it knows how many blocks each experiment will have
  * @returns {{id: string, sentence: string, source: string, sourceTitle: string|null, chart: string|null,
- *            verdict: string, reason: string, condition: object|null, soFar: string|null}[]}
+ *            verdict: string, reason: string, exploratory: string|null, condition: object|null, soFar: string|null}[]}
+ *   exploratory: why a claim is; null if it is not
  */
 export function claimRows(document, ids = [], manifest = null) {
   const claims = document?.claims ?? {};
-  return (ids.length ? ids : Object.keys(claims))
+  const all = Object.keys(claims).sort((a, b) => isSetupCheck(claims[a]) - isSetupCheck(claims[b]));
+  return (ids.length ? ids : all)
     .filter((id) => Object.hasOwn(claims, id))
     .map((id) => {
       const condition = decidingCondition(claims[id]);
@@ -81,6 +96,7 @@ export function claimRows(document, ids = [], manifest = null) {
         ...claims[id],
         id,
         chart: claims[id].chart ?? null,
+        exploratory: claims[id].exploratory ? (claims[id].exploratory_reason ?? EXPLORATORY) : null,
         sourceTitle: own(document.sources, claims[id].source)?.title ?? null,
         condition,
         soFar: soFar(condition, own(manifest?.experiments, claims[id].experiment)),

@@ -44,7 +44,7 @@ export function Material({ search, usual, frozen, mode }) {
       numbers.bind(root, { shipped: data.shipped });
       chooseTexts(root, data.claims);
       writeClaims(root, data.claims, data.manifestOf(data.claims?.data_set));
-      writeLabels(root, { resolve, manifestOf: (name) => data.manifestOf(name) });
+      writeLabels(root, { resolve, manifestOf: (name) => data.manifestOf(name), claims: data.claims });
     },
   };
 }

@@ -4,7 +4,7 @@
  * focus, else it takes the figure's place.
  */
 
-import { claimRows, estimateText, isCount } from "../data/claims.js";
+import { claimRows, estimateText, EXPLORATORY, isCount, isSetupCheck } from "../data/claims.js";
 import { partsOf } from "../data/data-set.js";
 import { drawForestPlot } from "./forest-plot.js";
 import { unbroken } from "../data/format.js";
@@ -19,6 +19,8 @@ const SIGNS = {
   "not testable here": "–",
   "not measured": "·",
 };
+
+const SETUP_CHECKS = "Checks of the set-up: they say nothing of storage";
 
 /**
  * Writes or updates every `[data-claims]` below `root`.
@@ -73,8 +75,14 @@ function tableOf(rows, altered, page) {
     head.append(element(page, "th", { scope: "col" }, title));
   table.append(
     element(page, "thead", {}, head),
-    element(page, "tbody", {}, ...rows.map((row) => lineOf(row, page))),
+    element(page, "tbody", {}, ...rows.filter((row) => !isSetupCheck(row)).map((row) => lineOf(row, page))),
   );
+  const checks = rows.filter(isSetupCheck);
+  if (checks.length > 0) {
+    const title = element(page, "th", { scope: "colgroup", colspan: "5" }, SETUP_CHECKS);
+    const lines = checks.map((row) => lineOf(row, page));
+    table.append(element(page, "tbody", { class: "setup-checks" }, element(page, "tr", {}, title), ...lines));
+  }
   return table;
 }
 
@@ -90,6 +98,9 @@ function lineOf(row, page) {
     make("span", { "aria-hidden": "true" }, `${SIGNS[row.verdict] ?? ""} `),
     row.verdict,
   );
+  if (row.exploratory !== null) {
+    verdict.append(make("small", { class: EXPLORATORY, title: row.exploratory }, EXPLORATORY));
+  }
   const reason = unbroken(row.reason);
   const details = row.sourceTitle ? `${row.source}: ${row.sourceTitle}. ${reason}` : reason;
   const plot = row.condition && drawCondition(row.condition, page);

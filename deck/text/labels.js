@@ -1,11 +1,13 @@
 /**
- * The label of each slide with charts: data set, releases, n, date, limiter. One line for each data set, below all charts of the slide.
+ * The label of each slide with charts: data set, releases, n, date, limiter, and whether a claim that the slide speaks of
+ * is exploratory. One line for each data set, below all charts of the slide.
  * Rewriting the line's text keeps anything that other modules have appended.
  */
 
 import { seriesNames } from "chartjs-plugin-csv";
 
 import { ceilingWords, ceilingsOf } from "../data/ceilings.js";
+import { anyExploratory, EXPLORATORY } from "../data/claims.js";
 import { marginOf, marginWords } from "../data/margin.js";
 import { canvasesOf } from "./canvases.js";
 import { partsOf } from "../data/data-set.js";
@@ -16,14 +18,15 @@ const CLASS = "provenance";
 /**
  * Writes or rewrites the labels below `root`.
  * @param {Element} root
- * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null}} data
+ * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null, claims: object|null}} data
+ *   claims: claims.json of the data on show
  */
 export function writeLabels(root, data) {
   for (const slide of root.querySelectorAll("section")) labelSlide(slide, data);
 }
 
 /** Writes or rewrites the label of one slide, if it shows charts. Charts that the current verdicts hide do not count. */
-export function labelSlide(slide, { resolve, manifestOf }) {
+export function labelSlide(slide, { resolve, manifestOf, claims }) {
   if (slide.querySelector("section")) return;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   if (canvases.length === 0) {
@@ -42,7 +45,19 @@ export function labelSlide(slide, { resolve, manifestOf }) {
     return marginOf(entry, seriesNames(canvas.dataset.chartSeries));
   });
   const words = [...new Set(margins.filter(Boolean).map(marginWords))].map((text) => `shaded: ${text}`);
-  writeOrigin(labelOf(slide), [origin, ...words, ceilingWords(lines)].filter(Boolean).join(" · "));
+  const registered = anyExploratory(claims, claimsOn(slide)) ? `${EXPLORATORY} verdict` : null;
+  writeOrigin(
+    labelOf(slide),
+    [origin, registered, ...words, ceilingWords(lines)].filter(Boolean).join(" · "),
+  );
+}
+
+/** The ids that may be claims, of everything on a slide that depends on one; notes are not on it. */
+function claimsOn(slide) {
+  const names = [...slide.querySelectorAll("[data-when], data[value]")]
+    .filter((one) => one.closest("aside.notes") === null)
+    .map((one) => (one.dataset.when ?? one.getAttribute("value")).split(/[\s.]/)[0]);
+  return [...new Set(names)];
 }
 
 /** The file that a canvas shows: its own, or the one that a reader chose. */

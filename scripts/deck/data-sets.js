@@ -1,6 +1,7 @@
 /**
- * What a folder of benchmarks holds that the deck may read: CSV files of aggregates, the attempts behind them (`tidy.csv`)
- * and the JSON beside them. Raw output and everything hidden stay where they are.
+ * What a folder of benchmarks holds that the deck may read: CSV files of aggregates, the attempts behind them with what
+ * their cells were like and which claims they registered, and the JSON beside them. Raw output and everything hidden stay
+ * where they are.
  */
 
 import { readdir, stat } from "node:fs/promises";
@@ -8,6 +9,9 @@ import path from "node:path";
 
 import { isDataSetName } from "../../deck/data/data-set.js";
 import { nearest } from "../npm/nearest.mjs";
+
+/** The tables of an experiment besides its aggregates; the deck links to them, and its data package describes them. */
+const TABLES = ["tidy.csv", "facts.csv", "registered.csv"];
 
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");
@@ -34,7 +38,7 @@ export async function scanBenchmarks(root) {
       const folder = path.join(dataSet, experiment);
       const aggregate = path.join(folder, "aggregate");
       folders.push(path.join(root, folder), path.join(root, aggregate));
-      await addFiles(files, root, folder, (name) => name === "tidy.csv");
+      await addFiles(files, root, folder, (name) => TABLES.includes(name));
       await addFiles(files, root, aggregate, (name) => name.endsWith(".csv"));
     }
   }

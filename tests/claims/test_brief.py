@@ -33,7 +33,8 @@ def rounds_to(value, shown):
 def judged(draw, claim, verdicts=VERDICTS):
     """What claims.json could hold of a claim."""
     verdict = draw(st.sampled_from(verdicts))
-    n = 0 if verdict == NOT_MEASURED else draw(st.integers(1, 40))
+    # Not measured: nothing of it, or not all of its conditions.
+    n = draw(st.sampled_from([0, 6])) if verdict == NOT_MEASURED else draw(st.integers(1, 40))
     estimate, low, high = (None, None, None) if n == 0 else draw(st.tuples(RATIO, RATIO, RATIO))
     if n == 1:
         low = high = None
@@ -79,7 +80,7 @@ def numbers_besides(text, *templates):
 
 @given(documents("mine"), documents("other"), CONTROL)
 def test_a_sentence_says_no_figure_that_is_not_in_the_files(document, other, control):
-    spoken = [claim for claim in PLAIN if document["claims"][claim.id]["verdict"] != NOT_MEASURED]
+    spoken = [claim for claim in PLAIN if beside_of(claim, document) == BOOK.wording.against]
     *said, last = brief(BOOK, document, {"rbd-journaling": control}, other)
     assert len(said) == len(spoken)
     for claim, sentence in zip(spoken, said, strict=True):
@@ -99,11 +100,12 @@ def test_a_sentence_says_no_figure_that_is_not_in_the_files(document, other, con
 
 def follows_of(claim, document):
     verdict = document["claims"][claim.id]["verdict"]
-    return BOOK.wording.not_testable if verdict == NOT_TESTABLE else claim.plain.follows[verdict]
+    of_all = {NOT_TESTABLE: BOOK.wording.not_testable, NOT_MEASURED: BOOK.wording.measured_in_part}
+    return of_all.get(verdict) or claim.plain.follows[verdict]
 
 
 def beside_of(claim, document):
-    measured = document["claims"][claim.id]["verdict"] != NOT_MEASURED
+    measured = document["claims"][claim.id]["conditions"][claim.plain.condition]["n"] > 0
     return BOOK.wording.against if measured else BOOK.wording.not_in_other
 
 
@@ -124,6 +126,7 @@ RANDOM_4K = next(claim for claim in PLAIN if claim.id == "journal-4k-write-littl
         (REFUTED, "does not hold."),
         (INCONCLUSIVE, "These data do not settle"),
         (NOT_TESTABLE, "not testable here: cpu limited 90%"),
+        (NOT_MEASURED, "Not all that the claim is about was measured"),
     ],
 )
 def test_each_verdict_has_its_own_ending(verdict, said):
@@ -158,6 +161,12 @@ def test_a_claim_whose_figure_is_missing_has_no_sentence():
     document = document_of(RANDOM_4K, REFUTED, estimate=None, low=None, high=None, n=0)
     assert brief(BOOK, document, {}) == []
     assert "measured no claim" in as_text("mine", [])
+
+
+def test_what_the_other_data_set_measured_in_part_has_no_verdict_there():
+    other = document_of(RANDOM_4K, NOT_MEASURED) | {"data_set": "other"}
+    (sentence,) = brief(BOOK, document_of(RANDOM_4K, HELD), {}, other)
+    assert sentence.beside == "The data set other has 1.8 (1.6 to 2.1, n = 6): measured in part there."
 
 
 def test_a_talk_without_plain_words_has_no_sentences():

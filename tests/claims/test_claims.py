@@ -11,7 +11,7 @@ import pytest
 from replay.claims import __main__ as program
 from replay.claims.evaluate import judge
 from replay.claims.files import judge_data_set, write_claims
-from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, Region
+from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region
 from replay.claims.output import as_csv, as_document, as_table
 from replay.raw.copies import AlteredFile, Stamp
 from support.claims import EQUAL, claim, claim_of, condition, judged, rows, select, write_tidy
@@ -77,33 +77,6 @@ def test_a_ratio_of_ratios_compares_two_penalties():
     assert select("plain") in [selector for _, selector in terms]
 
 
-def test_what_a_named_limiter_decides_is_not_testable():
-    assert verdict(claim(Region(7.5, 13.3), limiter=("cpu",)), rows(2, limiter="cpu")) == NOT_TESTABLE
-    assert verdict(claim(Region(7.5, 13.3), limiter=("cpu",)), rows(2, limiter="disk")) == REFUTED
-
-
-def test_a_limiter_that_decides_a_refutation_leaves_the_other_verdicts_alone():
-    refuting = claim(EQUAL, limiter=("cpu",), decides="refutation")
-    one = judged(refuting, rows(2, limiter="cpu"))
-    assert one.verdict == NOT_TESTABLE
-    assert "cpu limited 100% of its slower cells, and decides instead" in one.reason
-    assert "the claim needs 0.9 to 1.1" in one.reason
-    assert verdict(refuting, rows(1, limiter="cpu")) == HELD
-    assert verdict(refuting, rows(1.1, limiter="cpu")) == INCONCLUSIVE
-    assert verdict(refuting, rows(2, limiter="none")) == REFUTED
-
-
-@pytest.mark.parametrize(
-    ("ratio", "better", "slower"),
-    [(2, "higher", "journal"), (0.5, "higher", "plain"), (2, "lower", "plain"), (0.5, "lower", "journal")],
-)
-def test_a_limiter_decides_a_refutation_only_where_it_limited_the_slower_side(ratio, better, slower):
-    refuting = claim(EQUAL, limiter=("cpu",), decides="refutation", better=better)
-    faster = {"plain": "journal", "journal": "plain"}[slower]
-    assert verdict(refuting, rows(ratio, limiter={slower: "cpu", faster: "none"})) == NOT_TESTABLE
-    assert verdict(refuting, rows(ratio, limiter={slower: "none", faster: "cpu"})) == REFUTED
-
-
 def test_without_data_a_claim_is_not_measured():
     assert judge(claim(Region(1, 2)), None).verdict == NOT_MEASURED
     assert verdict(claim(Region(1, 2)), rows(2, sizes=(4194304,))) == NOT_MEASURED
@@ -135,8 +108,13 @@ def test_a_data_set_is_judged_and_described(tmp_path):
     assert verdicts["three-replicas-lower-writes"] == NOT_MEASURED
     document = json.loads((data_set / "claims.json").read_text())
     assert document == as_document(found)
-    assert (document["schema_version"], document["data_set"], document["altered"]) == (2, "mine", False)
-    assert document["method"] == {"confidence": 0.95, "equivalence_blocks": 10, "blocks_for_verdict": 2}
+    assert (document["schema_version"], document["data_set"], document["altered"]) == (3, "mine", False)
+    assert document["method"] == {
+        "confidence": 0.95,
+        "equivalence_blocks": 10,
+        "blocks_for_verdict": 2,
+        "false_discovery_rate": 0.05,
+    }
     assert set(document["sources"]) == {"S0", "S1", "S2", "S3", "S4"}
     one = document["claims"]["journal-4k-seq-write"]
     assert one["chart"] == "rbd-journaling/ratio-throughput-write-seq"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from replay.claims import __main__ as program
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
 from replay.claims.files import judge_data_set
-from replay.claims.model import NOT_MEASURED, Assessment, Region
+from replay.claims.model import NOT_MEASURED, SETUP_CHECK, Assessment, Region
 from support.claims import claim_of, condition, judged, rows, write_tidy
 
 
@@ -38,7 +39,7 @@ def test_a_difference_beyond_noise_is_told_and_verdicts_that_differ_are_marked(t
     assert found.low < found.ratio < found.high
     assert found.more_than_noise is True
     table = comparison_table(first, second, compare(first, second)).splitlines()
-    (marked,) = (line for line in table if "journal-4k-seq-write" in line)
+    (marked,) = (line for line in table if "journal-4k-seq-write)" in line)
     assert marked.startswith("≠ ")
     assert any("more than noise" in line and line.strip().startswith("ratio") for line in table)
 
@@ -106,6 +107,36 @@ def test_the_program_compares_as_a_table_and_as_json(tmp_path, monkeypatch, caps
     assert one["verdicts"] == {"data_set": "held", "against": "refuted"}
     assert one["conditions"]["ratio"]["more_than_noise"] is True
     assert document == comparison_document(*_both(tmp_path))
+
+
+def test_what_is_exploratory_is_marked_on_its_side_and_checks_of_the_set_up_come_last(tmp_path):
+    first, second = data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
+
+    def one(assessment, exploratory, kind):
+        (judgement,) = (one for one in assessment.judgements if one.claim.id == "journal-4k-seq-write")
+        checked = replace(judgement.claim, id="our-cap", kind=SETUP_CHECK)
+        claims = (replace(judgement, claim=checked, exploratory=""), replace(judgement, exploratory=exploratory))
+        return replace(assessment, judgements=claims if kind == "both" else claims[1:])
+
+    mine, theirs = one(first, "written later", "both"), one(second, "", "both")
+    table = comparison_table(mine, theirs, compare(mine, theirs)).splitlines()
+    places = [
+        next(at for at, line in enumerate(table) if text in line) for text in ("-write)", "Checks of the", "cap)")
+    ]
+    assert places == sorted(places), "a check comes last, though it is listed first in the file"
+    assert [line.split() for line in table if line.startswith("    verdict")] == [
+        ["verdict", "HELD,", "exploratory", "REFUTED"],
+        ["verdict", "HELD", "REFUTED"],
+    ]
+    assert table[-1].startswith("Exploratory: not registered")
+    found = comparison_document(mine, theirs, compare(mine, theirs))["claims"]
+    assert found["journal-4k-seq-write"]["exploratory"] == {"data_set": True, "against": False}
+    assert [found[name]["kind"] for name in ("journal-4k-seq-write", "our-cap")] == ["claim", "setup_check"]
+
+    mine, theirs = one(first, "", "claim"), one(second, "", "claim")
+    plain = comparison_table(mine, theirs, compare(mine, theirs))
+    assert "xploratory" not in plain
+    assert "Checks of the set-up" not in plain
 
 
 def test_a_comparison_says_which_ceph_and_client_measured_each(tmp_path, monkeypatch, capsys):

@@ -12,13 +12,15 @@ import yaml
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
 from replay.claims.charts import charts_of
+from replay.claims.evaluate import confidence_of
 from replay.claims.load import load_book
-from replay.claims.model import Count
+from replay.claims.model import SETUP_CHECK, Count
 from replay.config.experiments import experiment_names, load_experiment
 from replay.design.expansion import expand
 
 #: Claims whose cells a quick run leaves out, and why. All others can be measured at either scale.
 NOT_IN_QUICK = {
+    "journal-4k-seq-write-cached": "of cached writes, a quick run has the random ones alone",
     "journal-large-writes-halve": "the source's own sentence is about six sizes",
     "journal-reads-unaffected": "the source's own sentence is about eleven sizes",
     "mirroring-adds-nothing-to-journaling": "five sizes, as the mirrored variants have",
@@ -103,16 +105,63 @@ def test_a_chart_over_time_ends_in_the_level_of_its_axis_and_one_by_entity_does_
     assert charts_of(one) == ["e/rate-x", "e/over-time-x", "e/by-osd-x"]
 
 
-def test_what_a_shared_cpu_decides():
-    decides = {one.id: one.limiter_decides for one in load_book().claims if one.limiter}
+def test_what_the_cpu_decides():
+    """By claim which verdict does not stand where the CPU is full."""
+    decides = {
+        claim.id: one.decides
+        for claim in load_book().claims
+        for one in claim.presupposes
+        if one.predicate.text() == "idle_cpu_fraction >= 0.25"
+    }
     assert {name for name, what in decides.items() if what == "any"} == {
         "clients-scale",
+        "snapshot-replay-faster",
         "clients-4k-journal-little",
         "clients-4m-journal-half",
+        "three-replicas-lower-writes",
+        "fast-journal-helps-slow-devices",
         "kernel-client-keeps-up",
     }
     assert {"mirroring-adds-nothing-to-journaling", "snapshot-leaves-writes-alone"} < decides.keys()
-    assert {one.limiter for one in load_book().claims} == {(), ("cpu",)}
+
+
+def test_each_claim_says_what_it_presupposes_or_why_nothing_and_whose_it_is():
+    for claim in load_book().claims:
+        assert bool(claim.presupposes) != bool(claim.presupposes_nothing), claim.id
+        assert bool(claim.says) != bool(claim.ours), claim.id
+        assert bool(claim.says) == bool(claim.differs), claim.id
+
+
+def test_mirroring_is_claimed_of_cells_in_which_it_went_on():
+    claims = {one.id: [two.predicate.fact.name for two in one.presupposes] for one in load_book().claims}
+    assert "replayed_fraction_during_cell" in claims["mirroring-adds-nothing-to-journaling"]
+    assert "snapshots_synced_in_cell" in claims["snapshot-leaves-writes-alone"]
+    assert "snapshots_synced_in_cell" in claims["rare-snapshots-cost-little"]
+    assert set(claims["journal-falls-behind"]) == {"offered_to_replay_ratio", "poll_ages_in_cell"}
+
+
+def test_what_measures_the_set_up_is_no_claim():
+    assert {one.id for one in load_book().claims if one.kind == SETUP_CHECK} == {
+        "slow-class-slows-objects",
+        "journal-costs-slow-devices",
+        "network-faster-than-media",
+        "depth-feeds-the-disk",
+    }
+
+
+def test_a_condition_for_each_level_has_simultaneous_intervals():
+    (claim,) = (one for one in load_book().claims if one.id == "journal-large-writes-halve")
+    assert [one.name for one in claim.conditions] == [f"size-{2**power}" for power in range(17, 23)]
+    assert {one.simultaneous for one in claim.conditions} == {6}
+    assert confidence_of(claim.conditions[0]) == pytest.approx(1 - 0.05 / 6)
+    assert {one.source for one in claim.says} == {"S0", "S1"}
+
+
+def presuppose(claim, that="idle_cpu_fraction >= 0.25", *, alone=False, **more):
+    """Let a claim presuppose something: beside its reason for presupposing nothing, or in its place."""
+    if alone:
+        claim.pop("presupposes_nothing")
+    claim["presupposes"] = [{"that": that, "because": "a reason in words", **more}]
 
 
 @pytest.fixture
@@ -145,8 +194,18 @@ def changed(tmp_path, monkeypatch):
         (lambda c: c.update(source="S9"), "no source 'S9'"),
         (lambda c: c.update(chart="rbd-journaling/ratio-iops-write-seq"), "draws no chart"),
         (lambda c: c.update(chart="client-sweep/iops-randwrite-4096"), "draws no chart"),
-        (lambda c: c.update(limiter_decides="refutation"), "limiter"),
-        (lambda c: c.update(limiter=["cpu"], limiter_decides="all"), "'all' is not one of any, refutation"),
+        (lambda c: c.update(limiter=["cpu"]), "limiter: unknown key"),
+        (lambda c: c.pop("presupposes_nothing"), "expected either presupposes or presupposes_nothing, found none"),
+        (presuppose, "expected either presupposes or presupposes_nothing, found more than one"),
+        (lambda c: presuppose(c, "idle_cpu >= 0.25", alone=True), "there is no fact 'idle_cpu'"),
+        (lambda c: presuppose(c, decides="all", alone=True), "'all' is not one of any, refutation, confirmation"),
+        (lambda c: presuppose(c, of={"variant": "journal-mirrored"}, alone=True), "none of the claim's ratios"),
+        (lambda c: presuppose(c, of={"colour": "red"}, alone=True), "'colour' is not a factor"),
+        (lambda c: (c.pop("says"), c.pop("differs")), "expected either says or ours, found none"),
+        (lambda c: c.update(ours="nobody said this"), "expected either says or ours, found more than one"),
+        (lambda c: c["says"][0].update(source="S9"), "no source 'S9'"),
+        (lambda c: c.update(kind="guess"), "'guess' is not one of claim, setup_check"),
+        (lambda c: c["conditions"][0].update(each="io_size_bytes"), "each: io_size_bytes has no list of levels"),
         (lambda c: c["conditions"][0].update(between=[2, 1]), "not less than"),
         (lambda c: c["plain"].update(finding="It takes {estimated} times as long."), "no figure {estimated}"),
         (lambda c: c["plain"].update(refuted="In {data_set} it does not hold."), "no figure {data_set}"),

@@ -1,4 +1,4 @@
-"""Counts: conditions that compare exactly, without an interval and without a limiter."""
+"""Counts: conditions that compare exactly, without an interval, whatever their cells were like."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from replay.claims.model import (
     Selector,
 )
 from replay.claims.output import as_csv, as_document, as_table
-from support.claims import FACTORS, condition, rows
+from support.claims import FACTORS, condition, presuppose, rows
+from support.claims import judged as judged_rows
 
 SIZES = (4096, 4194304)
 
@@ -35,8 +36,8 @@ def count(equals=0, sizes=SIZES, says="what is left"):
     return Count("left", says, "left", Selector("plain", {"io_type": ("write",), "io_size_bytes": sizes}), equals)
 
 
-def claim(*conditions, limiter=(), decides="any"):
-    return Claim("c", "A sentence.", "S3", "e", limiter, conditions, decides)
+def claim(*conditions, presupposes=()):
+    return Claim("c", "A sentence.", "S3", "e", conditions, presupposes)
 
 
 def counting(counts, ratio=2, **more):
@@ -45,7 +46,7 @@ def counting(counts, ratio=2, **more):
 
 
 def judged(counts, *, of=None, **more):
-    return judge(of or claim(count()), Table(counting(counts, **more), FACTORS))
+    return judged_rows(of or claim(count()), counting(counts, **more))
 
 
 def assessed(name, counts, of=None):
@@ -102,11 +103,12 @@ def test_what_it_says_names_what_the_data_state():
 
 
 @pytest.mark.parametrize("decides", ["any", "refutation"])
-def test_no_limiter_decides_a_count(decides):
-    limited = claim(count(), limiter=("cpu",), decides=decides)
+def test_no_presupposition_decides_a_count(decides):
+    idle = (presuppose("limiter != cpu", decides=decides),)
+    limited = claim(count(), presupposes=idle)
     assert judged([0] * 6, of=limited, limiter="cpu").verdict == HELD
     assert judged([1] * 6, of=limited, limiter="cpu").verdict == REFUTED
-    with_ratio = claim(count(), condition(Region(5, None)), limiter=("cpu",), decides=decides)
+    with_ratio = claim(count(), condition(Region(5, None)), presupposes=idle)
     assert judged([0] * 6, of=with_ratio, limiter="cpu").verdict == NOT_TESTABLE
     assert judged([1] * 6, of=with_ratio, limiter="cpu").verdict == REFUTED
     assert judged([0] * 6, of=with_ratio, limiter="none").verdict == REFUTED

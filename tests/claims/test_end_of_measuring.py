@@ -26,7 +26,10 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert say_claims("mine", ["rbd-journaling", "failover"], 0) == 0
     said = capfd.readouterr().out
     assert "rbd-journaling: 24 cells" in said
-    assert "Journaling makes a sequential 4 KiB write about ten times slower. (S0, journal-4k-seq-write)" in said
+    assert (
+        "Journaling makes a sequential 4 KiB write about ten times slower. (S0, journal-4k-seq-write, exploratory)"
+        in said
+    )
     assert "clients-scale" not in said
     assert "next: npm run present -- --data mine" in said
     assert "to compare it with another data set: ./replay claims --data mine --against NAME" in said

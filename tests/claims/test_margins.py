@@ -40,7 +40,7 @@ def claim(over="plain", under="journal", region=NO_DIFFERENCE, name="reads-alike
     levels = {"io_type": ("read",), "io_pattern": ("seq", "rand"), "io_size_bytes": SIZES, **levels}
     terms = ((1, Selector(over, levels)), (-1, Selector(under, levels)))
     condition = Condition("ratio", "says", metric, terms, region)
-    return Claim(name, "Reads are alike.", "S0", "demo", (), (condition,))
+    return Claim(name, "Reads are alike.", "S0", "demo", (condition,))
 
 
 def margin(one, *claims):
@@ -82,11 +82,11 @@ def test_a_chart_of_medians_has_no_margin():
 def test_a_ratio_of_ratios_gives_no_margin():
     [condition] = claim().conditions
     per = Condition("ratio", "says", condition.metric, (*condition.terms, *condition.terms), NO_DIFFERENCE)
-    assert margin(entry(), Claim("per", "s", "S0", "demo", (), (per,))) is None
+    assert margin(entry(), Claim("per", "s", "S0", "demo", (per,))) is None
 
 
 def test_a_claim_of_another_experiment_gives_no_margin():
-    assert margin(entry(), Claim("x", "s", "S0", "other", (), claim().conditions)) is None
+    assert margin(entry(), Claim("x", "s", "S0", "other", claim().conditions)) is None
 
 
 def test_claims_that_agree_give_their_margin_and_claims_that_differ_give_none():

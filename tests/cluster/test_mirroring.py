@@ -61,6 +61,17 @@ def test_a_stale_status_ends_no_wait():
     assert set(asked) == {"rbd mirror status", "help", "perf dump"}
 
 
+def test_a_daemon_tells_an_option_as_a_number():
+    asked = []
+
+    def ask(_socket, command, timeout_seconds):
+        asked.append(command)
+        return {command["var"]: "5.000000"}
+
+    assert MirrorDaemon("/nowhere.asok", "replay", ask=ask).option("rbd_mirror_journal_poll_age") == 5.0
+    assert asked == [{"prefix": "config get", "var": "rbd_mirror_journal_poll_age"}]
+
+
 def test_a_daemon_that_stands_still_is_reported_as_stalled():
     clock = Clock()
     read = replaying(clock, MEBIBYTE, 3 * MEBIBYTE)

@@ -21,6 +21,7 @@ from support.campaign import Campaign
 from support.evidence import evidence_of
 
 NAME = "rbd-journaling"
+IN_PART = ("journal-large-writes-halve",)  # Of its six sizes, a quick run has the largest alone.
 BLOCKS = 2  # An interval needs two; `npm start` measures as many as the scale says.
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -69,13 +70,14 @@ def test_a_quick_run_ends_with_sentences_and_a_set_that_was_too_short_is_run_aga
     entry = json.loads((data_set / "manifest.json").read_text())["experiments"][NAME]
     assert (entry["blocks"], entry["parameters"]["blocks"]) == (BLOCKS, experiment["scales"]["quick"]["blocks"])
     assert entry["control"]["intervals"] == len(design.sets), "the control is at every point, with an interval"
-    assert "not measured: journal-large-writes-halve" in done.stdout
+    assert "not measured: journal-4k-seq-write-cached" in done.stdout
 
     said = campaign.run("claims", "--data", "trial", "--brief")
     assert said.returncode == 0, said.stderr
     text = " ".join(said.stdout.split())
     for claim in (one for one in load_book().claims if one.plain):
-        assert claims[claim.id]["verdict"] != NOT_MEASURED, claim.id
+        if claim.id not in IN_PART:
+            assert claims[claim.id]["verdict"] != NOT_MEASURED, claim.id
         found = claims[claim.id]["conditions"][claim.plain.condition]
         show = {"times": times, "percent": percent}[claim.plain.shown]
         assert found["n"] == BLOCKS

@@ -45,7 +45,7 @@ def started():
         made = SingleTool(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), design)
         cell = cells(made, variant, io_type="write")[0]
         made.target.images[cell.variant.image_name] = [BlockImage("pool", "", "image", cell.variant.image, "")]
-        [watch] = made.watches
+        [watch] = [one for one in made.watches if isinstance(one, mirror.Mirror)]
         watch.started(cell)
         return watch, cell
 

@@ -8,7 +8,9 @@ import random
 from pathlib import Path
 
 from replay.claims.evaluate import Table, judge
-from replay.claims.model import Claim, Condition, Region, Selector
+from replay.claims.model import Claim, Condition, Presupposition, Region, Selector
+from replay.claims.predicate import parse_predicate
+from replay.derive.fact_vocabulary import FACTS
 
 FACTORS = ["io_type", "io_size_bytes"]
 EQUAL = Region(0.9, 1.1, equivalence=True)
@@ -30,6 +32,8 @@ def rows(ratio, blocks=10, noise=0.05, drift=0.0, seed=1, limiter="none", sizes=
                     {
                         "used": "1",
                         "block": str(block),
+                        "attempt": "1",
+                        "point": f"write-{size}",
                         "cell": f"{variant}-{size}",
                         "variant": variant,
                         "io_type": "write",
@@ -50,16 +54,23 @@ def condition(region, sizes=(4096,), name="ratio", says="plain ÷ journal", bett
     return Condition(name, says, "rate", terms, region, better)
 
 
-def claim(region, *, sizes=(4096,), limiter=(), decides="any", **more):
-    return Claim("c", "A sentence.", "S0", "e", limiter, (condition(region, sizes, **more),), decides)
+def presuppose(that, **more):
+    return Presupposition(parse_predicate(that, "here"), "a reason", **more)
+
+
+def claim(region, *presupposes, sizes=(4096,), **more):
+    return Claim("c", "A sentence.", "S0", "e", (condition(region, sizes, **more),), presupposes)
 
 
 def claim_of(*conditions):
-    return Claim("c", "A sentence.", "S0", "e", (), conditions)
+    return Claim("c", "A sentence.", "S0", "e", conditions)
 
 
-def judged(one, data):
-    return judge(one, Table(data, FACTORS))
+def judged(one, data, registered=None):
+    """Judge rows whose columns that are names of facts are the facts of their cells."""
+    keys = ("block", "cell", "attempt")
+    facts = [{key: row[key] for key in row if key in keys or key in FACTS} for row in data]
+    return judge(one, Table(data, FACTORS, facts, registered))
 
 
 def write_tidy(folder: Path, ratio, **more) -> Path:

@@ -13,6 +13,8 @@ from replay.base.paths import config_directory
 from replay.derive.__main__ import main
 from replay.derive.part import PART, current_part
 from replay.workflow.dataset import derive_data_set
+from replay.workflow.notes import DESCRIBING, JUDGING
+from replay.workflow.settings import read_settings
 from support.datasets import append, append_raw, manifest_of, measured, rows_of
 
 
@@ -45,7 +47,9 @@ def test_a_configuration_that_was_edited_is_a_reason_whatever_its_time(directory
     assert current_part(directory) is None
 
 
-@pytest.mark.parametrize("name", ["tidy.csv", "ratios.csv", "aggregate/throughput-write-seq.csv"])
+@pytest.mark.parametrize(
+    "name", ["tidy.csv", "facts.csv", "registered.csv", "ratios.csv", "aggregate/throughput-write-seq.csv"]
+)
 def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_mended(name, data_set, directory):
     content = (directory / name).read_bytes()
     append(directory / name)
@@ -54,6 +58,16 @@ def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_mended(na
     assert (directory / name).read_bytes() == content
     (directory / name).unlink()
     assert current_part(directory) is None
+
+
+@pytest.mark.parametrize("name", ["tidy.csv", "facts.csv", "registered.csv"])
+def test_verdicts_and_description_are_due_where_a_table_that_they_rest_on_changed(name, data_set, directory):
+    assert JUDGING.is_current(data_set)
+    assert DESCRIBING.is_current(data_set)
+    append(directory / name)
+    assert not JUDGING.is_current(data_set)
+    assert not DESCRIBING.is_current(data_set)
+    assert str(directory / name) in read_settings({"data": "mine"}).judged_from("mine")
 
 
 def test_a_table_that_nothing_derives_any_more_is_a_reason(directory):
@@ -102,14 +116,16 @@ def test_verifying_names_what_was_altered_what_is_missing_and_what_nobody_descri
     assert main(["--data", "mine", "--verify"]) == 0
     assert "all derived files match" in capsys.readouterr().out
     append(data_set / "manifest.json")
+    append(data_set / "rbd-journaling" / "facts.csv")
     (data_set / "rbd-journaling" / "tidy.csv").unlink()
     (data_set / "rbd-journaling" / "aggregate" / "other.csv").write_text("x\n")
     assert main(["--data", "mine", "--verify"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         f"altered: {data_set}/manifest.json",
+        f"altered: {data_set}/rbd-journaling/facts.csv",
         f"missing: {data_set}/rbd-journaling/tidy.csv",
         f"not described: {data_set}/rbd-journaling/aggregate/other.csv",
-        "mine: 3 derived files differ",
+        "mine: 4 derived files differ",
     ]
 
 

@@ -145,6 +145,20 @@ def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]
     return rejected
 
 
+def false_discovery_q_values(p_values: Sequence[float]) -> list[float]:
+    """Return each p-value's q-value: the least false discovery rate at which it is still counted, in the given order.
+
+    Source: Benjamini & Hochberg 1995, "Controlling the false discovery rate: a practical and powerful approach to
+    multiple testing" (Journal of the Royal Statistical Society B 57).
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__, reverse=True)
+    q_values, least = [0.0] * len(p_values), 1.0
+    for rank, index in zip(range(len(p_values), 0, -1), order, strict=True):
+        least = min(least, p_values[index] * len(p_values) / rank)
+        q_values[index] = least
+    return q_values
+
+
 def tail_probability(distance: float, half_width: float, n: int, confidence: float = CONFIDENCE) -> float:
     """Return the one-sided p-value of a mean that lies `distance` from a value, given its t-interval's half width.
 
@@ -157,6 +171,17 @@ def tail_probability(distance: float, half_width: float, n: int, confidence: flo
         return 0.0 if distance > 0 else 0.5
     t = distance / half_width * float(stdtrit(n - 1, 0.5 + confidence / 2))
     return float(stdtr(n - 1, -t))
+
+
+def one_sided_p_value(values: Sequence[float], edge: float) -> float:
+    """Return the p-value of the mean of `values` being on its side of `edge`, by Student's t.
+
+    Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
+    """
+    found = mean_with_interval(values)
+    if found.low is None:
+        raise ValueError("one value has no interval")
+    return tail_probability(abs(found.value - edge), (found.high - found.low) / 2, found.n)
 
 
 def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list[float]:

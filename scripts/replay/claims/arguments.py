@@ -20,7 +20,7 @@ def _add_arguments(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="VERDICT:ID",
-        help="exit with status 1 unless the claim gets this verdict, for example held:journal-4m-write-half",
+        help="exit with status 1 unless the claim gets this verdict, for example refuted:journal-4k-seq-write",
     )
 
 

@@ -18,6 +18,9 @@ from replay.claims.table import PLACEHOLDER
 #: Below this many per cent a share is shown with two digits, from here on without decimals.
 _WHOLE_PERCENT = 10
 
+#: Stands for the verdict where a figure was measured, but not all that its claim is about.
+_IN_PART = "measured in part"
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -33,7 +36,7 @@ def brief(
     controls: Mapping[str, Mapping[str, Any]],
     other: Mapping[str, Any] | None = None,
 ) -> list[Sentence]:
-    """Return a sentence for each measured claim that has plain words, in their order, then one for each control.
+    """Return a sentence for each claim with plain words whose figure was measured, in order, then for each control.
 
     `document` and `other` are the content of claims.json of two data sets, `controls` is `control` of the manifest's
     experiments, by name. A claim that `document` does not hold has no sentence.
@@ -71,11 +74,9 @@ def _wrapped(text: str, width: int, start: str) -> list[str]:
 
 
 def _is_measured(document: Mapping[str, Any], claim: Claim, plain: Plain) -> bool:
-    """Return whether there is a verdict, and an estimate to say: of several conditions one may be without."""
+    """Return whether there is an estimate to say, even if other conditions of the claim are without."""
     judged = document["claims"].get(claim.id)
-    if judged is None or judged["verdict"] == NOT_MEASURED:
-        return False
-    return judged["conditions"][plain.condition]["estimate"] is not None
+    return judged is not None and judged["conditions"][plain.condition]["estimate"] is not None
 
 
 def _of_claim(
@@ -89,6 +90,8 @@ def _of_claim(
     figures = _figures(plain, judged)
     if judged["verdict"] == NOT_TESTABLE:
         follows = filled(wording.not_testable, {"reason": judged["reason"]})
+    elif judged["verdict"] == NOT_MEASURED:
+        follows = wording.measured_in_part
     else:
         follows = filled(plain.follows[judged["verdict"]], figures)
     return Sentence(f"{filled(plain.finding, figures)} {follows}", _beside(claim, plain, wording, other))
@@ -101,7 +104,8 @@ def _beside(claim: Claim, plain: Plain, wording: Wording, other: Mapping[str, An
     if not _is_measured(other, claim, plain):
         return filled(wording.not_in_other, name)
     judged = other["claims"][claim.id]
-    return filled(wording.against, {**name, **_figures(plain, judged), "verdict": judged["verdict"]})
+    verdict = _IN_PART if judged["verdict"] == NOT_MEASURED else judged["verdict"]
+    return filled(wording.against, {**name, **_figures(plain, judged), "verdict": verdict})
 
 
 def _of_control(wording: Wording, experiment: str, found: Mapping[str, Any]) -> Sentence:

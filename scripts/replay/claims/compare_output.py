@@ -8,8 +8,8 @@ from typing import Any
 from replay.base import stats as statistics
 from replay.claims.compare import ClaimComparison, ConditionComparison
 from replay.claims.evaluate import three_digits
-from replay.claims.model import Assessment, Count, Finding
-from replay.claims.output import altered_line, kind_of, six_digits
+from replay.claims.model import CLAIM, SETUP_CHECK, Assessment, Count, Finding, Judgement
+from replay.claims.output import EXPLORATORY, SETUP_CHECKS, altered_line, kind_of, six_digits, whose
 
 _SIDES = ("data_set", "against")
 
@@ -29,9 +29,11 @@ def comparison_document(first: Assessment, second: Assessment, compared: Sequenc
 
 def _claim(one: ClaimComparison) -> dict[str, Any]:
     return {
+        "kind": one.claim.kind,
         "sentence": one.claim.sentence,
         "source": one.claim.source,
         "verdicts": {side: judged.verdict for side, judged in zip(_SIDES, one.judgements, strict=True)},
+        "exploratory": {side: bool(judged.exploratory) for side, judged in zip(_SIDES, one.judgements, strict=True)},
         "verdicts_differ": one.verdicts_differ,
         "conditions": {condition.condition.name: _condition(condition) for condition in one.conditions},
     }
@@ -66,20 +68,33 @@ def _finding(found: Finding | None) -> dict[str, Any] | None:
 def comparison_table(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> str:
     """Return the comparison for a terminal: per claim its verdicts, per condition both estimates and their ratio.
 
-    A claim whose verdicts differ begins with ≠.
+    A claim whose verdicts differ begins with ≠. Checks of the set-up come last, under a line of their own.
     """
     names = [first.data_set, second.data_set]
     rows: list[list[str]] = [["", *names, " ÷ ".join(names)]]
-    for one in compared:
-        mark = "≠" if one.verdicts_differ else " "
-        rows.append([f"{mark} {one.claim.sentence} ({one.claim.source}, {one.claim.id})"])
-        rows.append(["    verdict", *(judged.verdict.upper() for judged in one.judgements), ""])
-        rows += [_row(condition) for condition in one.conditions]
+    for kind in (CLAIM, SETUP_CHECK):
+        several = [one for one in compared if one.claim.kind == kind]
+        rows += [[""], [SETUP_CHECKS]] if several and kind == SETUP_CHECK else []
+        rows += [row for one in several for row in _rows(one)]
     widths = [max(len(row[column]) for row in rows if len(row) > 1) for column in range(4)]
     lines = [*altered_line(first), *altered_line(second)]
     lines += [f"{one.data_set}: {one.measured_with or 'its versions are not recorded'}" for one in (first, second)]
     lines += ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip() for row in rows]
-    return "\n".join([*lines, "", _summary(compared)])
+    marked = any(judged.exploratory for one in compared for judged in one.judgements)
+    return "\n".join([*lines, "", _summary(compared), *([EXPLORATORY] if marked else [])])
+
+
+def _rows(one: ClaimComparison) -> list[list[str]]:
+    mark = "≠" if one.verdicts_differ else " "
+    return [
+        [f"{mark} {one.claim.sentence} ({whose(one.claim)}, {one.claim.id})"],
+        ["    verdict", *map(_verdict, one.judgements), ""],
+        *map(_row, one.conditions),
+    ]
+
+
+def _verdict(one: Judgement) -> str:
+    return f"{one.verdict.upper()}{', exploratory' if one.exploratory else ''}"
 
 
 def _row(one: ConditionComparison) -> list[str]:

@@ -1,4 +1,4 @@
-"""Turns a tidy table into verdicts. Pure: rows in, judgements out.
+"""Turns a tidy table into verdicts. Pure: rows with their facts in, judgements out.
 
 The method is docs/claims.md: one estimate per block, Student's t-interval over blocks on the logarithm; two one-sided
 tests (Schuirmann 1987) for "no difference"; Holm 1979 over the conditions of a claim before it is refuted.
@@ -14,7 +14,7 @@ from replay.base import stats as statistics
 from replay.claims.counts import examine_count
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
-    DECIDES_REFUTATION,
+    CLAIM,
     HELD,
     INCONCLUSIVE,
     NOT_MEASURED,
@@ -26,13 +26,13 @@ from replay.claims.model import (
     Finding,
     Judgement,
 )
+from replay.claims.presupposed import examine_presuppositions, what_decides_instead
+from replay.claims.registration import exploratory
 from replay.claims.table import Row, Table, filled
 
 #: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
 EQUIVALENCE_BLOCKS = 10
 EQUIVALENCE_CONFIDENCE = 0.90
-#: A claim is not testable where a limiter that it names limited at least this share of the cells that count.
-LIMITED_SHARE = 0.5
 
 
 def judge(claim: Claim, table: Table | None) -> Judgement:
@@ -44,9 +44,11 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
         return Judgement(claim, NOT_MEASURED, reason, findings)
     findings = tuple(_holm([examine(condition, table) for condition in claim.conditions]))
     verdict, reason = _together(findings)
-    if limited := _limited(claim, table, findings, verdict):
-        verdict, reason = NOT_TESTABLE, f"{limited}: {reason}" if verdict == REFUTED else limited
-    return Judgement(claim, verdict, reason, findings)
+    presupposed = examine_presuppositions(claim, table, findings)
+    if instead := what_decides_instead(presupposed, findings, verdict):
+        verdict, reason = NOT_TESTABLE, instead + _figures(findings)
+    unregistered = exploratory(claim, findings, table.registered) if claim.kind == CLAIM else ""
+    return Judgement(claim, verdict, reason, findings, presupposed, unregistered)
 
 
 def examine(condition: Condition | Count, table: Table) -> Finding:
@@ -57,6 +59,7 @@ def examine(condition: Condition | Count, table: Table) -> Finding:
 def _examine_ratio(condition: Condition, table: Table) -> Finding:
     blocks: dict[int, float] = {}
     used: list[Row] = []
+    neighbours = True
     for block in table.blocks:
         terms = [(weight, table.find(block, selector)) for weight, selector in condition.terms]
         if any(rows is None for _, rows in terms):
@@ -66,11 +69,12 @@ def _examine_ratio(condition: Condition, table: Table) -> Finding:
             continue
         blocks[block] = math.fsum(weight * math.fsum(several) / len(several) for weight, several in logs)
         used += [row for _, rows in terms for row in rows]
+        neighbours = neighbours and _ran_together([rows for _, rows in terms])
     says = filled(condition.says, used)
     if not blocks:
         return Finding(condition, NOT_MEASURED, "no block holds all of its cells", says)
     values = list(blocks.values())
-    estimate = statistics.exponentiate(statistics.mean_with_interval(values))
+    estimate = statistics.exponentiate(statistics.mean_with_interval(values, confidence_of(condition)))
     found = Finding(
         condition,
         INCONCLUSIVE,
@@ -80,8 +84,23 @@ def _examine_ratio(condition: Condition, table: Table) -> Finding:
         n=estimate.n,
         cells=tuple(dict.fromkeys(row["cell"] for row in used)),
         blocks={block: math.exp(value) for block, value in blocks.items()},
+        neighbours=neighbours,
     )
     return replace(found, **_verdict(found, values))
+
+
+def _ran_together(terms: Sequence[Sequence[Row]]) -> bool:
+    """Return whether a block's cells over and under a ratio are of the same sets; terms come in such pairs."""
+    sets = [{row["point"] for row in rows} for rows in terms]
+    return all(over == under for over, under in zip(sets[::2], sets[1::2], strict=True))
+
+
+def confidence_of(condition: Condition) -> float:
+    """Return the confidence of a condition's own interval: that of k simultaneous ones is 1 - 0.05 / k.
+
+    Source: Dunn 1961, "Multiple comparisons among means" (Journal of the American Statistical Association 56).
+    """
+    return 1 - (1 - statistics.CONFIDENCE) / condition.simultaneous
 
 
 def _log(row: Row, metric: str) -> float | None:
@@ -94,7 +113,7 @@ def _verdict(found: Finding, values: Sequence[float]) -> dict[str, str]:
     region = found.condition.region
     if found.n < BLOCKS_FOR_VERDICT:
         return {"verdict": INCONCLUSIVE, "reason": "one block gives no interval"}
-    said = f"{three_digits(found.estimate)} ({three_digits(found.low)} to {three_digits(found.high)}), n = {found.n}"
+    said = _interval_text(found)
     if region.excludes(found.low, found.high):
         return {"verdict": REFUTED, "reason": f"{said}: the claim needs {region.text()}"}
     if region.equivalence:
@@ -102,6 +121,10 @@ def _verdict(found: Finding, values: Sequence[float]) -> dict[str, str]:
     if region.contains(found.low, found.high):
         return {"verdict": HELD, "reason": f"{said}: inside {region.text()}"}
     return {"verdict": INCONCLUSIVE, "reason": f"{said}: reaches across the edge of {region.text()}"}
+
+
+def _interval_text(found: Finding) -> str:
+    return f"{three_digits(found.estimate)} ({three_digits(found.low)} to {three_digits(found.high)}), n = {found.n}"
 
 
 def three_digits(value: float) -> str:
@@ -112,7 +135,8 @@ def three_digits(value: float) -> str:
 def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str, str]:
     """Judge a claim of no difference: two one-sided tests (Schuirmann 1987), and enough blocks."""
     region = found.condition.region
-    narrow = statistics.exponentiate(statistics.mean_with_interval(values, EQUIVALENCE_CONFIDENCE))
+    confidence = 1 - (1 - EQUIVALENCE_CONFIDENCE) / found.condition.simultaneous
+    narrow = statistics.exponentiate(statistics.mean_with_interval(values, confidence))
     excluded = max(abs(found.low - 1), abs(found.high - 1))
     if region.contains(narrow.low, narrow.high) and found.n >= EQUIVALENCE_BLOCKS:
         return {"verdict": HELD, "reason": f"{said}: no difference beyond {region.text()} (two one-sided tests)"}
@@ -148,45 +172,14 @@ def _tail(found: Finding) -> float:
     edges = [math.log(edge) for edge in (region.low, region.high) if edge is not None]
     nearest = min(edges, key=lambda edge: abs(edge - estimate))
     half = (math.log(found.high) - math.log(found.low)) / 2
-    return statistics.tail_probability(abs(estimate - nearest), half, found.n)
+    return statistics.tail_probability(abs(estimate - nearest), half, found.n, confidence_of(found.condition))
 
 
-def _limited(claim: Claim, table: Table, findings: Sequence[Finding], verdict: str) -> str:
-    """Return the reason why a limiter named by the claim decides instead of the data; "" if none does.
-
-    If it decides only a refutation, the slower cells of the refuted conditions count: an exhausted resource explains
-    why they are slow, while a resource that they left idle does not, however busy it was in the faster cells. No
-    limiter decides a count, so a wrong count refutes the claim whatever limited the cells.
-    """
-    ratios = [one for one in findings if not isinstance(one.condition, Count)]
-    counted_otherwise = any(one.verdict == REFUTED for one in findings if one not in ratios)
-    if not claim.limiter or counted_otherwise or all(one.verdict == NOT_MEASURED for one in ratios):
+def _figures(findings: Sequence[Finding]) -> str:
+    """Return the figure of a claim with one condition, for a verdict that does not rest on it."""
+    if len(findings) != 1 or findings[0].n < BLOCKS_FOR_VERDICT:
         return ""
-    which = "its"
-    cells = {cell for one in ratios for cell in one.cells}
-    if claim.limiter_decides == DECIDES_REFUTATION:
-        if verdict != REFUTED:
-            return ""
-        which = "its slower"
-        cells = {cell for one in ratios if one.verdict == REFUTED for cell in _slower_cells(one, table)}
-    limiters = [row["limiter"] for row in table.rows.values() if row["cell"] in cells]
-    share = sum(limiter in claim.limiter for limiter in limiters) / len(limiters)
-    if share < LIMITED_SHARE:
-        return ""
-    return f"{' or '.join(claim.limiter)} limited {share:.0%} of {which} cells, and decides instead"
-
-
-def _slower_cells(found: Finding, table: Table) -> set[str]:
-    """Return the cells on the worse side of a condition, by its metric."""
-    over_is_slower = (found.estimate < 1) == (found.condition.better == "higher")
-    sign = 1 if over_is_slower else -1
-    return {
-        row["cell"]
-        for block in found.blocks
-        for weight, selector in found.condition.terms
-        if weight == sign
-        for row in table.find(block, selector)
-    }
+    return f" (the figure is {_interval_text(findings[0])})"
 
 
 def _together(findings: Sequence[Finding]) -> tuple[str, str]:

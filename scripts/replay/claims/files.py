@@ -14,12 +14,15 @@ from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.releases import with_names
 from replay.base.tables import write_if_changed
-from replay.claims import claims_path
 from replay.claims.evaluate import Table, judge
 from replay.claims.load import load_book
 from replay.claims.model import Assessment, Book
+from replay.claims.multiplicity import with_q_values
 from replay.claims.output import as_csv, as_json
+from replay.claims.registration import registered_in
+from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names, load_experiment
+from replay.derive.part import FACTS_FILE, REGISTERED_FILE
 from replay.raw.copies import MANIFEST, read_stamp
 
 
@@ -31,13 +34,13 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
     if not data_set.is_dir():
         raise EvidenceError("there is no such data set", where=data_set, next_step=after_missing(data_set))
     factors = {name: list(load_experiment(name)["factors"]) for name in experiment_names()}
-    tables = {name: read_table(data_set / name / "tidy.csv", factors[name]) for name in factors}
+    tables = {name: read_table(data_set / name, factors[name]) for name in factors}
     book, stamp = book or load_book(), read_stamp(data_set)
     return Assessment(
         data_set=data_set.name,
         altered=stamp.sentence() if stamp else "",
         sources=book.sources,
-        judgements=tuple(judge(claim, tables.get(claim.experiment)) for claim in book.claims),
+        judgements=with_q_values(judge(claim, tables.get(claim.experiment)) for claim in book.claims),
     )
 
 
@@ -67,12 +70,23 @@ def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[
         ) from error
 
 
-def read_table(path: Path, factors: list[str]) -> Table | None:
-    """Read an experiment's tidy.csv, or return None if it was not measured."""
-    if not path.exists():
+def read_table(experiment: Path, factors: list[str]) -> Table | None:
+    """Read an experiment's tidy.csv with the facts of its cells and the claims that its blocks registered.
+
+    Returns None if it was not measured. A data set that was derived before there were facts knows none.
+    """
+    if not (experiment / "tidy.csv").exists():
         return None
-    with path.open(newline="", encoding="utf-8") as file:
-        return Table(csv.DictReader(file), factors)
+    facts, registered = (_rows(experiment / name) for name in (FACTS_FILE, REGISTERED_FILE))
+    return Table(_rows(experiment / "tidy.csv"), factors, facts, registered_in(registered))
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        return []
 
 
 def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:

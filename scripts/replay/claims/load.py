@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import program_file
-from replay.claims import claims_path
 from replay.claims.charts import charts_of
-from replay.claims.model import DECIDES_ANY, Book, Claim, Condition, Count, Plain, Region, Selector
+from replay.claims.model import (
+    CLAIM,
+    DECIDES_ANY,
+    Book,
+    Claim,
+    Condition,
+    Count,
+    Plain,
+    Presupposition,
+    Quotation,
+    Region,
+    Selector,
+)
+from replay.claims.predicate import parse_predicate
 from replay.claims.table import PLACEHOLDER
 from replay.claims.wording import plain_of, wording_of
-from replay.config.documents import Document, load_validated_document
+from replay.config.claims_file import claims_path, load_claims_document
+from replay.config.documents import Document
 from replay.config.experiments import experiment_names, load_experiment
+from replay.derive.fact_vocabulary import FACTS, Fact, FactType
+from replay.design.registration import claim_digest
 
 
 def load_book() -> Book:
@@ -22,27 +36,28 @@ def load_book() -> Book:
         raise ConfigurationError(
             "this project has no claims", where=claims_path(), next_step="write them into this file"
         )
-    document = load_validated_document(claims_path(), program_file("schemas", "claims.schema.json"))
+    document = load_claims_document()
     known = {name: load_experiment(name) for name in experiment_names()}
     sources = dict(document.data["sources"])
     claims: dict[str, Claim] = {}
     for number, raw in enumerate(document.data["claims"]):
         if raw["id"] in claims:
             raise ConfigurationError(f"two claims are called {raw['id']!r}", where=document.where("claims", number))
-        if raw["source"] not in sources:
-            raise ConfigurationError(
-                f"there is no source {raw['source']!r}",
-                where=document.where("claims", number, "source"),
-                next_step=f"sources: {', '.join(sources)}",
-            )
-        claims[raw["id"]] = _claim(raw, known.get(raw["experiment"]), document, number)
+        _check_source(raw["source"], sources, document.where("claims", number, "source"))
+        claims[raw["id"]] = _claim(raw, known.get(raw["experiment"]), document, number, sources)
     said = document.data.get("plain")
     return Book(
         sources, tuple(claims.values()), wording_of(said, list(known), document.where("plain")) if said else None
     )
 
 
-def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, document: Document, number: int) -> Claim:
+def _claim(
+    raw: Mapping[str, Any],
+    experiment: Mapping[str, Any] | None,
+    document: Document,
+    number: int,
+    sources: Mapping[str, str],
+) -> Claim:
     if experiment is None:
         raise ConfigurationError(
             f"there is no experiment {raw['experiment']!r}",
@@ -52,7 +67,8 @@ def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, documen
     conditions = []
     for index, condition in enumerate(raw["conditions"]):
         where = document.where("claims", number, "conditions", index)
-        conditions.append(_condition(condition, condition.get("metric", raw["metric"]), experiment, where))
+        metric = condition.get("metric", raw["metric"])
+        conditions += [_condition(one, metric, experiment, where) for one in _each(condition, where)]
     if "chart" in raw:
         _check_chart(raw, experiment, document.where("claims", number, "chart"))
     return Claim(
@@ -60,15 +76,94 @@ def _claim(raw: Mapping[str, Any], experiment: Mapping[str, Any] | None, documen
         sentence=raw["sentence"],
         source=raw["source"],
         experiment=raw["experiment"],
-        limiter=tuple(raw.get("limiter", ())),
-        limiter_decides=raw.get("limiter_decides", DECIDES_ANY),
         chart=raw.get("chart"),
         conditions=tuple(conditions),
-        plain=_plain(raw, document, number),
+        presupposes=tuple(
+            _presupposition(one, conditions, experiment, document.where("claims", number, "presupposes", index))
+            for index, one in enumerate(raw.get("presupposes", ()))
+        ),
+        presupposes_nothing=raw.get("presupposes_nothing", ""),
+        kind=raw.get("kind", CLAIM),
+        says=tuple(
+            _quotation(one, raw["source"], sources, document.where("claims", number, "says", index))
+            for index, one in enumerate(raw.get("says", ()))
+        ),
+        differs=raw.get("differs", ""),
+        ours=raw.get("ours", ""),
+        digest=claim_digest(raw),
+        plain=_plain(raw, document, number, [one.name for one in conditions if isinstance(one, Condition)]),
     )
 
 
-def _plain(raw: Mapping[str, Any], document: Document, number: int) -> Plain | None:
+def _presupposition(
+    raw: Mapping[str, Any], conditions: Sequence[Condition | Count], experiment: Mapping[str, Any], where: str
+) -> Presupposition:
+    wanted = raw.get("of", {})
+    slower, wanted = wanted == "slower", {} if wanted == "slower" else _as_lists(wanted)
+    variants, levels = wanted.pop("variant", ()), wanted
+    if unknown := [factor for factor in levels if factor not in experiment["factors"]]:
+        raise ConfigurationError(
+            f"of: {unknown[0]!r} is not a factor", where=where, next_step=f"factors: {list(experiment['factors'])}"
+        )
+    selectors = [selector for one in conditions if isinstance(one, Condition) for _, selector in one.terms]
+    if not any(_matches(selector, variants, levels) for selector in selectors):
+        raise ConfigurationError(
+            "of: none of the claim's ratios has such a cell",
+            where=where,
+            next_step="name a variant and levels of its conditions, or leave `of` out to mean all of its cells",
+        )
+    return Presupposition(
+        parse_predicate(raw["that"], where), raw["because"], variants, levels, slower, raw.get("decides", DECIDES_ANY)
+    )
+
+
+def _as_lists(wanted: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    return {key: tuple(value) if isinstance(value, list) else (value,) for key, value in wanted.items()}
+
+
+def _matches(selector: Selector, variants: Sequence[str], levels: Mapping[str, Sequence[Any]]) -> bool:
+    if variants and selector.variant not in variants:
+        return False
+    return any(all(point[factor] in wanted for factor, wanted in levels.items()) for point in selector.points())
+
+
+def _each(raw: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
+    """Return the conditions that a condition with `each` stands for, one per level; else the condition alone."""
+    if "each" not in raw:
+        return [raw]
+    factor, rest = raw["each"], {key: value for key, value in raw.items() if key != "each"}
+    levels = raw["over"].get(factor)
+    if not isinstance(levels, list) or len(levels) < 2 or "per" in raw:
+        raise ConfigurationError(
+            f"each: {factor} has no list of levels in `over`, or the condition has a `per`",
+            where=where,
+            next_step="list two levels or more of that factor in `over`",
+        )
+    return [
+        {
+            **rest,
+            "name": f"{raw['name']}-{level}",
+            "over": {**raw["over"], factor: level},
+            "simultaneous": len(levels),
+        }
+        for level in levels
+    ]
+
+
+def _quotation(raw: Mapping[str, Any], source: str, sources: Mapping[str, str], where: str) -> Quotation:
+    source = raw.get("source", source)
+    _check_source(source, sources, where)
+    return Quotation(raw["words"], raw["place"], source)
+
+
+def _check_source(source: str, sources: Mapping[str, str], where: str) -> None:
+    if source not in sources:
+        raise ConfigurationError(
+            f"there is no source {source!r}", where=where, next_step=f"sources: {', '.join(sources)}"
+        )
+
+
+def _plain(raw: Mapping[str, Any], document: Document, number: int, ratios: Sequence[str]) -> Plain | None:
     if "plain" not in raw:
         return None
     where = document.where("claims", number, "plain")
@@ -78,7 +173,7 @@ def _plain(raw: Mapping[str, Any], document: Document, number: int) -> Plain | N
             where=where,
             next_step="add the key `plain` beside `sources` and `claims`",
         )
-    return plain_of(raw["plain"], [one["name"] for one in raw["conditions"] if "over" in one], where)
+    return plain_of(raw["plain"], ratios, where)
 
 
 def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> None:
@@ -93,10 +188,12 @@ def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: s
 
 def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any], where: str) -> Condition | Count:
     metrics = {one["metric"]: one for one in experiment["metrics"]}
+    if metric not in metrics and metric in FACTS and FACTS[metric].type is not FactType.WORD:
+        metrics[metric] = _metric_of(FACTS[metric])
     if metric not in metrics:
         raise ConfigurationError(f"metric {metric!r} is not one of {list(metrics)}", where=where)
     for name in PLACEHOLDER.findall(raw["says"]):
-        if name not in experiment:
+        if name not in experiment and name not in experiment["factors"]:
             raise ConfigurationError(f"says: the experiment does not state {{{name}}}", where=where)
     if "cells" in raw:
         if (unit := metrics[metric]["unit"]) != "count":
@@ -114,7 +211,14 @@ def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any
         terms.append((sign, _selector(over, experiment, where)))
         terms.append((-sign, _selector({**over, **under}, experiment, where)))
     better = metrics[metric]["better"]
-    return Condition(raw["name"], raw["says"], metric, tuple(terms), _region(raw, where), better)
+    return Condition(
+        raw["name"], raw["says"], metric, tuple(terms), _region(raw, where), better, raw.get("simultaneous", 1)
+    )
+
+
+def _metric_of(fact: Fact) -> Mapping[str, str]:
+    """Return a fact as an experiment states a metric. Facts that are claimed are costs: less is better."""
+    return {"unit": fact.type.value, "better": "lower"}
 
 
 def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> Selector:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from replay.claims.predicate import Predicate
+
 HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
 NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"
 VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
@@ -14,8 +16,11 @@ VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
 #: A verdict needs this many blocks: an interval needs two, and what one block alone counted is not repeated yet.
 BLOCKS_FOR_VERDICT = 2
 
-#: What a limiter that a claim names decides: any verdict, or a refutation alone (it can only make things slower).
-DECIDES_ANY, DECIDES_REFUTATION = "any", "refutation"
+#: Which verdicts stand only where a presupposition is met: all, or only that one which its absence could bring about.
+DECIDES_ANY, DECIDES_REFUTATION, DECIDES_CONFIRMATION = "any", "refutation", "confirmation"
+
+#: A sentence about storage, or one about the set-up that measured it: its own caps, its loopback, its virtual disk.
+CLAIM, SETUP_CHECK = "claim", "setup_check"
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Condition:
     """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector.
 
     `says` may name columns of tidy.csv in braces; a finding replaces them with the data set's values. `better` belongs
-    to the metric: "higher" or "lower".
+    to the metric: "higher" or "lower". `simultaneous` is the number of conditions whose intervals hold together.
     """
 
     name: str
@@ -72,6 +77,7 @@ class Condition:
     terms: tuple[tuple[int, Selector], ...]
     region: Region
     better: str = "higher"
+    simultaneous: int = 1
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,31 @@ class Count:
     def region(self) -> Region:
         """The only allowed number."""
         return Region(self.equals, self.equals)
+
+
+@dataclass(frozen=True)
+class Presupposition:
+    """What a claim's cells must have been like for it to be testable at all.
+
+    It is asked of the claim's own cells: of all, where `variant` and `levels` are empty, else of those that match
+    them, and of the slower side of each ratio alone if `slower`. `decides` is one of the DECIDES_… words.
+    """
+
+    predicate: Predicate
+    because: str
+    variants: tuple[str, ...] = ()
+    levels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    slower: bool = False
+    decides: str = DECIDES_ANY
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """The words of a source, where they stand in it, and the source's id."""
+
+    words: str
+    place: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -123,6 +154,7 @@ class Wording:
     against: str
     not_in_other: str
     not_testable: str
+    measured_in_part: str
     controls: Mapping[str, Control]
 
 
@@ -130,17 +162,27 @@ class Wording:
 class Claim:
     """A sentence with its conditions; all of them must be held.
 
-    `chart` is `<experiment>/<aggregate>`, the chart that draws it, or None. `plain` says it in plain words, or is None.
+    `chart` is `<experiment>/<aggregate>`, the chart that draws it, or None. A claim without a presupposition says why
+    in `presupposes_nothing`. `digest` is what a block's receipt registers. `kind` is CLAIM or SETUP_CHECK. `plain` says
+    it in plain words, or is None.
+
+    `says` are the source's words and `differs` why the sentence is not theirs; where no source says anything of the
+    kind, `ours` says what prompted the question.
     """
 
     id: str
     sentence: str
     source: str
     experiment: str
-    limiter: tuple[str, ...]
     conditions: tuple[Condition | Count, ...]
-    limiter_decides: str = DECIDES_ANY
+    presupposes: tuple[Presupposition, ...] = ()
+    presupposes_nothing: str = ""
     chart: str | None = None
+    digest: str = ""
+    kind: str = CLAIM
+    says: tuple[Quotation, ...] = ()
+    differs: str = ""
+    ours: str = ""
     plain: Plain | None = None
 
 
@@ -159,7 +201,9 @@ class Finding:
 
     `low` and `high` bound the 95 % interval; None if there is none. `blocks` holds each block's own estimate, by block
     number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and largest count;
-    `estimate`, and each block's own, is the count that differs most from the claimed one.
+    `estimate`, and each block's own, is the count that differs most from the claimed one. `p_value` and `q_value` are
+    those of `multiplicity`; None where nothing is tested. `neighbours` says whether the cells of each pair ran back to
+    back, in one set; None for a count.
     """
 
     condition: Condition | Count
@@ -172,16 +216,38 @@ class Finding:
     n: int = 0
     cells: tuple[str, ...] = ()
     blocks: Mapping[int, float] = field(default_factory=dict)
+    neighbours: bool | None = None
+    p_value: float | None = None
+    q_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Presupposed:
+    """What a data set's cells say of one presupposition.
+
+    `met` is None where a cell does not tell, or where there are no cells. `found` is the value that is furthest off, in
+    the unit of the fact; None where nothing is off or known.
+    """
+
+    presupposition: Presupposition
+    met: bool | None
+    reason: str
+    found: float | str | None = None
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A data set's verdict on a claim."""
+    """A data set's verdict on a claim.
+
+    `exploratory` says why the claim was not registered, as it stands, before all of its blocks; "" if it was.
+    """
 
     claim: Claim
     verdict: str
     reason: str
     findings: tuple[Finding, ...]
+    presupposed: tuple[Presupposed, ...] = ()
+    exploratory: str = ""
 
 
 @dataclass(frozen=True)
@@ -197,6 +263,16 @@ class Assessment:
     sources: Mapping[str, str]
     judgements: tuple[Judgement, ...]
     measured_with: str = ""
+
+    @property
+    def claims(self) -> tuple[Judgement, ...]:
+        """The verdicts on claims about storage."""
+        return tuple(one for one in self.judgements if one.claim.kind == CLAIM)
+
+    @property
+    def setup_checks(self) -> tuple[Judgement, ...]:
+        """The verdicts on the set-up itself."""
+        return tuple(one for one in self.judgements if one.claim.kind == SETUP_CHECK)
 
     def of(self, experiments: Collection[str]) -> Assessment:
         """Return the same with only the claims of these experiments."""

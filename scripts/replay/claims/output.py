@@ -10,41 +10,78 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS
-from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Condition, Count, Finding, Judgement
+from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement, Presupposed
+from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity
 
 #: Wide enough for every verdict, in text as on a terminal.
 VERDICT_WIDTH = 20
 NO_CLAIM = "no claim is about these experiments"
-COLUMNS = ("id", "condition", "estimate", "low", "high", "n", "region", "condition_verdict", "verdict", "reason")
+COLUMNS = (
+    *("id", "kind", "condition", "estimate", "low", "high", "n", "region", "p_value", "q_value", "condition_verdict"),
+    *("verdict", "exploratory", "presuppositions", "reason"),
+)
+EXPLORATORY = "Exploratory: not registered, as it stands, before all of its blocks were measured."
+SETUP_CHECKS = "Checks of the set-up, which say nothing of storage:"
 
 
 def as_document(assessment: Assessment) -> dict[str, Any]:
     """Return the content of claims.json. Estimates have six significant digits; no time, no host."""
     return {
-        "schema_version": 2,
+        "schema_version": 3,
         "data_set": assessment.data_set,
         "altered": bool(assessment.altered),
         "method": {
             "confidence": statistics.CONFIDENCE,
             "equivalence_blocks": EQUIVALENCE_BLOCKS,
             "blocks_for_verdict": BLOCKS_FOR_VERDICT,
+            "false_discovery_rate": FALSE_DISCOVERY_RATE,
         },
+        "multiplicity": _multiplicity(assessment),
         "sources": {name: {"title": title} for name, title in assessment.sources.items()},
         "claims": {one.claim.id: _claim(one) for one in assessment.judgements},
     }
 
 
+def _multiplicity(assessment: Assessment) -> dict[str, Any]:
+    found = multiplicity(assessment.judgements)
+    return {
+        "claims_tested": found.tested,
+        "claims_decided": found.decided,
+        "wrong_by_chance_at_most": six_digits(found.by_chance),
+        "conditions_tested": found.conditions,
+        "conditions_within_false_discovery_rate": found.discoveries,
+    }
+
+
 def _claim(one: Judgement) -> dict[str, Any]:
     return {
+        "kind": one.claim.kind,
         "sentence": one.claim.sentence,
         "source": one.claim.source,
+        "says": [{"words": q.words, "place": q.place, "source": q.source} for q in one.claim.says],
+        "differs": one.claim.differs or None,
+        "ours": one.claim.ours or None,
         "experiment": one.claim.experiment,
         "chart": one.claim.chart,
-        "limiter": list(one.claim.limiter),
-        "limiter_decides": one.claim.limiter_decides,
         "verdict": one.verdict,
         "reason": one.reason,
+        "exploratory": bool(one.exploratory),
+        "exploratory_reason": one.exploratory or None,
+        "presupposes": [_presupposed(presupposed) for presupposed in one.presupposed],
+        "presupposes_nothing": one.claim.presupposes_nothing or None,
         "conditions": {found.condition.name: _finding(found) for found in one.findings},
+    }
+
+
+def _presupposed(one: Presupposed) -> dict[str, Any]:
+    found = one.found
+    return {
+        "that": one.presupposition.predicate.text(),
+        "decides": one.presupposition.decides,
+        "because": one.presupposition.because,
+        "met": one.met,
+        "found": found if found is None or isinstance(found, str) else six_digits(found),
+        "reason": one.reason,
     }
 
 
@@ -57,7 +94,10 @@ def _finding(found: Finding) -> dict[str, Any]:
         "low": six_digits(found.low),
         "high": six_digits(found.high),
         "n": found.n,
+        "neighbours": found.neighbours,
         "region": {"low": found.condition.region.low, "high": found.condition.region.high},
+        "p_value": six_digits(found.p_value),
+        "q_value": six_digits(found.q_value),
         "verdict": found.verdict,
         "reason": found.reason,
         "cells": list(found.cells),
@@ -92,18 +132,29 @@ def as_csv(assessment: Assessment) -> str:
     for one in assessment.judgements:
         for found in one.findings or (None,):
             shown = (
-                ("", "", "", "", "", "", "")
+                ("",) * 9
                 if found is None
                 else (
                     found.condition.name,
                     *(_empty(six_digits(value)) for value in (found.estimate, found.low, found.high)),
                     found.n,
                     found.condition.region.text(),
+                    _empty(six_digits(found.p_value)),
+                    _empty(six_digits(found.q_value)),
                     found.verdict,
                 )
             )
-            writer.writerow((one.claim.id, *shown, one.verdict, one.reason, *mark[1]))
+            said = (one.verdict, str(bool(one.exploratory)).lower(), presuppositions_text(one), one.reason)
+            writer.writerow((one.claim.id, one.claim.kind, *shown, *said, *mark[1]))
     return out.getvalue()
+
+
+def presuppositions_text(one: Judgement) -> str:
+    """Return whether a claim's presuppositions are met: `met`, `not met`, `not recorded` or `none`."""
+    met = [presupposed.met for presupposed in one.presupposed]
+    if False in met:
+        return "not met"
+    return "not recorded" if None in met else "met" if met else "none"
 
 
 def _empty(value: float | None) -> str:
@@ -120,13 +171,40 @@ def as_table(assessment: Assessment, width: int = 100) -> str:
     lines = altered_line(assessment)
     if not assessment.judgements:
         lines.append(NO_CLAIM)
+    for part, several in enumerate((assessment.claims, assessment.setup_checks)):
+        lines += ["", SETUP_CHECKS] if part and several else []
+        lines += [line for one in several for line in _lines_of(one, width)]
+    return "\n".join([*lines, *summary_lines(assessment)])
+
+
+def _lines_of(one: Judgement, width: int) -> list[str]:
     indent = " " * VERDICT_WIDTH
-    for one in assessment.judgements:
-        lines.append(f"{one.verdict.upper():{VERDICT_WIDTH}}{heading_of(one)}")
-        lines += textwrap.wrap(one.reason, width, initial_indent=indent, subsequent_indent=indent)
-    return "\n".join(lines)
+    reason = textwrap.wrap(one.reason, width, initial_indent=indent, subsequent_indent=indent)
+    return [f"{one.verdict.upper():{VERDICT_WIDTH}}{heading_of(one)}", *reason]
 
 
 def heading_of(one: Judgement) -> str:
-    """Return a claim for people: its sentence, the sentence's source, and its name."""
-    return f"{one.claim.sentence} ({one.claim.source}, {one.claim.id})"
+    """Return a claim for people: its sentence, whose it is, its name, and whether it is exploratory."""
+    return f"{one.claim.sentence} ({whose(one.claim)}, {one.claim.id}{', exploratory' if one.exploratory else ''})"
+
+
+def whose(claim: Claim) -> str:
+    """Return who makes a claim: a source, or we, prompted by one."""
+    return f"ours, after {claim.source}" if claim.ours else claim.source
+
+
+def summary_lines(assessment: Assessment) -> list[str]:
+    """Return what a table of claims ends with: what chance alone would produce, and what exploratory means."""
+    found = multiplicity(assessment.judgements)
+    lines = []
+    if found.tested:
+        lines += [
+            "",
+            f"{found.decided} of {found.tested} tested claims are decided. Chance alone would get at most "
+            f"{found.by_chance:.1f} of them wrong, on average.",
+            f"{found.discoveries} of {found.conditions} conditions have a q-value of {FALSE_DISCOVERY_RATE:g} or less "
+            "(Benjamini-Hochberg).",
+        ]
+    if any(one.exploratory for one in assessment.judgements):
+        lines.append(EXPLORATORY)
+    return lines

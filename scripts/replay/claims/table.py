@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from replay.claims.model import Selector
+from replay.claims.registration import Registered
+from replay.derive.fact_vocabulary import FACTS, FactType
 
 #: A column of tidy.csv within what a condition says.
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
@@ -15,14 +17,27 @@ Row = Mapping[str, Any]
 
 
 class Table:
-    """The used rows of one experiment's tidy.csv, found by block, variant and levels."""
+    """The used rows of one experiment's tidy.csv, found by block, variant and levels.
 
-    def __init__(self, rows: Iterable[Row], factors: Sequence[str]) -> None:
+    A row holds its cell's facts by name as `facts`, and those that are numbers as columns as well, so that a claim can
+    be about them. `registered` is what the blocks' receipts say.
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        factors: Sequence[str],
+        facts: Iterable[Mapping[str, str]] = (),
+        registered: Registered | None = None,
+    ) -> None:
         self.factors = tuple(factors)
+        self.registered: Registered = registered or {}
+        known = {_identity(one): _facts(one) for one in facts}
         self.rows: dict[tuple, Row] = {}
         for row in rows:
             if str(row["used"]) == "1":
-                self.rows[self._key(row["block"], row["variant"], row)] = row
+                found = known.get(_identity(row), {})
+                self.rows[self._key(row["block"], row["variant"], row)] = {**found, **row, "facts": found}
 
     def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
         return (int(block), variant, *(_text(levels[factor]) for factor in self.factors))
@@ -36,6 +51,19 @@ class Table:
         """Return a block's rows for the selector, one for each point, or None if one is missing."""
         found = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
         return None if any(row is None for row in found) else found
+
+
+def _identity(row: Row) -> tuple[str, ...]:
+    return tuple(str(row.get(key, "")) for key in ("block", "cell", "attempt"))
+
+
+def _facts(row: Mapping[str, str]) -> dict[str, float | str]:
+    """Return the facts of a row of facts.csv; an empty field is a fact that is not known."""
+    return {
+        name: text if FACTS[name].type is FactType.WORD else float(text)
+        for name, text in row.items()
+        if name in FACTS and text != ""
+    }
 
 
 def _text(level: Any) -> str:

@@ -41,6 +41,7 @@ def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str)
         ("against", OF_ANOTHER_DATA_SET),
         ("not_in_other", OF_AN_ABSENT_CLAIM),
         ("not_testable", OF_A_REASON),
+        ("measured_in_part", ()),
     ):
         _check(f"plain.{name}", raw[name], allowed, where)
     controls = {}
@@ -54,7 +55,7 @@ def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str)
         for name, text in one.items():
             _check(f"plain.controls.{experiment}.{name}", text, OF_A_CONTROL, where)
         controls[experiment] = Control(**one)
-    return Wording(raw["against"], raw["not_in_other"], raw["not_testable"], controls)
+    return Wording(**{**raw, "controls": controls})
 
 
 def _check(name: str, text: str, allowed: Collection[str], where: str) -> None:

@@ -118,6 +118,10 @@ class MirrorDaemon:
     def _knows(self, command: str) -> bool:
         return command in self._ask(self.admin_socket, "help", timeout_seconds=10)
 
+    def option(self, name: str) -> float:
+        """Return the daemon's value of an option that is a number. Raises ReplayError when it does not answer."""
+        return float(self._ask(self.admin_socket, {"prefix": "config get", "var": name}, timeout_seconds=10)[name])
+
     def state(self, image: str) -> str | None:
         """Return the state of the image's replayer (`Replaying`, `Starting`, …), None where there is none yet."""
         status = self._ask(self.admin_socket, "rbd mirror status", timeout_seconds=10)

@@ -191,9 +191,11 @@ def _explain(error: ValidationError) -> list[tuple[KeyPath, str, str]]:
         case "enum":
             options = [str(option) for option in error.validator_value]
             return [(path, f"{name}: {value!r} is not one of {', '.join(options)}", did_you_mean(str(value), options))]
-        case "oneOf" if not error.context:
+        # Without a context, more than one of the alternatives is met.
+        case "oneOf" if all(one.validator == "required" for one in error.context):
             either = " or ".join(", ".join(option.get("required", ("…",))) for option in error.validator_value)
-            return [(path, f"{name}: expected either {either}, found more than one", "")]
+            found = "none" if error.context else "more than one"
+            return [(path, f"{name}: expected either {either}, found {found}", "")]
         case "type":
             return [(path, f"{name}: expected {_types(error.validator_value)}, found {_shown(value)}", "")]
     expected = error.schema.get("description") if isinstance(error.schema, Mapping) else None

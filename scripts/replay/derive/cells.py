@@ -15,6 +15,7 @@ from replay.base.errors import EvidenceError
 from replay.derive.amplification import Entity, ledger_entities
 from replay.derive.bins import Binned, Wanted, binned, wanted_series
 from replay.derive.computed import computed_metrics
+from replay.derive.facts import Value, facts_of
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.raw.documents import parse_json, plain
 from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
@@ -46,6 +47,8 @@ class CellRow:
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
     #: By metric of a series its value after the last sample: see `Result.after_end`.
     after_end: Mapping[str, float] = field(default_factory=dict)
+    #: By name of `fact_vocabulary` what the cell was like; those that its evidence does not tell are not here.
+    facts: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,8 +140,9 @@ def _load_block(block: Pack | OpenBlock, cache: Cache, wanted: Wanted) -> Loaded
                 cache.attempts[folder.path] = (state_of(folder.digests), _load(folder, wanted))
             loaded.attempts.append(cache.attempts[folder.path][1])
         for name, content in folder.contents.items():
-            if RECEIPT.fullmatch(f"{folder.path}/{name}"):
-                loaded.receipts.append(parse_json(f"{folder.where}{name}", content))
+            if match := RECEIPT.fullmatch(f"{folder.path}/{name}"):
+                said = parse_json(f"{folder.where}{name}", content)
+                loaded.receipts.append({**said, "block": block.block, "plan": match["plan"]})
     return loaded
 
 
@@ -209,6 +213,7 @@ def _row(
         values = {name: float(value) for name, value in facts.items() if isinstance(value, int | float)}
         measured = {**values, **result.metrics}
         costs = sampler_seconds(sidecar, outputs)
+        measured |= computed_metrics(sidecar, measured)
         row = CellRow(
             cell_id=sidecar["cell_id"],
             variant=sidecar["variant"],
@@ -216,12 +221,13 @@ def _row(
             levels=levels,
             valid=valid,
             invalid_reason=reason,
-            metrics=measured | computed_metrics(sidecar, measured) | sampling_metrics(costs, sidecar),
+            metrics=measured | sampling_metrics(costs, sidecar),
             sidecar=_to_keep(sidecar),
             series=binned(result.series, wanted) if valid and wanted else {},
             entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, measured)),
             sampler_seconds=costs,
             after_end=result.after_end,
+            facts=facts_of(sidecar, outputs, measured) if valid else {},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None

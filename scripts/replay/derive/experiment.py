@@ -13,9 +13,11 @@ from replay.derive.cells import AttemptRecord, Cache, CellRow, Designs, load_evi
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts
+from replay.derive.facts import facts_csv
 from replay.derive.limits import limiters, limits
-from replay.derive.part import RATIOS, Derived, evidence_digest, sources_of, write_part
+from replay.derive.part import FACTS_FILE, RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
 from replay.derive.ratios import ratios_csv
+from replay.derive.registered import registered_csv
 from replay.derive.sampling import sampling_entry
 from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
@@ -25,7 +27,8 @@ from replay.raw.versions import ceph_versions, client_version
 
 
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
-    """Verify `directory/raw`, and write `tidy.csv`, `aggregate/` and `derived.json` beside it, where they change.
+    """Verify `directory/raw`, and write `tidy.csv`, `facts.csv`, `registered.csv`, `aggregate/` and `derived.json`
+    beside it, where they change.
 
     With `entities`, write `entities.csv` as well, where the tool says anything of them.
     Nothing is written before every pack and file that SHA256SUMS lists was found unaltered. With a `cache`, packs that
@@ -43,7 +46,8 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     chosen = used_attempts(records, design)
     used = used_rows(chosen, design)
     drawn = charts(used_frame(used, design), design) + series_charts(used, design) + entity_charts(used, design)
-    texts = {directory / "tidy.csv": tidy_csv(records, design, chosen)}
+    texts = {directory / "tidy.csv": tidy_csv(records, design, chosen), directory / FACTS_FILE: facts_csv(records)}
+    texts |= {directory / REGISTERED_FILE: registered_csv(loaded.receipts)}
     texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
     texts |= {directory / RATIOS: ratios_csv(drawn, design)}
     if entities and (text := entities_csv(records)):

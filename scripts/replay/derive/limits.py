@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from replay.base.tables import level_text
-from replay.derive.cells import AttemptRecord, CellRow
-from replay.derive.designs import Design
 from replay.samplers.limiter import LIMITER_RULE, limiting_resource
+
+if TYPE_CHECKING:
+    from replay.derive.cells import AttemptRecord, CellRow
+    from replay.derive.designs import Design
 
 #: What a cell was judged over: the part in which its load was steady, or the run of the tool as the runner judged it.
 STEADY, WHOLE = "steady part", "whole run"

@@ -20,8 +20,10 @@ from replay.raw.layout import recorded_in
 from replay.raw.read import verify_all
 
 PART = "derived.json"
-#: See `derive.ratios`, which costs the import of pandas.
+#: See `derive.ratios`, which costs the import of pandas, `derive.facts` and `derive.registered`.
 RATIOS = "ratios.csv"
+FACTS_FILE = "facts.csv"
+REGISTERED_FILE = "registered.csv"
 SCHEMA_VERSION = 1
 #: The rooms whose programs decide what is derived.
 _ROOMS = ("base", "config", "design", "raw", "tools", "samplers", "derive")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.claims import claims_path
 from replay.claims.load import load_book
 from replay.claims.model import Claim
+from replay.config.claims_file import claims_path
 from replay.describe.datapackage import write_datapackage
 from replay.describe.manifest import write_manifest
 from replay.describe.recording import write_recording

@@ -13,6 +13,8 @@ from typing import Any
 
 from replay.base.tables import json_text, write_if_changed
 from replay.derive.aggregate import LONG_HEADER
+from replay.derive.fact_vocabulary import FACTS, FactType
+from replay.derive.part import FACTS_FILE, REGISTERED_FILE
 from replay.derive.runs import RUNS_HEADER
 from replay.derive.tidy import KEYS
 from replay.raw.copies import read_stamp
@@ -47,7 +49,7 @@ def datapackage(data_set: Path) -> dict[str, Any]:
 
 def described_files(data_set: Path) -> list[Path]:
     """Return the existing derived files of a data set that can have a digest in its datapackage.json."""
-    wanted = ("claims.csv", "*/tidy.csv", "*/aggregate/*.csv")
+    wanted = ("claims.csv", "*/tidy.csv", f"*/{FACTS_FILE}", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
     tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
     documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
     return [*tables, *documents]
@@ -90,8 +92,15 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
         fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
         return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
     if name == "claims.csv":
-        types = {"estimate": "number", "low": "number", "high": "number", "n": "integer", "altered": "boolean"}
+        types = dict.fromkeys(("estimate", "low", "high", "p_value", "q_value"), "number")
+        types |= {"n": "integer", "exploratory": "boolean", "altered": "boolean"}
         fields = [{"name": column, "type": types.get(column, "string")} for column in header]
+        return {"fields": fields, "missingValues": [""]}
+    if name == FACTS_FILE:
+        fields = [{"name": column, "type": _fact_type(column)} for column in header]
+        return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
+    if name == REGISTERED_FILE:
+        fields = [{"name": column, "type": "integer" if column == "block" else "string"} for column in header]
         return {"fields": fields, "missingValues": [""]}
     if tuple(header) == RUNS_HEADER:
         types = {"series": "string", "block": "integer", "attempt": "integer"}
@@ -100,6 +109,12 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
     first = "series" if tuple(header) == LONG_HEADER else header[0]
     fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]
     return {"fields": fields, "missingValues": [""]}
+
+
+def _fact_type(column: str) -> str:
+    if column in FACTS:
+        return "string" if FACTS[column].type is FactType.WORD else "number"
+    return "integer" if column in _INTEGERS else "string"
 
 
 def _tidy_type(column: str, words: set[str]) -> str:

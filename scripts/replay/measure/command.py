@@ -17,8 +17,8 @@ from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.terminal import waiting
-from replay.claims import claims_path
 from replay.cluster.site_file import load_site
+from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names
 from replay.design.design import Design
 from replay.design.estimate import Estimate

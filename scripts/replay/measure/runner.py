@@ -23,6 +23,7 @@ from replay.design.design import (
     plan_digest,
 )
 from replay.design.procedures import protocol_for
+from replay.design.registration import claims_to_register, registered_throughout
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
@@ -63,6 +64,7 @@ class BlockRunner:
         self.protocol = protocol_of(bench, design)
         self.caches = Caches(bench)
         self._started_at = utc_now()
+        self._claims = claims_to_register(design.name)
 
     def run(self) -> Path:
         """Measure what is missing, write the block's receipt and seal the block; return its pack.
@@ -159,6 +161,7 @@ class BlockRunner:
                         "status": "complete",
                         "valid": not problems,
                         "invalid": problems,
+                        "claims": self._claims,
                         "started_at": started,
                         "ended_at": utc_now(),
                     }
@@ -275,6 +278,7 @@ class BlockRunner:
                 "sets": [one.point for one in order_of_sets(self.design, self.seed)],
                 "sets_measured_in_this_sitting": measured_sets,
                 "skipped": [vars(one) for one in self.protocol.unavailable],
+                "claims": registered_throughout([self._claims, *self.writer.registered()]),
                 "versions": self._versions(),
                 "host": host(),
                 **measuring_code(),

@@ -13,6 +13,7 @@ from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.procedures.targets.images import FreshImage
 from replay.procedures.watches.mirror import snapshot_interval
+from replay.procedures.watches.mirror_position import MirrorPosition
 from replay.procedures.watches.replica import Replica, check_modes
 from replay.procedures.watches.snapshots import SnapshotsTaken
 from replay.raw.record import Measured
@@ -38,7 +39,7 @@ class MirrorLag(Procedure):
     )
     target = FreshImage()
     driver = LoggedWriter()
-    watches = (SnapshotsTaken(), Replica())
+    watches = (MirrorPosition(), SnapshotsTaken(), Replica())
     overhead_seconds = 5.5
     writes_are_known = True
 

@@ -8,6 +8,7 @@ from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.drivers.options import RBD_BENCH_FACTORS, RBD_BENCH_OPTIONS
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.mirror import Mirror
+from replay.procedures.watches.mirror_position import MirrorPosition
 
 
 class SingleTool(Procedure):
@@ -16,7 +17,7 @@ class SingleTool(Procedure):
     needs = Needs(factors=RBD_BENCH_FACTORS, options=RBD_BENCH_OPTIONS, programs=("rbd",), mirroring="may be")
     target = Images()
     driver = OneTool()
-    watches = (Mirror(),)
+    watches = (MirrorPosition(), Mirror())
     overhead_seconds = 0.7
     pilot_share = 0.6
     writes_are_known = True

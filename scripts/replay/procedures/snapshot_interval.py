@@ -10,6 +10,7 @@ from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, FIO_OPTIONS
 from replay.procedures.targets.images import Images
+from replay.procedures.watches.mirror_position import MirrorPosition
 from replay.procedures.watches.snapshots import SnapshotsTaken
 from replay.procedures.watches.trims import Trims
 
@@ -31,7 +32,7 @@ class SnapshotInterval(Procedure):
     )
     target = Images()
     driver = LoggedWriter()
-    watches = (SnapshotsTaken(), Trims())
+    watches = (MirrorPosition(), SnapshotsTaken(), Trims())
     overhead_seconds = 5.5
 
     def interval_of(self, cell: Cell) -> float | None:

@@ -44,6 +44,10 @@ class BlockWriter:
         """Return the number of a set's next attempt."""
         return 1 + max((number for number, _ in self.history.attempts(self.block, point)), default=0)
 
+    def registered(self) -> list[Mapping[str, str] | None]:
+        """Return the claims that each of the block's valid attempts registered, None for one that registered none."""
+        return [seal.get("claims") for seal in self.history.seals() if seal["block"] == self.block and seal["valid"]]
+
     def begin_attempt(self, point: str, number: int) -> Attempt:
         """Begin an attempt of a set. Raises FileExistsError where there is one of that number."""
         return Attempt(self._store, f"block-{self.block:02d}/{point}/attempt-{number}", number)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from replay.base.paths import config_directory
 from replay.base.tables import json_text, write_if_changed
-from replay.claims import claims_path
-from replay.derive.part import PART, digest_of_file, program_digest
+from replay.config.claims_file import claims_path
+from replay.derive.part import FACTS_FILE, PART, REGISTERED_FILE, digest_of_file, program_digest
 from replay.raw.layout import experiments_in
 
 #: Notes of this checkout, which git ignores.
@@ -66,8 +66,11 @@ class Step:
         return {name: digest_of_file(data_set / name) for name in self.outputs}
 
 
-JUDGING = Step(CLAIMS_NOTE, JUDGED, ("*/tidy.csv", *_ORIGIN))
-DESCRIBING = Step(DESCRIPTION_NOTE, DESCRIBED, ("*/tidy.csv", "*/aggregate/*.csv", f"*/{PART}", *JUDGED, *_ORIGIN))
+#: What is read of each experiment.
+TABLES = ("tidy.csv", FACTS_FILE, REGISTERED_FILE)
+_TABLES = tuple(f"*/{name}" for name in TABLES)
+JUDGING = Step(CLAIMS_NOTE, JUDGED, (*_TABLES, *_ORIGIN))
+DESCRIBING = Step(DESCRIPTION_NOTE, DESCRIBED, (*_TABLES, "*/aggregate/*.csv", f"*/{PART}", *JUDGED, *_ORIGIN))
 
 
 def _note(sources: Mapping[str, str], outputs: Mapping[str, str]) -> dict[str, object]:

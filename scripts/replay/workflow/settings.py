@@ -13,12 +13,12 @@ from snakemake.io import ancient
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
-from replay.claims import claims_path
+from replay.config.claims_file import claims_path
 from replay.config.documents import validate_values
 from replay.derive.part import PART, noted_part, state_of
 from replay.design.plan_file import PlanFile, read_plan_file
 from replay.raw.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
-from replay.workflow.notes import DESCRIBING, JUDGED, JUDGING, Step
+from replay.workflow.notes import DESCRIBING, JUDGED, JUDGING, TABLES, Step
 from replay.workflow.snakemake import rule_path
 
 #: A marker for a step whose note no longer fits what is there: the rule `changed` makes it for the time of one run.
@@ -87,7 +87,8 @@ class Settings:
 
     def judged_from(self, data_set: str) -> list[str]:
         """Return the inputs of the verdicts: all tables, the claims, and the configuration of experiments."""
-        paths = [*self.of_experiments(data_set, "tidy.csv"), *claims_files(), *experiment_files()]
+        tables = [path for name in TABLES for path in self.of_experiments(data_set, name)]
+        paths = [*tables, *claims_files(), *experiment_files()]
         return self._of_whole(data_set, paths, JUDGING, upstream=self._experiments_due(data_set))
 
     def described_from(self, data_set: str) -> list[str]:

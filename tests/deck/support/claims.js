@@ -30,7 +30,7 @@ export function judgedAlike(document, verdict) {
 const FOUND = {
   "journal-4k-seq-write": "refuted",
   "journal-4k-write-little": "refuted",
-  "journal-4m-write-half": "inconclusive",
+  "journal-large-writes-halve": "inconclusive",
   "clients-scale": "not testable here",
 };
 

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { claimRows, claimSource, decidingCondition, soFar } from "../../../deck/data/claims.js";
+import {
+  anyExploratory,
+  claimRows,
+  claimSource,
+  decidingCondition,
+  soFar,
+} from "../../../deck/data/claims.js";
 import { slideOfChart } from "../../../deck/text/claims-table.js";
 import { forestPlot } from "../../../deck/text/forest-plot.js";
 
@@ -133,6 +139,31 @@ test("a row names its source's title and its chart where the claims do", () => {
   const [small, later] = claimRows(claims, ["small", "later"]);
   assert.deepEqual([small.sourceTitle, small.chart, small.condition], ["a talk", "e/c", ratio]);
   assert.deepEqual([later.sourceTitle, later.chart], [null, null]);
+});
+
+test("a row says why a claim is exploratory, and nothing where it is registered or where older data do not tell", () => {
+  const { small, single, later } = claims.claims;
+  const of = (claim) => claimRows({ claims: { claim } })[0].exploratory;
+  assert.equal(of({ ...small, exploratory: true, exploratory_reason: "it was changed" }), "it was changed");
+  assert.equal(of({ ...single, exploratory: false, exploratory_reason: null }), null);
+  assert.equal(of(later), null);
+});
+
+test("a slide is marked where one of its claims is exploratory", () => {
+  const document = { claims: { one: { exploratory: true }, other: { exploratory: false } } };
+  assert.equal(anyExploratory(document, ["other", "one"]), true);
+  assert.equal(anyExploratory(document, ["other", "manifest", "toString"]), false);
+  assert.equal(anyExploratory(null, ["one"]), false);
+});
+
+test("checks of the set-up come after the claims, unless the author orders them", () => {
+  const { small, single } = claims.claims;
+  const document = {
+    claims: { check: { ...small, kind: "setup_check" }, claim: { ...single, kind: "claim" } },
+  };
+  const ids = (rows) => rows.map(({ id }) => id);
+  assert.deepEqual(ids(claimRows(document)), ["claim", "check"]);
+  assert.deepEqual(ids(claimRows(document, ["check", "claim"])), ["check", "claim"]);
 });
 
 test("a claim's chart is looked for on the slides: the first that speaks of the claim, else the first that draws it", () => {

@@ -1,0 +1,18 @@
+"""`config/claims.yaml`: where it is, and its content, checked against its schema. What the claims mean is `claims/`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from replay.base.paths import config_directory, program_file
+from replay.config.documents import Document, load_validated_document
+
+
+def claims_path() -> Path:
+    """Return the file of the claims. A talk without this file makes none."""
+    return config_directory() / "claims.yaml"
+
+
+def load_claims_document() -> Document:
+    """Read and check the file of the claims. Raises ConfigurationError naming file, key and what is wrong."""
+    return load_validated_document(claims_path(), program_file("schemas", "claims.schema.json"))

@@ -1,0 +1,133 @@
+"""Claims are registered with a block before it is measured; what is changed afterwards is exploratory for good."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT
+from replay.claims.load import load_book
+from replay.claims.model import Region
+from replay.claims.registration import registered_in
+from replay.derive.registered import registered_csv
+from replay.design.registration import claim_digest, claims_to_register, registered_throughout
+from support.claims import claim, judged, rows
+
+RAW = {one["id"]: one for one in yaml.safe_load((ROOT / "config" / "claims.yaml").read_text())["claims"]}
+ONE = RAW["mirroring-adds-nothing-to-journaling"]
+
+
+def changed(edit):
+    other = copy.deepcopy(ONE)
+    edit(other)
+    return other
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda c: c.update(sentence="Mirroring costs nothing at all."),
+        lambda c: c.update(id="another-name"),
+        lambda c: c.update(metric="operations_per_second"),
+        lambda c: c["conditions"][0].update(within=0.11),
+        lambda c: c["conditions"][0].update(says="something else"),
+        lambda c: c["conditions"][0]["over"]["io_size_bytes"].pop(),
+        lambda c: c["presupposes"][0].update(that="replayed_fraction_during_cell >= 0.79"),
+        lambda c: c["presupposes"][1].pop("decides"),
+        lambda c: c["presupposes"].pop(),
+    ],
+)
+def test_what_decides_a_verdict_changes_the_digest(edit):
+    assert claim_digest(changed(edit)) != claim_digest(ONE)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda c: c.update(chart="rbd-journaling/throughput-write-rand"),
+        lambda c: c.update(differs="other reasons for it"),
+        lambda c: c["says"][0].update(place="elsewhere"),
+        lambda c: c["presupposes"][0].update(because="another reason"),
+        lambda c: c.update(dict(reversed(list(c.items())))),
+    ],
+)
+def test_what_explains_it_does_not(edit):
+    assert claim_digest(changed(edit)) == claim_digest(ONE)
+
+
+def test_the_claims_of_an_experiment_are_registered_as_they_are_judged():
+    book = {one.id: one.digest for one in load_book().claims if one.experiment == "rbd-journaling"}
+    assert claims_to_register("rbd-journaling") == book
+    assert len(set(book.values())) == len(book)
+    assert claims_to_register("failover") == {}
+
+
+def test_a_talk_without_claims_registers_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path))
+    assert claims_to_register("rbd-journaling") == {}
+    (tmp_path / "claims.yaml").write_text("claims: []\n")
+    with pytest.raises(ConfigurationError, match=r"claims\.yaml"):
+        claims_to_register("rbd-journaling")
+
+
+def test_a_block_registers_what_all_of_its_parts_registered_alike():
+    first, second = {"a": "1", "b": "1"}, {"a": "1", "b": "2", "c": "1"}
+    assert registered_throughout([first, first]) == first
+    assert registered_throughout([second, first]) == {"a": "1"}
+    assert registered_throughout([first, None]) == {}
+    assert registered_throughout([]) == {}
+
+
+def receipt(block, claims=None, plan="p", ended_at="2026-01-01T00:00:00Z"):
+    return {"block": block, "plan": plan, "ended_at": ended_at, **({} if claims is None else {"claims": claims})}
+
+
+def read_again(receipts):
+    header, *lines = registered_csv(receipts).splitlines()
+    names = header.split(",")
+    return registered_in(dict(zip(names, line.split(","), strict=True)) for line in lines)
+
+
+def test_what_receipts_register_is_derived_and_read_again():
+    found = read_again([receipt(2, {"c": "x", "a": "y"}), receipt(1), receipt(2, {"c": "z"}, plan="q")])
+    assert found == {1: [{}], 2: [{"a": "y", "c": "x"}, {"c": "z"}]}
+
+
+DIGEST = "0123456789ab"
+
+
+def said_of(registered, blocks=3):
+    one = claim(Region(1.5, None))
+    one = type(one)(**{**vars(one), "digest": DIGEST})
+    return judged(one, rows(2, blocks=blocks), registered_in_blocks(registered)).exploratory
+
+
+def registered_in_blocks(digests):
+    return {block: [{"c": one} if one else {} for one in several] for block, several in digests.items()}
+
+
+@pytest.mark.parametrize(
+    ("registered", "said"),
+    [
+        ({1: [DIGEST], 2: [DIGEST], 3: [DIGEST]}, ""),
+        ({1: [DIGEST], 2: [DIGEST, DIGEST], 3: [DIGEST], 4: ["other"]}, ""),
+        ({}, "every block had been measured before it was registered"),
+        ({1: [""], 2: [DIGEST], 3: [DIGEST]}, "block 1 had been measured before it was registered"),
+        ({1: [DIGEST], 2: [DIGEST]}, "block 3 had been measured before it was registered"),
+        ({1: ["other"], 2: ["other"], 3: [DIGEST]}, "it was changed after 2 of 3 blocks had been measured"),
+        ({1: [DIGEST], 2: [DIGEST], 3: [DIGEST, "other"]}, "it was changed after block 3 had been measured"),
+        (
+            {1: ["other"], 2: [""], 3: [DIGEST]},
+            "it was changed after block 1 had been measured; block 2 had been measured before it was registered",
+        ),
+    ],
+)
+def test_a_claim_that_some_of_its_blocks_did_not_register_is_exploratory(registered, said):
+    assert said_of(registered) == said
+
+
+def test_a_claim_without_data_is_not_exploratory():
+    assert judged(claim(Region(1, 2)), rows(2, sizes=(4194304,))).exploratory == ""
