@@ -61,9 +61,13 @@ def test_a_quick_run_ends_with_sentences_and_a_set_that_was_too_short_is_run_aga
     assert valid == {(block, one.point) for block in range(1, BLOCKS + 1) for one in design.sets}
     (first, *_) = (one for one in seals if one["point"] == small.point and not one["valid"])
     assert {one["reason"] for one in first["invalid"]} == {"too_short"}
-    sidecars = [one for one in campaign.sidecars(NAME) if one["cell_id"] == leader.cell_id]
-    sizes = {one["valid"]: int(one["argv"][one["argv"].index("--io-total") + 1]) for one in sidecars}
-    assert sizes[True] > sizes[False], "the whole set was run again, with a larger size; both attempts are kept"
+    sidecars = [one for one in campaign.sidecars(NAME) if one["block"] == first["block"]]
+    sizes = {(one["cell_id"], one["valid"]): int(one["argv"][one["argv"].index("--io-total") + 1]) for one in sidecars}
+    # On a machine that stands still now and then, another cell than the leader can be the short one.
+    short = {one["cell_id"] for one in sidecars if not one["valid"] and one["invalid"]["reason"] == "too_short"}
+    assert short
+    for cell in short:
+        assert sizes[cell, True] > sizes[cell, False], "the whole set is run again, larger; both attempts are kept"
 
     data_set = campaign.folder / "benchmarks" / "trial"
     claims = json.loads((data_set / "claims.json").read_text())["claims"]
