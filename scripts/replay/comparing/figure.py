@@ -15,7 +15,8 @@ from replay.comparing.output import ratio_text
 
 WIDTH, ROW, TOP, BOTTOM, LEFT, RIGHT = 720, 26, 12, 46, 290, 20
 _STEPS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10, 100, 1000, 10**6, 10**12)
-_LABEL_LETTERS = 40
+#: What has room left of the axis, and below it. The table beside a chart shows names in full.
+_LABEL_LETTERS, _AXIS_LETTERS = 40, 65
 #: From a ratio to a place on the axis.
 _Scale = Callable[[float], float]
 
@@ -43,14 +44,14 @@ def figure(comparisons: Sequence[Comparison], title: str, identifier: str) -> st
         parts.append(_row(one, label, x, TOP + ROW * (number + 0.5)))
     pairs = zip(comparisons, labels, strict=True)
     said = "; ".join(f"{label}: {ratio_text(one)}, {one.verdict}" for one, label in pairs)
-    first, second = comparisons[0].first, comparisons[0].second
+    divided = f"{comparisons[0].second} ÷ {comparisons[0].first}"
     return (
         f'<svg role="img" aria-labelledby="{identifier}-t {identifier}-d" '
         f'viewBox="0 0 {WIDTH} {bottom + BOTTOM}">'
         f'<title id="{identifier}-t">{escape(title)}</title><desc id="{identifier}-d">{escape(said)}</desc>'
         f"{''.join(parts)}"
-        f'<text class="axis" x="{middle:.1f}" y="{bottom + 38}" text-anchor="middle">'
-        f"{escape(second)} ÷ {escape(first)}, with 95 % interval</text></svg>"
+        f'<text class="axis" x="{WIDTH - RIGHT}" y="{bottom + 38}" text-anchor="end">'
+        f"{escape(divided if len(divided) <= _AXIS_LETTERS else 'ratio')}, with 95 % interval</text></svg>"
     )
 
 

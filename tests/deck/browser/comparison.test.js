@@ -75,14 +75,20 @@ test("no text of a chart leaves it or lies on another text", async () => {
   const found = await page.evaluate(() =>
     [...document.querySelectorAll("svg")].flatMap((svg) => {
       const frame = svg.getBoundingClientRect();
-      const texts = [...svg.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+      const texts = [...svg.querySelectorAll("text")].map((text) => [
+        text.textContent,
+        text.getBoundingClientRect(),
+      ]);
       const problems = texts
         .filter(([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom)
         .map(([text]) => `outside: ${text}`);
       for (const [index, [text, box]] of texts.entries())
         for (const [other, its] of texts.slice(index + 1)) {
           const apart =
-            box.right <= its.left || its.right <= box.left || box.bottom <= its.top + 1 || its.bottom <= box.top + 1;
+            box.right <= its.left ||
+            its.right <= box.left ||
+            box.bottom <= its.top + 1 ||
+            its.bottom <= box.top + 1;
           if (!apart) problems.push(`${text} on ${other}`);
         }
       return problems;
@@ -94,7 +100,10 @@ test("no text of a chart leaves it or lies on another text", async () => {
 
 test("a link saves the table of all ratios, and paper gets no dark page", async () => {
   const page = await openReport({ acceptDownloads: true, colorScheme: "dark" });
-  const [download] = await Promise.all([page.waitForEvent("download"), page.click('a[download="ratios.csv"]')]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.click('a[download="ratios.csv"]'),
+  ]);
   const saved = path.join(folder, "ratios.csv");
   await download.saveAs(saved);
   assert.match(await readFile(saved, "utf8"), /^first,second,experiment,metric,/);
