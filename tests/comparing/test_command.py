@@ -8,6 +8,8 @@ import io
 import json
 import os
 import re
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -22,8 +24,9 @@ from replay.comparing.conditions import Checked
 from replay.comparing.figure import ROW, figure, ticks
 from replay.comparing.match import compare_sides
 from replay.comparing.model import Outcome
-from replay.comparing.output import COLUMNS
+from replay.comparing.output import COLUMNS, summary_lines
 from replay.comparing.page import ROWS, page
+from replay.raw.copies import AlteredFile, Stamp
 from support.compared import comparison, experiment, runs, side
 from support.foreign_results import job, report, write
 
@@ -217,6 +220,17 @@ def test_a_report_names_the_conditions_and_what_was_not_compared():
     said = " ".join(Reader(text).text)
     assert "met at 1 of 1 points: b: e, v, the only point; 2 more points have no interval" in said
     assert "e: not in b" in said
+
+
+def test_altered_data_are_named_before_any_figure():
+    first, second = (side(name, experiment(runs([1, 2]))) for name in "ab")
+    sides = (first, replace(second, altered=Stamp("measured", (AlteredFile("x", "0", None),)).sentence()))
+    line = f"ALTERED DATA: b is {sides[1].altered}"
+    outcome = compare_sides(sides)
+    assert summary_lines(outcome)[0] == line
+    text = page(outcome, [], STYLE, "1")
+    assert text.count("ALTERED DATA") == 1
+    assert text.index(escape(line)) < text.index("<svg")
 
 
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=12)

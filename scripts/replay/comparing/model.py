@@ -67,11 +67,15 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Side:
-    """A data set, or one variant of it, under the name by which it was asked for; `manifest` is the data set's."""
+    """A data set, or one variant of it, under the name by which it was asked for; `manifest` is the data set's.
+
+    `altered` says how its raw output differs from what was measured; it is empty where it does not.
+    """
 
     name: str
     manifest: Mapping[str, Any]
     experiments: Mapping[str, Experiment]
+    altered: str = ""
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,11 @@ def provenance(side: Side) -> dict[str, Any]:
     }
 
 
+def altered_lines(sides: Sequence[Side]) -> list[str]:
+    """Return a line for each side whose raw output is not as it was measured; it comes before any figure."""
+    return [f"ALTERED DATA: {side.name} is {side.altered}" for side in sides if side.altered]
+
+
 def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
     """Return everything as JSON: ratios are second ÷ first; numbers have the digits of the CSVs."""
     return {
@@ -106,7 +111,7 @@ def counted(comparisons: Sequence[Comparison]) -> str:
 
 def summary_lines(outcome: Outcome) -> list[str]:
     """Return what a terminal shows: of each pair of data sets, how many ratios lie where, and those beyond noise."""
-    lines = []
+    lines = altered_lines(outcome.sides)
     for second in outcome.sides[1:]:
         here = [one for one in outcome.comparisons if one.second == second.name]
         lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")

@@ -12,7 +12,7 @@ from replay.base.tables import number_text
 from replay.comparing.conditions import Checked
 from replay.comparing.figure import figure
 from replay.comparing.model import HIGHER, LOWER, PAIRED, SINGLE, WELCH, Comparison, Outcome, Side
-from replay.comparing.output import comparisons_csv, counted, provenance, ratio_text, runs_csv
+from replay.comparing.output import altered_lines, comparisons_csv, counted, provenance, ratio_text, runs_csv
 
 #: Rows of one figure: what fits on a printed page.
 ROWS = 28
@@ -35,6 +35,7 @@ def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str)
     body = [
         f"<h1>{escape(title)}</h1>",
         f"<p>A ratio divides by {escape(names[0])}: above 1 is more than there, below 1 is less.</p>",
+        *(f"<p><strong>{escape(line)}</strong></p>" for line in altered_lines(outcome.sides)),
         _conditions(checked),
         *(_pair(outcome, number) for number in range(1, len(outcome.sides))),
         _reading(outcome.comparisons),

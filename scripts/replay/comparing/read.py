@@ -18,6 +18,7 @@ from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import level_text
 from replay.comparing.model import Experiment, Metric, Run, Side
+from replay.raw.copies import read_stamp
 
 _IMPORTED = "imported"
 
@@ -43,7 +44,9 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
         experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
-    return Side(name, manifest, {one: found for one, found in experiments.items() if found.runs})
+    stamp = read_stamp(folder)
+    present = {one: found for one, found in experiments.items() if found.runs}
+    return Side(name, manifest, present, stamp.sentence() if stamp else "")
 
 
 def _only(variant: str, experiment: Experiment) -> Experiment:
