@@ -21,6 +21,7 @@ OPTIONS = {
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
+    "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
     "clean": ("--site", "--yes"),
     "sandbox": ("up", "status", "down", "conf"),
     "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),
@@ -181,6 +182,7 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
     monkeypatch.setattr("replay.base.command_line._function", lambda _: interrupted)
     required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"]}
     required["import"] = ["x", "--data", "x"]
+    required["compare"] = ["x", "y"]
     assert main([name, *required.get(name, ["--site", "x"])]) == 130
     said = capsys.readouterr().err
     assert said.startswith("interrupted; ")

@@ -211,3 +211,23 @@ def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confi
     factor; pairing as in a randomised complete block design.
     """
     return exponentiate(mean_with_interval(log_ratios(reference, variant), confidence))
+
+
+def independent_log_ratio(
+    numerator: Sequence[float], denominator: Sequence[float], confidence: float = CONFIDENCE
+) -> Estimate:
+    """Return the ratio numerator ÷ denominator of two independent samples: that of their geometric means.
+
+    The interval is Welch's on the logarithms, exponentiated, so the samples may differ in size and spread. `n` is the
+    smaller sample's size; a sample of one value gives an estimate without an interval.
+    Source: see `welch_difference`. Raises ValueError for an empty sample, or a value that is not above 0.
+    """
+    if not numerator or not denominator:
+        raise ValueError("no values")
+    if not all(value > 0 for value in (*numerator, *denominator)):
+        raise ValueError("a ratio needs values above 0")
+    over, under = ([math.log(value) for value in values] for values in (numerator, denominator))
+    n = min(len(over), len(under))
+    if n == 1:
+        return exponentiate(Estimate(math.fsum(over) / len(over) - math.fsum(under) / len(under), None, None, 1))
+    return exponentiate(Estimate(*welch_difference(over, under, confidence)[:3], n))

@@ -12,6 +12,7 @@ from replay.base.releases import HOST
 from replay.claims.arguments import COMMAND as CLAIMS
 from replay.cli.init_arguments import COMMAND as INIT
 from replay.cluster import sandbox_record
+from replay.comparing.arguments import COMMAND as COMPARE
 from replay.derive.arguments import COMMAND as DERIVE
 from replay.importing.arguments import COMMAND as IMPORT
 from replay.measure.arguments import COMMAND as MEASURE
@@ -63,6 +64,7 @@ COMMANDS = {
         Entry(DERIVE, _derive),
         Entry(CLAIMS, _derive),
         Entry(IMPORT, _derive),
+        Entry(COMPARE, _derive),
         Entry(CLEAN, _cluster),
         Entry(SANDBOX, _sandbox),
         Entry(RAW, _derive),

@@ -1,0 +1,62 @@
+"""The options of `replay compare`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from replay.base.command_line import Command, Parser, add_experiment, data_set_name
+
+_DESCRIPTION = """\
+Compare data sets, measured or imported. Needs no cluster. Every point that two data sets share gets the ratio of the
+second to the first, with its 95 % interval. Blocks are paired if they ran next to each other on one host; otherwise the
+runs are two independent samples (Welch). Each row says which, and what cannot be said.
+
+The first NAME is what the others are divided by. NAME:VARIANT takes one variant of a data set."""
+
+_CONDITION = re.compile(r"\s*([A-Za-z0-9_-]+)\s*([<>])\s*([0-9]+(?:\.[0-9]+)?)\s*")
+
+
+def side_name(text: str) -> str:
+    """Return `NAME` or `NAME:VARIANT` as it is. Raises argparse.ArgumentTypeError if it is neither."""
+    name, colon, variant = text.partition(":")
+    data_set_name(name)
+    if colon and not variant:
+        raise argparse.ArgumentTypeError(f"{text!r} names no variant after the colon")
+    return text
+
+
+def condition(text: str) -> tuple[str, str, float]:
+    """Return metric, `<` or `>`, and the ratio of a condition. Raises argparse.ArgumentTypeError if it is none."""
+    found = _CONDITION.fullmatch(text)
+    if not found or not float(found[3]) > 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no condition: write a metric and a ratio, such as 'iops<0.95'")
+    return found[1], found[2], float(found[3])
+
+
+def _add_arguments(parser: Parser) -> None:
+    parser.add_argument("first", type=side_name, metavar="NAME", help="the data set that the others are divided by")
+    parser.add_argument("others", nargs="+", type=side_name, metavar="OTHER", help="a data set to compare with it")
+    add_experiment(parser, "only this experiment (may be repeated)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report, one HTML page, to this file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        type=condition,
+        metavar="CONDITION",
+        help="exit with status 1 if the interval of a ratio lies wholly there, for example 'iops<0.95' "
+        "(may be repeated)",
+    )
+
+
+COMMAND = Command(
+    "compare",
+    "compare data sets with one another, and write the report as one page",
+    _add_arguments,
+    "replay.comparing.command:run",
+    _DESCRIPTION,
+    kept="the report is whole, or as it was",
+)

@@ -1,0 +1,115 @@
+/** The report of `replay compare`, opened from disk: for everyone, in light and dark, on a phone and on paper. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+
+import { axeProblems, loadAxe } from "../support/axe.js";
+import { launchPatiently } from "../support/browser.js";
+
+const ROOT = path.resolve(import.meta.dirname, "../../..");
+const SIDES = ["reference:with-journal", "reference:without-journal"];
+// Paired points of two experiments, some of them without an interval.
+const EXPERIMENTS = ["rbd-journaling", "client-sweep"].flatMap((name) => ["--experiment", name]);
+let browser;
+let folder;
+let file;
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "replay-report-"));
+  file = path.join(folder, "report.html");
+  await promisify(execFile)(
+    path.join(ROOT, ".venv/bin/python"),
+    ["-m", "replay", "compare", ...SIDES, ...EXPERIMENTS, "--out", file],
+    { cwd: ROOT, env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts") } },
+  );
+  browser = await launchPatiently();
+});
+after(async () => {
+  await browser?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The report in a page of its own; `complaints` are its console's, and every request but the one for itself. */
+async function openReport(options) {
+  const page = await browser.newPage(options);
+  page.complaints = [];
+  page.on("console", (message) => page.complaints.push(message.text()));
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  const address = String(pathToFileURL(file));
+  page.on("request", (request) => {
+    if (request.url() !== address) page.complaints.push(`asks for ${request.url()}`);
+  });
+  await page.goto(address);
+  return page;
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing on the report, ${colorScheme}, and it asks for no other file`, async () => {
+    const page = await openReport({ colorScheme, viewport: { width: 1280, height: 900 } });
+    assert.deepEqual(page.complaints, []);
+    assert.ok((await page.locator("svg").count()) >= 4);
+    await loadAxe(page);
+    assert.deepEqual(await axeProblems(page), []);
+    await page.close();
+  });
+}
+
+test("on a phone wide charts and tables scroll by themselves, and the page does not", async () => {
+  const page = await openReport({ viewport: { width: 390, height: 800 } });
+  assert.deepEqual(
+    await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]),
+    [390, 390],
+  );
+  await loadAxe(page);
+  assert.deepEqual(await axeProblems(page), []);
+  await page.close();
+});
+
+test("no text of a chart leaves it or lies on another text", async () => {
+  const page = await openReport({ viewport: { width: 1280, height: 900 } });
+  const found = await page.evaluate(() =>
+    [...document.querySelectorAll("svg")].flatMap((svg) => {
+      const frame = svg.getBoundingClientRect();
+      const texts = [...svg.querySelectorAll("text")].map((text) => [
+        text.textContent,
+        text.getBoundingClientRect(),
+      ]);
+      const problems = texts
+        .filter(([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom)
+        .map(([text]) => `outside: ${text}`);
+      for (const [index, [text, box]] of texts.entries())
+        for (const [other, its] of texts.slice(index + 1)) {
+          const apart =
+            box.right <= its.left ||
+            its.right <= box.left ||
+            box.bottom <= its.top + 1 ||
+            its.bottom <= box.top + 1;
+          if (!apart) problems.push(`${text} on ${other}`);
+        }
+      return problems;
+    }),
+  );
+  assert.deepEqual(found, []);
+  await page.close();
+});
+
+test("a link saves the table of all ratios, and paper gets no dark page", async () => {
+  const page = await openReport({ acceptDownloads: true, colorScheme: "dark" });
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.click('a[download="ratios.csv"]'),
+  ]);
+  const saved = path.join(folder, "ratios.csv");
+  await download.saveAs(saved);
+  assert.match(await readFile(saved, "utf8"), /^first,second,experiment,metric,/);
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.equal(await ground(), "rgb(20, 22, 28)");
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  assert.equal(await ground(), "rgb(253, 252, 249)");
+  await page.close();
+});

@@ -1,0 +1,104 @@
+/** A data set that `replay import` made is drawn like a measured one: charts, labels, no complaint. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+
+import { chartsOf, goTo, startDeck } from "../support/deck.js";
+
+const ROOT = path.resolve(import.meta.dirname, "../../..");
+const SECONDS = 2;
+const CHARTS = ["iops-randwrite", "ratio-iops-randwrite", "latency-mean-randwrite"];
+const CHAPTER = `
+
+<!-- .slide: id="theirs" data-timing="10" -->
+## Theirs
+
+<div class="panels">
+${CHARTS.map(panel).join("\n")}
+</div>
+
+<!-- Note -->
+Words.
+`;
+let deck;
+let results;
+
+before(async () => {
+  deck = await startDeck();
+  results = await mkdtemp(path.join(tmpdir(), "replay-results-"));
+  const folders = ["before", "after"].map((name) => path.join(results, name));
+  for (const [factor, folder] of folders.entries()) {
+    await mkdir(folder);
+    for (const run of [1, 2, 3])
+      for (const size of [4096, 65536]) {
+        const operations = 10_000 * (factor + 1) + 10 * run;
+        await writeFile(path.join(folder, `${size}-${run}.json`), report({ operations, size, run }));
+      }
+  }
+  await promisify(execFile)(
+    path.join(ROOT, ".venv/bin/python"),
+    ["-m", "replay", "import", ...folders, "--data", "theirs", "--label", "Theirs"],
+    {
+      cwd: ROOT,
+      env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts"), REPLAY_BENCHMARKS: deck.benchmarks },
+    },
+  );
+});
+after(async () => {
+  await deck?.close();
+  await rm(results, { recursive: true, force: true });
+});
+
+test("its charts are drawn from its tables, with their intervals and a label that says where they come from", async () => {
+  const prepare = (page) =>
+    page.route("**/slides/40-*.md", (route) =>
+      route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
+    );
+  const page = await deck.openDeck("?data=theirs", { prepare });
+  await goTo(page, "theirs");
+  const charts = await chartsOf(page, "theirs");
+  assert.deepEqual(
+    charts.map(({ error }) => error),
+    CHARTS.map(() => undefined),
+  );
+  const [iops, ratio, latency] = charts;
+  assert.deepEqual(iops.series, { before: [5010, 5010], after: [10010, 10010] });
+  assert.deepEqual(Object.keys(ratio.series), ["after"]);
+  for (const value of ratio.series.after) assert.ok(Math.abs(value - 20020 / 10020) < 1e-5, `ratio ${value}`);
+  assert.deepEqual(latency.series, { before: [0.0002, 0.0002], after: [0.0002, 0.0002] });
+  const said = await page.textContent("#theirs");
+  assert.match(said, /theirs: Theirs · n = 3 · /);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+/** A chart in a panel, which gives it its height. */
+function panel(name) {
+  const file = `benchmarks/reference/imported-fio/aggregate/${name}.csv`;
+  return `<div class="panel"><h3>${name}</h3><canvas data-chart="line" data-chart-src="${file}"></canvas></div>`;
+}
+
+/** fio's JSON of one job of random writes whose figures agree. */
+function report({ operations, size, run }) {
+  const idle = { total_ios: 0 };
+  const bytes = operations * size;
+  const write = {
+    total_ios: operations,
+    io_bytes: bytes,
+    runtime: SECONDS * 1000,
+    iops: operations / SECONDS,
+    bw_bytes: bytes / SECONDS,
+    clat_ns: { min: 1000, max: 9_000_000, mean: 200_000, N: operations },
+  };
+  const options = { rw: "randwrite", bs: String(size), iodepth: "4" };
+  const job = { jobname: "job", groupid: 0, error: 0, "job options": options, read: idle, write };
+  return JSON.stringify(
+    { "fio version": "fio-3.33", timestamp_ms: 1_700_000_000_000 + run, jobs: [job] },
+    null,
+    1,
+  );
+}

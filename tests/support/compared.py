@@ -1,0 +1,46 @@
+"""Data sets to compare, as values: runs of rates, experiments, sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from replay.base.stats import Estimate
+from replay.comparing.model import SINGLE, WELCH, Comparison, Experiment, Metric, Run, Side
+
+METRIC = Metric("iops", "operations_per_second", "IOPS", "operations_per_second", "higher")
+_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def runs(values: Sequence[float], *, variant: str = "v", start: int | None = 0, **levels: str) -> list[Run]:
+    """Return a run for each value, a block each: of 5 s, one every 100 s, the first `start` seconds after a moment."""
+    found = []
+    for number, value in enumerate(values):
+        began = None if start is None else _MOMENT + timedelta(seconds=start + 100 * number)
+        moments = ["", ""] if began is None else [began.isoformat(), (began + timedelta(seconds=5)).isoformat()]
+        found.append(Run(variant, levels, number + 1, *moments, {METRIC.column: value}))
+    return found
+
+
+def experiment(
+    rows: Iterable[Run], *, name: str = "e", factors: Mapping[str, tuple[str, ...]] | None = None
+) -> Experiment:
+    """Return an experiment of these runs, measured on one host."""
+    return Experiment(
+        name, f"Title of {name}", False, ("host",), factors or {}, {METRIC.name: METRIC}, tuple(rows), "0"
+    )
+
+
+def side(name: str, *experiments: Experiment, **manifest: Any) -> Side:
+    """Return a data set of these experiments."""
+    return Side(name, {"data_set": name, "label": name, **manifest}, {one.name: one for one in experiments})
+
+
+def comparison(low: float | None, high: float | None, **changes: Any) -> Comparison:
+    """Return a comparison whose interval this is; with None, one of single runs."""
+    estimate = Estimate(1.0, None, None, 1) if low is None or high is None else Estimate((low + high) / 2, low, high, 3)
+    method = SINGLE if low is None else WELCH
+    fields = {"first": "a", "second": "b", "experiment": "e", "metric": METRIC, "variants": ("v", "v"), "levels": (),
+              "values": ({1: 1.0}, {1: 1.0}), "estimate": estimate, "method": method}  # fmt: skip
+    return Comparison(**fields | changes)
