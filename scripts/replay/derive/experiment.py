@@ -31,10 +31,10 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     Nothing is written before every pack and file that SHA256SUMS lists was found unaltered. With a `cache`, packs that
     it holds are not read again. Raises EvidenceError naming the file.
     """
-    cache = cache or Cache()
     evidence = evidence_digest(directory)  # of before it is read: what is sealed meanwhile is left to the next run
     raw = directory / "raw"
-    designs, loaded = load_evidence(raw, cache, _with_metrics)
+    # A cache that nobody keeps is gone before anything is computed: its digests take as much memory as the cells.
+    designs, loaded = load_evidence(raw, cache or Cache(), _with_metrics)
     sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
     records = loaded.attempts
     last = max(records, key=lambda one: (one.ended_at, *one.key), default=None)

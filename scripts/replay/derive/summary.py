@@ -10,9 +10,8 @@ from replay.base import stats as statistics
 from replay.base.tables import rounded
 from replay.derive.aggregate import Chart
 from replay.derive.designs import Design
+from replay.derive.kept import RECORDED_FACTS
 
-#: Facts of sidecars that are part of the set-up, where the design does not record them.
-RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
 #: Units that a key does not end with: what they measure, the chart says.
 _UNITLESS = {"ratio", "count"}
 
