@@ -7,8 +7,8 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.tables import csv_text, level_text, number_text
-from replay.derive.aggregate import Chart, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.chart import Chart, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.designs import Design
 from replay.derive.runs import Run
 

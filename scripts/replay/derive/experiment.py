@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.tables import write_if_changed
-from replay.derive.aggregate import Chart, charts, used_frame
+from replay.derive.aggregate import charts, used_frame
 from replay.derive.cells import AttemptRecord, Cache, CellRow, Designs, load_evidence
+from replay.derive.chart import Chart
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts

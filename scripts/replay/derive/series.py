@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from replay.base import stats as statistics
-from replay.derive.aggregate import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.bins import middle_seconds
 from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.chart import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.designs import Design
 
 #: (workload, level of the x factor or None, variant) to the used cells there, one a block.

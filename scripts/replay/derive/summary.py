@@ -8,7 +8,7 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.tables import rounded
-from replay.derive.aggregate import Chart
+from replay.derive.chart import Chart
 from replay.derive.designs import Design
 from replay.derive.kept import RECORDED_FACTS
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.tables import json_text, write_if_changed
-from replay.derive.aggregate import LONG_HEADER
+from replay.derive.chart import LONG_HEADER
 from replay.derive.runs import RUNS_HEADER
 from replay.derive.tidy import KEYS
 from replay.raw.copies import read_stamp
