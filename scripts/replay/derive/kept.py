@@ -41,7 +41,7 @@ def named(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def shared(value: Any) -> Any:
     """Return a value from a JSON document, as one object for all that are equal. Nobody may change it."""
-    return _one_of_each(json.dumps(value))
+    return intern(value) if isinstance(value, str) else _one_of_each(json.dumps(value))
 
 
 @lru_cache(maxsize=4096)
