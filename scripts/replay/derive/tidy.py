@@ -16,9 +16,9 @@ _LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "started_at", "en
 
 
 def used_attempts(records: Iterable[AttemptRecord], design: Design) -> dict[tuple[int, str], AttemptRecord]:
-    """Return, of each set, the attempt that counts, by (block, point).
+    """Return the attempt of each set that counts, by (block, point).
 
-    It is the first good one; where a design gained cells at a point, the first good one that holds the most of them.
+    This is the first good attempt. If a design gained cells at a point, it is the first good one with the most of them.
     """
     chosen: dict[tuple[int, str], AttemptRecord] = {}
     coverage: dict[tuple[int, str], int] = {}
