@@ -34,8 +34,8 @@ export const PROGRAMS = {
   "sandbox down": sandbox("down"),
   "derive watch": python("replay.derive", "--data", OWN, "--watch"),
   "derive once": python("replay.derive", "--data", OWN),
-  brief: python("replay.claims", "--data", OWN, "--brief", "--against", SHIPPED),
-  "brief alone": python("replay.claims", "--data", OWN, "--brief"),
+  brief: python("replay.claims", "--data", OWN, "--brief", "--ratios", "--against", SHIPPED),
+  "brief alone": python("replay.claims", "--data", OWN, "--brief", "--ratios"),
   measure: python(
     ...["replay.measure", "--site", "sandbox", "--data", OWN],
     ...["--scale", "quick", "--experiment", "rbd-journaling"],
@@ -170,10 +170,6 @@ export class Session {
       return;
     }
     if (status !== 0) this.say("Measuring did not complete. Run `npm start` again to continue.");
-    // Reads CSV with a package that exists only after the set-up.
-    const { ratioSummary } = await import("./ratio-summary.mjs");
-    const lines = ratioSummary(folder);
-    if (lines.length) this.say(["", ...lines].join("\n"));
     this.say("");
     // It names its own failure.
     await this.#finish(this.#ships() ? "brief" : "brief alone");

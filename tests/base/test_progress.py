@@ -78,6 +78,38 @@ def test_a_pipe_gets_lines_without_escape_codes(forced):
     assert lines[-2].startswith("[3/3] write-4096")
 
 
+def test_a_silence_in_a_pipe_is_broken_after_two_seconds_and_then_more_and_more_rarely():
+    now = 0
+
+    def clock():
+        return now
+
+    log = io.StringIO()
+    progress = Progress(io.StringIO(), clock, log)
+    progress.start("one", 2)
+    assert not progress.still_running()
+    progress.begin("write-4096")
+    said = {}
+    for now in range(1, 200):
+        if text := progress.still_running():
+            said[now] = text
+    assert list(said) == [2, 6, 14, 30, 62, 122, 182]
+    assert said[14] == "[0/2] one: write-4096 … 14 s"
+    progress.end("10 operations/s")
+    progress.begin("write-8192")
+    now += 1
+    assert not progress.still_running()
+    now += 1
+    assert progress.still_running() == "[1/2] one: write-8192 … 2 s"
+    assert "…" not in log.getvalue()
+
+
+def test_a_pipe_hears_of_a_long_step_while_it_runs():
+    work = WORK.replace("time.sleep(0.6)", "time.sleep(2.8)", 1)
+    done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=True)
+    assert re.search(r"^\[0/3\] one: write-4096 .* … \d+ s$", done.stdout, re.MULTILINE)
+
+
 def test_a_reader_that_goes_away_does_not_end_the_work(tmp_path):
     marker = tmp_path / "done"
     ending = "\nimport pathlib, sys\npathlib.Path(sys.argv[1]).touch()"

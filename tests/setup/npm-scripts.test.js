@@ -7,7 +7,6 @@ import path from "node:path";
 import { after, before, describe, it } from "node:test";
 
 import { runTask } from "../../scripts/npm/tasks.mjs";
-import { size } from "../../scripts/npm/ratio-summary.mjs";
 import { lintsThatApply } from "../../scripts/npm/snakemake-lint.mjs";
 import { fromJunit, fromTap } from "../../scripts/npm/test-report.mjs";
 import { testSteps } from "../../scripts/npm/test-steps.mjs";
@@ -214,15 +213,4 @@ it("a lint of Snakemake that does not apply is passed over, any other is not", (
       Without …
 `;
   assert.deepEqual(lintsThatApply(report), ["No log directive defined"]);
-});
-
-it("I/O sizes are written as an engineer writes them", () => {
-  assert.deepEqual(["4096", "131072", "4194304", "1000", "512", "offered"].map(size), [
-    "4K",
-    "128K",
-    "4M",
-    "1000",
-    "512",
-    "offered",
-  ]);
 });

@@ -248,23 +248,6 @@ describe("npm start", () => {
     const { blocks } = parse(readFileSync(file, "utf8")).scales.quick;
     assert.equal(Number(/--blocks (\d+)/.exec(sitting.out)[1]), 2 * blocks);
   });
-
-  it("prints the ratios with their intervals, as derive wrote them", async (t) => {
-    const sitting = new Sitting(t);
-    sitting.measured();
-    const aggregate = path.join(sitting.folder, "benchmarks/local/rbd-journaling/aggregate");
-    mkdirSync(aggregate, { recursive: true });
-    const csv = (name, ...values) =>
-      writeFileSync(path.join(aggregate, name), `I/O size,4096,4194304\nWith journal,${values.join(",")}\n`);
-    csv("ratio-throughput-write-seq.csv", "5.1584", "2.19");
-    csv("ratio-throughput-write-seq.low.csv", "4.8", "");
-    csv("ratio-throughput-write-seq.high.csv", "5.5", "");
-    await sitting.start("--once");
-    assert.match(sitting.out, /write seq +4K +4M/);
-    assert.match(sitting.out, /With journal +5\.16 \[4\.80, 5\.50\] +2\.19$/m);
-    assert.match(sitting.out, /at least two blocks/);
-    assert.doesNotMatch(sitting.out, /\.(low|high)/);
-  });
 });
 
 describe("Ctrl-C", () => {

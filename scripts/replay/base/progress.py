@@ -7,8 +7,11 @@
             progress.end("44 cells")        # its result
         progress.line("a line that stays")
 
-On a terminal a bar at the bottom follows the work and disappears at the end. Elsewhere lines report it, at most one in
-five seconds. A process that works for another one (`EVENTS` in its environment) reports to that one, which draws.
+On a terminal a bar at the bottom follows the work and disappears at the end. Elsewhere lines report results, at most
+one in five seconds. If nothing was reported for two seconds, a line says what is running; while that goes on, such
+lines come more and more rarely, so that a log of hours stays short.
+
+A process that works for another one (`EVENTS` in its environment) reports to that one, which draws.
 """
 
 from __future__ import annotations
@@ -24,13 +27,14 @@ from typing import Any, TextIO
 
 from replay.base.clock import utc_now
 from replay.base.screen import Screen, View
-from replay.base.terminal import is_terminal
+from replay.base.terminal import SILENCE_SECONDS, is_terminal
 
 #: Set to `1` for a process whose standard output another process reads and shows with `Progress.tell`.
 EVENTS = "REPLAY_PROGRESS_EVENTS"
 _EVENT = "\x1e"
 """ASCII's record separator: no line of text starts with it."""
 _SECONDS_BETWEEN_LINES = 5
+_LONGEST_SILENCE_SECONDS = 60.0
 
 
 @dataclass
@@ -117,15 +121,25 @@ class Progress:
         self._began = self._started = clock()
         self._first_step: float | None = None
         self._last_line = 0.0
+        self._reports: threading.Thread | None = None
+        self._over = threading.Event()
+        #: When something was last reported, and how long after that a line says what is running.
+        self._reported, self._patience = clock(), SILENCE_SECONDS
 
     def __enter__(self) -> Progress:
-        """Start drawing, if there is a terminal."""
+        """Start drawing if there is a terminal, else see to it that lines keep coming."""
         if not self.events and is_terminal(self.stream):
             self.screen.follow(self._view)
+        elif not self.events:
+            self._reports = threading.Thread(target=self._break_silence, daemon=True)
+            self._reports.start()
         return self
 
     def __exit__(self, *raised: object) -> None:
         """Leave the terminal as it was; lines stay."""
+        self._over.set()
+        if self._reports is not None:
+            self._reports.join()
         self.screen.stop()
 
     def plan(self, parts: Mapping[str, Part]) -> None:
@@ -181,7 +195,7 @@ class Progress:
             self._say(text)
 
     def doing(self, what: str) -> None:
-        """Say what happens between steps; only a terminal shows it."""
+        """Say what happens between steps. A pipe shows it only if it takes long."""
         self.now = what
         self._started = self.clock()
         self._emit("doing", what=what)
@@ -203,7 +217,24 @@ class Progress:
             self.screen.write(f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n")
         return self.events
 
+    def still_running(self) -> str:
+        """Return the line that breaks a silence; empty unless it has lasted long enough and something is running."""
+        now = self.clock()
+        if now - self._reported < self._patience or not self.now:
+            return ""
+        self._reported, self._patience = now, min(2 * self._patience, _LONGEST_SILENCE_SECONDS)
+        with self._counting:
+            done, total = self.account.done, self.account.total
+        what = ": ".join(text for text in (self.title, self.now) if text)
+        return f"[{done}/{total}] {what} … {elapsed_text(now - self._started)}"
+
+    def _break_silence(self) -> None:
+        while not self._over.wait(SILENCE_SECONDS / 4):
+            if text := self.still_running():
+                self.screen.line(text)  # not for the log, which has the results
+
     def _say(self, text: str) -> None:
+        self._reported, self._patience = self.clock(), SILENCE_SECONDS
         self.screen.line(text)
         self._keep(text)
 

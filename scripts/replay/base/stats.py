@@ -10,8 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scipy.special import stdtr, stdtrit
-
 CONFIDENCE = 0.95
 
 
@@ -101,7 +99,7 @@ def t_quantile(n: int, confidence: float = CONFIDENCE) -> float:
     """
     if n < 2:
         raise ValueError("one value has no interval")
-    return float(stdtrit(n - 1, 0.5 + confidence / 2))
+    return _stdtrit(n - 1, 0.5 + confidence / 2)
 
 
 def _variance(values: Sequence[float]) -> float:
@@ -127,8 +125,8 @@ def welch_difference(first: Sequence[float], second: Sequence[float], confidence
         return Difference(difference, difference, difference, freedom, 0.0 if difference else 1.0)
     freedom = squared_error**2 / sum(part**2 / degrees for part, degrees in parts)
     error = math.sqrt(squared_error)
-    half = float(stdtrit(freedom, 0.5 + confidence / 2)) * error
-    p_value = 2 * float(stdtr(freedom, -abs(difference) / error))
+    half = _stdtrit(freedom, 0.5 + confidence / 2) * error
+    p_value = 2 * _stdtr(freedom, -abs(difference) / error)
     return Difference(difference, difference - half, difference + half, freedom, p_value)
 
 
@@ -169,8 +167,8 @@ def tail_probability(distance: float, half_width: float, n: int, confidence: flo
         raise ValueError("one value has no interval")
     if half_width == 0:
         return 0.0 if distance > 0 else 0.5
-    t = distance / half_width * float(stdtrit(n - 1, 0.5 + confidence / 2))
-    return float(stdtr(n - 1, -t))
+    t = distance / half_width * _stdtrit(n - 1, 0.5 + confidence / 2)
+    return _stdtr(n - 1, -t)
 
 
 def one_sided_p_value(values: Sequence[float], edge: float) -> float:
@@ -231,3 +229,18 @@ def independent_log_ratio(
     if n == 1:
         return exponentiate(Estimate(math.fsum(over) / len(over) - math.fsum(under) / len(under), None, None, 1))
     return exponentiate(Estimate(*welch_difference(over, under, confidence)[:3], n))
+
+
+def _stdtr(degrees_of_freedom: float, t: float) -> float:
+    """Return the cumulative distribution function of Student's t."""
+    # Importing scipy takes half a second of processor time, and most commands compute no interval.
+    from scipy.special import stdtr  # noqa: PLC0415
+
+    return float(stdtr(degrees_of_freedom, t))
+
+
+def _stdtrit(degrees_of_freedom: float, probability: float) -> float:
+    """Return the quantile of Student's t."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - see above
+
+    return float(stdtrit(degrees_of_freedom, probability))

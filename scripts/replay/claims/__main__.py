@@ -21,6 +21,7 @@ from replay.claims.load import load_book
 from replay.claims.model import VERDICTS, Assessment, Book, Judgement
 from replay.claims.on_terminal import print_assessment
 from replay.claims.output import altered_line, as_document, as_table
+from replay.claims.ratios import ratio_lines
 from replay.config.experiments import experiment_names
 
 
@@ -31,6 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdicts. Returns 0, or 1 if an expected verdict differs; raises ReplayError."""
+    if options.ratios and not options.brief:
+        COMMAND.parser().refuse("--ratios goes with --brief: add it")
     book, data_set = load_book(), benchmarks_directory() / options.data
     assessment = judge_data_set(data_set, book)
     unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
@@ -40,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
     if options.measured:
         assessment, left_out = assessment.measured()
     if options.brief:
+        if options.ratios and (lines := ratio_lines(data_set)):
+            print("\n".join([*lines, ""]))
         print(_brief(book, assessment, other, data_set))
     elif other is None and not options.json and is_terminal(sys.stdout):
         print_assessment(assessment, console_of(sys.stdout))

@@ -14,6 +14,7 @@ def _add_arguments(parser: Parser) -> None:
     shape.add_argument(
         "--brief", action="store_true", help="print a few plain sentences; with --against, both data sets"
     )
+    parser.add_argument("--ratios", action="store_true", help="with --brief: print the ratios of throughput first")
     shape.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--expect",

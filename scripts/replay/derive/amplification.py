@@ -1,8 +1,8 @@
 """What one client write became, from the ledger of daemons' counters in a sidecar: per write, and per byte. Pure.
 
 The ledger (`samples.ledger`) spans the whole cell, from before the tool until the cluster was quiet again. So it also
-holds what the tool did besides writing: opening and closing its image. A sum over daemons that lacks one is no sum:
-where a daemon was left out, nothing is given. What each daemon did by itself is given all the same.
+holds what the tool did besides writing: opening and closing its image. If a daemon was left out, there is no sum over
+daemons. What each daemon did by itself is given all the same.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _METRICS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
 
 
 class Entity(NamedTuple):
-    """A value of one thing: `kind` such as `osd`, its `id`, and the `moment` that it is of."""
+    """A value of one thing: `kind` such as `osd`, its `id`, and its `moment`."""
 
     kind: str
     id: str
@@ -63,7 +63,7 @@ def per_write(ledger: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[s
 
 
 def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) -> float | None:
-    """Return the sum of counters over a cluster's OSDs; None where one of them does not have one."""
+    """Return the sum of counters over a cluster's OSDs; None if one of them lacks a counter."""
     values = [
         daemon.get(stage, {}).get(counter)
         for name, daemon in daemons.items()
@@ -74,7 +74,7 @@ def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) 
 
 
 def ledger_entities(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> list[Entity]:
-    """Return a cell's ledger daemon by daemon: every counter as `<stage>_<counter>`, and of OSDs their part per write.
+    """Return a cell's ledger daemon by daemon: every counter as `<stage>_<counter>`, and each OSD's part per write.
 
     An OSD's part has the name of the sum: `media_bytes_per_byte` of all OSDs adds up to the cell's. Kinds are `osd` by
     number and `daemon` by name; of the second cluster `second_osd` and `second_daemon`, whose parts carry its metrics.

@@ -8,7 +8,7 @@ from typing import Any
 
 #: (metric, width of its bins in seconds): what a design's metric with `series: true` asks for.
 Wanted = frozenset[tuple[str, float]]
-#: By what was wanted: number of the bin to the mean of the samples in it.
+#: By (metric, width): the mean of the samples in each bin, by the bin's number.
 Binned = Mapping[tuple[str, float], Mapping[int, float]]
 
 #: A sample this share of a bin below an edge lies on it: 0.3 / 0.1 is a little less than 3 in binary.
@@ -16,7 +16,7 @@ _EDGE = 1e-9
 
 
 def wanted_series(designs: Iterable[Mapping[str, Any]]) -> Wanted:
-    """Return which series these designs (as they stand in `raw/`) draw, and how finely."""
+    """Return which series these designs (as `raw/` holds them) draw, and how finely."""
     return frozenset(
         (metric["metric"], float(metric["bin_seconds"]))
         for design in designs
@@ -29,7 +29,7 @@ def binned(series: Iterable[tuple[float, str, float]], wanted: Wanted) -> dict[t
     """Return the wanted part of a series of (elapsed_seconds, metric, value), each bin the mean of its samples.
 
     Bin `k` holds the samples from `k` up to below `k + 1` widths; it may be negative, where time is counted from an
-    event within the cell. A bin without a sample is not there. Nothing of the series itself is kept.
+    event within the cell. A bin without samples is left out. The series itself is not kept.
     """
     widths: dict[str, list[float]] = {}
     for metric, width in wanted:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,21 +14,21 @@ from replay.derive.amplification import Entity, ledger_entities
 from replay.derive.bins import Binned, Wanted, binned, wanted_series
 from replay.derive.computed import computed_metrics
 from replay.derive.facts import Value, facts_of
+from replay.derive.kept import kept_sidecar, named, shared
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.raw.documents import parse_json, plain
 from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.tools import OutputError, Result, find_adapter, judge
 
 Designs = dict[str, dict[str, Any]]
-#: What nobody asks a sidecar once its cell is a row: with a hundred thousand cells it would fill the memory.
-_DONE_WITH = ("argv", "health", "files", "levels", "seed", "position", "set_index")
-#: What the cells of a block have in common.
-_ALIKE = ("host", "versions")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CellRow:
-    """One cell of one attempt. `metrics` in base units; empty where the output gives none. `series`: what is drawn."""
+    """One cell of one attempt. `metrics` in base units; empty where the output gives none. `series`: what is drawn.
+
+    `sidecar` holds the parts that later steps ask for: see `kept_sidecar`.
+    """
 
     cell_id: str
     variant: str
@@ -51,7 +49,7 @@ class CellRow:
     facts: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AttemptRecord:
     """One sealed attempt. `good`: complete, valid, and every output parsed."""
 
@@ -215,37 +213,23 @@ def _row(
         costs = sampler_seconds(sidecar, outputs)
         measured |= computed_metrics(sidecar, measured)
         row = CellRow(
-            cell_id=sidecar["cell_id"],
-            variant=sidecar["variant"],
-            label=sidecar["label"],
-            levels=levels,
+            cell_id=shared(sidecar["cell_id"]),
+            variant=shared(sidecar["variant"]),
+            label=shared(sidecar["label"]),
+            levels=shared(levels),
             valid=valid,
             invalid_reason=reason,
-            metrics=measured | sampling_metrics(costs, sidecar),
-            sidecar=_to_keep(sidecar),
-            series=binned(result.series, wanted) if valid and wanted else {},
+            metrics=named(measured | sampling_metrics(costs, sidecar)),
+            sidecar=kept_sidecar(sidecar),
+            series=binned(result.series, wanted) if valid and wanted else shared({}),
             entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, measured)),
-            sampler_seconds=costs,
-            after_end=result.after_end,
+            sampler_seconds=named(costs),
+            after_end=named(result.after_end),
             facts=facts_of(sidecar, outputs, measured) if valid else {},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None
     return row, note
-
-
-def _to_keep(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
-    kept = {key: value for key, value in sidecar.items() if key not in _DONE_WITH}
-    for key in _ALIKE:
-        if isinstance(value := kept.get(key), dict):
-            kept[key] = _one_of_each(json.dumps(value))
-    return kept
-
-
-@lru_cache(maxsize=1024)
-def _one_of_each(text: str) -> Any:
-    """Return what some JSON says: cells that have the same share one object."""
-    return json.loads(text)
 
 
 def _parse(

@@ -18,7 +18,7 @@ ADDED = "added"
 
 
 def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
-    """Return the metrics of `config/experiments/<experiment>.yaml`; none where there is no such file.
+    """Return the metrics of `config/experiments/<experiment>.yaml`; none if there is no such file.
 
     Raises ConfigurationError where the file makes no sense: a mistake in it must not take charts away unseen.
     """

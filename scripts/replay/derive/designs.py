@@ -23,7 +23,7 @@ class DesignCell:
 
 @dataclass(frozen=True)
 class Design:
-    """The newest design, with the cells that older designs add to it. `public` is the newest as it stands in raw/."""
+    """The newest design, with the cells that older designs add to it. `public` is the newest as raw/ holds it."""
 
     public: Mapping[str, Any]
     cells: Mapping[str, DesignCell]
@@ -47,7 +47,7 @@ class Design:
 
     @property
     def x_factor(self) -> str | None:
-        """The factor along the chart's axis; None where each trial stands for itself."""
+        """The factor along the chart's axis; None if each trial is a point of its own."""
         return self.public.get("x_factor")
 
     @property
@@ -66,7 +66,7 @@ class Design:
         return None if self.x_factor is None else levels[self.x_factor]
 
     def check(self, where: str) -> None:
-        """Raise EvidenceError where two points would fall on one place of one chart."""
+        """Raise EvidenceError if two points would share a place in a chart."""
         places: dict[tuple, str] = {}
         for cell in self.cells.values():
             if places.setdefault((self.workload(cell.levels), self.x(cell.levels)), cell.point) != cell.point:

@@ -7,8 +7,8 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.tables import csv_text, level_text, number_text
-from replay.derive.aggregate import Chart, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.chart import Chart, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.designs import Design
 from replay.derive.runs import Run
 
@@ -19,9 +19,9 @@ _TITLES = {"osd": "OSD"}
 def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> list[Chart]:
     """Return a chart per metric with `entity` and workload: `x` is the entity's number, a series a level.
 
-    A series is a level of the x factor, of which the reference variant's cells tell (the first variant's where there
-    is no reference); without an x factor a variant. `y` is the median over blocks, `low` and `high` the least and the
-    greatest.
+    A series is a level of the x factor, taken from the cells of the reference variant (or of the first variant if there
+    is no reference). Without an x factor a series is a variant. `y` is the median over blocks, `low` and `high` are the
+    least and the greatest.
     """
     metrics = [metric for metric in design.public["metrics"] if metric.get("entity")]
     if not metrics:
@@ -62,7 +62,7 @@ def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> 
 
 
 def entities_csv(records: Iterable[AttemptRecord]) -> str:
-    """Return the text of entities.csv, "" where no output says anything of entities."""
+    """Return the text of entities.csv, or "" if no output mentions entities."""
     rows = [
         (
             str(row.sidecar.get("experiment", "")),
@@ -83,7 +83,7 @@ def entities_csv(records: Iterable[AttemptRecord]) -> str:
 
 
 def _level(x: Any, design: Design) -> str:
-    """Return a level as a series names it; a size as the axes of charts do: 4K, 4M."""
+    """Return a level as a series names it. Sizes look as on the axes of charts: 4K, 4M."""
     if design.public.get("x_unit") == "bytes":
         for shift, letter in ((20, "M"), (10, "K")):
             if x >= 1 << shift and x % (1 << shift) == 0:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.tables import write_if_changed
-from replay.derive.aggregate import Chart, charts, used_frame
+from replay.derive.aggregate import charts, used_frame
 from replay.derive.cells import AttemptRecord, Cache, CellRow, Designs, load_evidence
+from replay.derive.chart import Chart
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts
@@ -34,10 +35,10 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     Nothing is written before every pack and file that SHA256SUMS lists was found unaltered. With a `cache`, packs that
     it holds are not read again. Raises EvidenceError naming the file.
     """
-    cache = cache or Cache()
     evidence = evidence_digest(directory)  # of before it is read: what is sealed meanwhile is left to the next run
     raw = directory / "raw"
-    designs, loaded = load_evidence(raw, cache, _with_metrics)
+    # A cache that nobody keeps is gone before anything is computed: its digests take as much memory as the cells.
+    designs, loaded = load_evidence(raw, cache or Cache(), _with_metrics)
     sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
     records = loaded.attempts
     last = max(records, key=lambda one: (one.ended_at, *one.key), default=None)

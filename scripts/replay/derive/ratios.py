@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from replay.base.tables import csv_text, level_text, number_text
-from replay.derive.aggregate import Chart
+from replay.derive.chart import Chart
 from replay.derive.designs import Design
 
 HEADER = ("chart", "compared", "x", "ratio", "low", "high", "n")

@@ -54,7 +54,7 @@ def reseal(data_set: Path) -> list[AlteredFile]:
 
 
 def _origin(data_set: Path) -> str:
-    """Return the name of the data set that this folder is a copy of. Raises ConfigurationError where it is none."""
+    """Return the name of the data set that this folder is a copy of. Raises ConfigurationError if it is no copy."""
     if not data_set.is_dir():
         next_step = _how_to_copy(data_set.with_name(SHIPPED), data_set.name)
         raise EvidenceError("there is no such data set", where=data_set, next_step=next_step)

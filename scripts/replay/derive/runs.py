@@ -1,4 +1,4 @@
-"""`X.runs.csv`: every run behind the points of chart X: what a median or a ratio stands for."""
+"""`X.runs.csv`: every run behind the points of chart X."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.base.tables import csv_text, number_text
 
 
 class Run(NamedTuple):
-    """One run of a point, or of a ratio one pair: its value, and the attempt of the set that it comes from."""
+    """One run of a point, or one pair of a ratio: its value, its block, and the attempt that it comes from."""
 
     series: str
     x: float

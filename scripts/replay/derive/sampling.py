@@ -1,4 +1,4 @@
-"""What looking on cost: the samplers' own readings, as sidecars and tables of samples record them. Pure."""
+"""What sampling cost: the time of the samplers' own readings, as sidecars and tables of samples record it. Pure."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from replay.base import stats as statistics
 from replay.base.tables import rounded
 from replay.tools.base import number
 
-#: Samplers that look on while what is measured is under way. The others read before it begins or after it has ended.
+#: Samplers that observe while a cell is measured. The others read before it begins or after it has ended.
 BESIDE = ("daemons", "machine", "mirror", "replica", "trims")
-#: Of these, the ones that go on looking while a wait of this name lasts, after the tool has ended.
+#: The samplers among these that go on after the tool has ended, for as long as a wait of this name lasts.
 _LOOKING_ON = {"mirror": "replay_level", "replica": "replay_level"}
 #: The row of a table of samples in which the probe of a replica states the processor time that it has used so far.
 _PROBE_ROW = ",probe,cost_seconds,"
 
 
 def sampler_seconds(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[str, float]:
-    """Return what each sampler of a cell took, in seconds; one that does not state its cost is left out.
+    """Return the cost of each sampler of a cell in seconds, without those that do not state one.
 
-    Wall time of its readings; of `replica`, a process of its own, the processor time, out of the table of samples.
+    This is the wall time of its readings. `replica` is a process of its own, whose processor time is in the table of
+    samples.
     """
     found = {"machine": sidecar.get("load"), **(sidecar.get("samples") or {})}
     seconds = {
@@ -34,7 +35,7 @@ def sampler_seconds(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> d
 
 
 def sampler_shares(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> dict[str, float]:
-    """Return what share of the time that it looked on each sampler took; of those only that look on meanwhile."""
+    """Return the share of the observed time that each sampler took, for those that observe while a cell is measured."""
     shares = {}
     for name in BESIDE:
         watched = _watched_seconds(name, sidecar)
@@ -44,7 +45,7 @@ def sampler_shares(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> 
 
 
 def sampling_metrics(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> dict[str, float]:
-    """Return `sampler_cost_seconds` and `sampler_cost_share` of all that looked on; empty where none says."""
+    """Return `sampler_cost_seconds` and `sampler_cost_share` of all that observe; empty if none states its cost."""
     shares = sampler_shares(seconds, sidecar)
     if not shares:
         return {}
@@ -52,10 +53,10 @@ def sampling_metrics(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -
 
 
 def sampling_entry(cells: Iterable[tuple[Mapping[str, float], Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Return, for the manifest, by sampler what it cost over cells, each given as (its samplers' seconds, sidecar).
+    """Return what each sampler cost, for the manifest. Each cell is given as (its samplers' seconds, its sidecar).
 
-    `cells` that state it, `median_seconds`, `largest_seconds`, and `share`: the largest share of the time that it
-    looked on. A sampler that reads before or after has none.
+    The entry has `cells` (how many state it), `median_seconds`, `largest_seconds`, and `share`: the largest share of
+    the time that it observed. A sampler that reads before or after the measurement has no share.
     """
     seconds_of: dict[str, list[float]] = {}
     shares_of: dict[str, list[float]] = {}
@@ -76,7 +77,7 @@ def sampling_entry(cells: Iterable[tuple[Mapping[str, float], Mapping[str, Any]]
 
 
 def costliest(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the largest share of all experiments, with its experiment and sampler; empty where none has one."""
+    """Return the largest share of all experiments, with its experiment and sampler; empty if none has one."""
     shares = [
         (one["share"], experiment, name)
         for experiment, entry in sorted(entries.items())
@@ -90,7 +91,7 @@ def costliest(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _watched_seconds(name: str, sidecar: Mapping[str, Any]) -> float:
-    """Return for how long a sampler looked on: while the tool ran, and in its wait after that."""
+    """Return how long a sampler observed, in seconds: while the tool ran, and in its wait after that."""
     waits = [one for one in sidecar.get("waits") or () if one.get("for") == _LOOKING_ON.get(name, "")]
     return float(sidecar.get("tool_seconds") or 0) + sum(float(one.get("seconds") or 0) for one in waits)
 

@@ -1,7 +1,7 @@
 """The CSVs of values over time: a line per variant, each bin the median over blocks with least and greatest.
 
-A line is drawn only where all of its runs are known. Past the end of the shortest run, the median would be that of the
-runs that are left: it would jump where nothing happened, as a rule towards the slow ones.
+A line is drawn only where all of its runs are known. Past the end of the shortest run, the median would only cover the
+remaining runs: it would jump although nothing happened, usually towards the slow ones.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from replay.base import stats as statistics
-from replay.derive.aggregate import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.bins import middle_seconds
 from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.chart import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.designs import Design
 
 #: (workload, level of the x factor or None, variant) to the used cells there, one a block.
@@ -20,20 +20,20 @@ _Cells = Mapping[tuple[Any, ...], list[CellRow]]
 
 
 class _Run(NamedTuple):
-    """A run of a line: its bins by number, and what holds after the last, None where nobody knows."""
+    """A run of a line: its bins by number, and its value after the last one, None if unknown."""
 
     bins: Mapping[int, float]
     after_end: float | None
 
     def value(self, number: int) -> float | None:
-        """Return the run's value in a bin, None where it has none."""
+        """Return the run's value in a bin, None if it has none."""
         return self.after_end if number > max(self.bins) else self.bins.get(number)
 
 
 def series_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> list[Chart]:
     """Return a chart per metric with `series: true`, workload and, where the design has an x factor, its level.
 
-    One without any sample is left out: the tool said nothing of it there.
+    A chart without any sample is left out.
     """
     metrics = [metric for metric in design.public["metrics"] if metric.get("series")]
     if not metrics:
@@ -90,10 +90,10 @@ def _chart(metric: Mapping[str, Any], workload: Workload, level: Any, cells: _Ce
 
 
 def _line(runs: list[_Run]) -> list[tuple[int, list[float]]]:
-    """Return the bins in which all runs are known, each with the values there; empty where there is no such bin.
+    """Return the bins in which all runs are known, each with the values there; empty if there is no such bin.
 
     That is from the last one's first sample until the first one's last sample. A run whose value after its end is known
-    ends with the longest. A bin between in which a run has no sample is drawn of the others.
+    ends with the longest. If a run has no sample in a bin in between, the bin is drawn from the others.
     """
     if not runs:
         return []

@@ -8,11 +8,10 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.tables import rounded
-from replay.derive.aggregate import Chart
+from replay.derive.chart import Chart
 from replay.derive.designs import Design
+from replay.derive.kept import RECORDED_FACTS
 
-#: Facts of sidecars that are part of the set-up, where the design does not record them.
-RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
 #: Units that a key does not end with: what they measure, the chart says.
 _UNITLESS = {"ratio", "count"}
 
@@ -41,8 +40,8 @@ def parameters(design: Design, sidecars: Iterable[Mapping[str, Any]]) -> dict[st
 def control(design: Design, charts: Iterable[Chart]) -> dict[str, Any] | None:
     """Return what the A/A control says: how many of its ratios' intervals there are, and how many exclude 1.
 
-    Of 95 % intervals about one in twenty excludes 1 where nothing differs. `geometric_mean` is over all its ratios.
-    None where the experiment has no control, or none of it is measured.
+    If nothing differs, about one in twenty 95 % intervals excludes 1. `geometric_mean` is over all of its ratios.
+    None if the experiment has no control, or nothing of it is measured.
     """
     names = {one["name"] for one in design.variants if one.get("control")}
     estimates = [one for chart in charts for (variant, _), one in chart.estimates.items() if variant in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from replay.base.tables import csv_text, level_text, number_text
 from replay.derive.cells import AttemptRecord, CellRow
@@ -15,9 +16,9 @@ _LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "started_at", "en
 
 
 def used_attempts(records: Iterable[AttemptRecord], design: Design) -> dict[tuple[int, str], AttemptRecord]:
-    """Return, of each set, the attempt that counts, by (block, point).
+    """Return the attempt of each set that counts, by (block, point).
 
-    It is the first good one; where a design gained cells at a point, the first good one that holds the most of them.
+    This is the first good attempt. If a design gained cells at a point, it is the first good one with the most of them.
     """
     chosen: dict[tuple[int, str], AttemptRecord] = {}
     coverage: dict[tuple[int, str], int] = {}
@@ -46,15 +47,17 @@ def tidy_csv(records: list[AttemptRecord], design: Design, chosen: dict[tuple[in
     # A tool may state what is a factor already, such as the number of clients: one column has one name.
     metrics = [name for name in metric_columns(records) if name not in factors]
     header = [*KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *_LAST]
-    keyed = []
-    for record in records:
-        is_chosen = chosen.get((record.block, record.point)) is record
-        for row in record.rows:
-            used = is_chosen and row.cell_id in design.cells
-            fields = _fields(record, row, factors, metrics, used)
-            keyed.append(((record.block, record.point, row.variant, record.number), fields))
-    keyed.sort(key=lambda pair: pair[0])
-    return csv_text([header, *(fields for _, fields in keyed)])
+    cells = sorted(
+        ((record, row) for record in records for row in record.rows),
+        key=lambda cell: (cell[0].block, cell[0].point, cell[1].variant, cell[0].number),
+    )
+
+    def is_used(record: AttemptRecord, row: CellRow) -> bool:
+        return chosen.get((record.block, record.point)) is record and row.cell_id in design.cells
+
+    # Row by row: the fields of all rows at once would take more memory than everything else.
+    rows = (_fields(record, row, factors, metrics, is_used(record, row)) for record, row in cells)
+    return csv_text(chain([header], rows))
 
 
 def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: list[str], used: bool) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.tables import json_text, write_if_changed
-from replay.derive.aggregate import LONG_HEADER
+from replay.derive.chart import LONG_HEADER
 from replay.derive.fact_vocabulary import FACTS, FactType
 from replay.derive.part import FACTS_FILE, REGISTERED_FILE
 from replay.derive.runs import RUNS_HEADER

@@ -67,8 +67,9 @@ def run(options: argparse.Namespace) -> int:
                 break
     if status == INTERRUPTED:
         print(f"next: to continue, run {replay_command('measure', *_words(options))}")
-    _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
-    _say_invalid(data_set, names)
+    with waiting("reading what was measured", spinner=False):
+        _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
+        _say_invalid(data_set, names)
     return say_claims(data_set, names, status)
 
 
@@ -112,6 +113,7 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
     if claims_path().exists():
         steps.append(("claims", "judging the claims", ("--measured",)))
     for module, doing, more in steps:
+        print(f"{doing} …")  # the command takes a moment to start
         try:
             failed = _module(module, data_set, measured, more)
         except KeyboardInterrupt:

@@ -1,6 +1,6 @@
-"""What in a copy's evidence is not as recorded, and listing it anew: the part of `--reseal` that knows packs.
+"""Finds how a copy's evidence differs from what was recorded, and lists it anew: what `--reseal` does with packs.
 
-A path here is that of a file in an unpacked `raw/`, whichever pack it stands in, or the name of a pack or design.
+A path here is that of a file in an unpacked `raw/`, whichever pack holds it, or the name of a pack or design.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from replay.raw.sums import RESTORE, SUMS, locked, parse_sums, read_sums, sha256
 class Alterations:
     """What was found. `files`: path to (digest recorded, digest found or None); `sums`: SHA256SUMS files to replace.
 
-    `packs` lie beside under their working names, packed anew with lists that tell what they hold now.
+    `packs` are the altered packs, packed anew under working names, with lists of what they hold now.
     """
 
     raw: Path
@@ -29,7 +29,7 @@ class Alterations:
     packs: list[Path] = field(default_factory=list)
 
     def apply(self) -> None:
-        """List what is there. The lists come first: stopped before the packs follow, the copy is refused as altered."""
+        """Write the new lists, then the packs. If it stops between the two, derive refuses the copy as altered."""
         with locked(self.raw):
             for path, sums in self.sums.items():
                 durable.replace(path, sums_text(sums))
@@ -69,7 +69,7 @@ def find_alterations(raw: Path, known: Mapping[str, str]) -> Alterations:
 
 
 def _of_file(found: Alterations, name: str, was: str, known: Mapping[str, str]) -> str:
-    """Return the digest of a file of `raw/` as it will be, and note what in it is not as it was."""
+    """Return the digest of a file of `raw/` as it will be, and note how it differs from what was recorded."""
     path = found.raw / name
     content = read_file(str(path))
     digest = sha256(content)

@@ -1,8 +1,8 @@
-"""From blocks that lie unpacked, as an earlier version wrote them, to packs. Nothing goes before all of it is proved.
+"""Packs blocks that lie unpacked, as an earlier version wrote them. Nothing is removed before everything is proved.
 
-What a person can rely on: every file that the old SHA256SUMS lists is read again from the packs on disk and compared
-with its old line; only then does the new SHA256SUMS take the place of the old one, and only then are old files removed.
-Stopped anywhere, it is begun again and completes.
+Every file that the old SHA256SUMS lists is read again from the packs on disk and compared
+with its old line. Only then does the new SHA256SUMS replace the old one, and only then are old files removed. If it is
+stopped at any point, running it again completes it.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _open_block(raw: Path, block: int, sums: Mapping[str, str]) -> None:
 
 
 def _where(raw: Path, listed: Mapping[str, str]) -> dict[str, str]:
-    """Return the digest of each file that stands in a pack, in an unfinished block or beside, read from the disk."""
+    """Return the digest of each file in a pack, in an unfinished block, or beside them, read from the disk."""
     found: dict[str, str] = {}
     for name, digest in listed.items():
         content = read_file(f"{raw}/{name}")

@@ -1,7 +1,7 @@
 """Copies of data sets: what a folder was measured as (`campaign.json`), and whether it was altered (`altered.json`).
 
-Whoever derives, describes or measures asks here. A data set that has `altered.json` is altered; where that file cannot
-be read it is an error, never "unaltered".
+Deriving, describing and measuring all ask here. A data set that has `altered.json` is altered; if that file cannot be
+read, that is an error, never "unaltered".
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class Stamp:
 
 
 def read_stamp(data_set: Path) -> Stamp | None:
-    """Return what a data set's `altered.json` says, or None where there is none: its raw files are as measured.
+    """Return what a data set's `altered.json` says, or None if it has none: its raw files are as measured.
 
-    Raises EvidenceError naming the file where it cannot be read or says nothing of the kind.
+    Raises EvidenceError naming the file if it cannot be read or is no such stamp.
     """
     path = data_set / ALTERED
     data = _read_object(path)
@@ -92,9 +92,9 @@ def read_stamp(data_set: Path) -> Stamp | None:
 
 
 def read_campaign(data_set: Path) -> dict[str, Any]:
-    """Return what a data set's `campaign.json` says, an empty object where there is none.
+    """Return what a data set's `campaign.json` says, or an empty object if it has none.
 
-    Raises EvidenceError naming the file where it is no JSON object.
+    Raises EvidenceError naming the file if it is no JSON object.
     """
     return _read_object(data_set / CAMPAIGN) or {}
 
@@ -102,7 +102,7 @@ def read_campaign(data_set: Path) -> dict[str, Any]:
 def measured_as(data_set: Path) -> str | None:
     """Return the name that a data set was measured under: another than its folder's where it is a copy, or renamed.
 
-    None where `campaign.json` is missing or does not say.
+    None if `campaign.json` is missing or does not say.
     """
     name = read_campaign(data_set).get("data_set")
     return name if isinstance(name, str) and name else None

@@ -1,4 +1,4 @@
-"""What earlier blocks of an experiment left for those that measure: seals of attempts, receipts, pilots."""
+"""What measuring needs from earlier blocks of an experiment: seals of attempts, receipts, pilots."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Documents = Mapping[str, Mapping[str, Any]]
 
 
 class History:
-    """The documents of an experiment's `raw/`, those of packs read once.
+    """The documents of an experiment's `raw/`. Packs are read only once.
 
-    Raises EvidenceError naming a pack or file that is missing or altered: nothing is measured on top of such.
+    Raises EvidenceError naming a pack or file that is missing or altered: nothing is measured on top of it.
     """
 
     def __init__(self, raw: Path) -> None:
@@ -77,7 +77,7 @@ class History:
         return []
 
     def _of_open_block(self, block: OpenBlock) -> Documents:
-        """Return an open block's documents; of folders that are as they were nothing is read again."""
+        """Return an open block's documents. Folders that have not changed are not read again."""
         found: dict[str, Mapping[str, Any]] = {}
         for folder in block.folders(lambda path, digests: _key(block, path, digests) in self._of_open):
             key = _key(block, folder.path, folder.digests)

@@ -33,7 +33,7 @@ def sealed_block(raw: Path, block: int, plan: str) -> Path:
 
 
 def sealed_blocks(raw: Path) -> list[Path]:
-    """Return the sealed blocks of an experiment, as SHA256SUMS lists them: also one that is missing now."""
+    """Return the sealed blocks of an experiment, as SHA256SUMS lists them, even one that is missing now."""
     try:
         lines = (raw / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -48,7 +48,7 @@ def recorded_in(raw: Path) -> list[Path]:
 
 @contextmanager
 def exclusive(directory: Path) -> Iterator[None]:
-    """Hold a data set's folder while what speaks of the whole of it is put together."""
+    """Lock a data set's folder while files about all of it are written."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

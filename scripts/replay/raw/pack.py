@@ -28,12 +28,12 @@ _END = bytes(_BLOCK_BYTES)
 
 
 def pack_name(block: int, plan: str) -> str:
-    """Return the name of the pack of a block that was measured to a plan."""
+    """Return the name of the pack for a block and a plan."""
     return f"block-{block:02d}-{plan}.tar.gz"
 
 
 def in_pack_order(path: str) -> tuple[str, str]:
-    """Return what members are sorted by: the folder, then the name, so that a folder's files stand together."""
+    """Return the sort key of a member: its folder, then its name. A folder's files are then next to each other."""
     folder, _, name = path.rpartition("/")
     return folder, name
 
@@ -41,7 +41,7 @@ def in_pack_order(path: str) -> tuple[str, str]:
 def write_pack(path: Path, sums: Mapping[str, str], content_of: Callable[[str], bytes], source: str) -> str:
     """Write a pack of the files that `sums` lists, synced to disk, and return its digest.
 
-    `source` and a file's name name the file in an error.
+    `source` plus a file's name is how an error names the file.
 
     Raises EvidenceError naming a file whose content is not what `sums` says: nothing altered is ever packed.
     """
@@ -93,8 +93,8 @@ def members(content: bytes, where: str) -> Iterator[tuple[str, bytes]]:
 def verified_members(content: bytes, where: str, digest: str | None = None) -> Iterator[tuple[str, bytes, str]]:
     """Yield (name, bytes, digest) of each file but SHA256SUMS, each compared with what SHA256SUMS in the pack says.
 
-    With a `digest` that of the whole pack is compared first. Raises EvidenceError naming the pack, or the member as
-    `PACK:MEMBER`, that is altered, missing or not listed.
+    If `digest` is given, the digest of the whole pack is compared first. Raises EvidenceError naming the pack or
+    the member (`PACK:MEMBER`) that is altered, missing or not listed.
     """
     if digest is not None and hashlib.sha256(content).hexdigest() != digest:
         raise EvidenceError(
@@ -123,12 +123,12 @@ def _missing(where: str, name: str) -> EvidenceError:
 
 
 def listed_in(content: bytes, where: str) -> dict[str, str]:
-    """Return what SHA256SUMS in a pack says, path to digest. Raises EvidenceError where a pack does not begin so."""
+    """Return what SHA256SUMS in a pack says, path to digest. Raises EvidenceError if a pack does not begin with it."""
     return _listed(members(content, where), where)
 
 
 def tar_members(content: bytes, where: str) -> dict[str, bytes]:
-    """Return the files of whatever `tar` made, by name: of a pack that a person has packed again.
+    """Return the files of any tar archive by name, such as a pack that a person has packed again.
 
     Raises EvidenceError when it cannot be read, or holds links, devices or a name twice.
     """
@@ -150,7 +150,7 @@ def tar_members(content: bytes, where: str) -> dict[str, bytes]:
 
 
 def what_differs(content: bytes, where: str) -> str:
-    """Return, for a person, what in an altered pack is not as its own SHA256SUMS says."""
+    """Return, in words, how an altered pack differs from its own SHA256SUMS."""
     try:
         inside = tar_members(content, where)
         sums = parse_sums(inside.pop(SUMS, b""), f"{where}:{SUMS}")

@@ -1,7 +1,7 @@
-"""The reading side of `raw/`: what is there, what SHA256SUMS says of it, and whether the two agree. Writes nothing.
+"""Reads `raw/`: lists it, and compares every file with SHA256SUMS. Writes nothing.
 
-Evidence stands in packs, one a block, and in open blocks, which are being measured. Both hold the same tree of files;
-whoever reads does not see the difference.
+Evidence lies in packs, one per block, and in open blocks, which are being measured. Both hold the same tree of files,
+and readers need not know which one they read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ATTEMPT = re.compile(r"block-(?P<block>\d{2,})/(?P<point>[^/]+)/attempt-(?P<numb
 # A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
 SIDECAR = re.compile(r"(?!attempt\.json)[^.]+\.json", re.ASCII)
 RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII)
-#: How a data set looked before blocks were packed.
+#: Folders of a data set from before blocks were packed.
 UNPACKED = re.compile(r"pilot|block-\d{2,}", re.ASCII)
 
 
@@ -37,9 +37,9 @@ class SealedMeanwhile(Exception):
 
 @dataclass(frozen=True)
 class Folder:
-    """The files of one folder, verified: by name their digests, and their contents unless nobody wants them.
+    """The verified files of one folder: their digests by name, and their contents unless the reader knows them.
 
-    `where` and a file's name name the file in an error: `PACK:FOLDER/` or `OPEN BLOCK/FOLDER/`.
+    `where` plus a file's name is how an error names the file: `PACK:FOLDER/` or `OPEN BLOCK/FOLDER/`.
     """
 
     path: str
@@ -131,7 +131,7 @@ class OpenBlock:
 
 @dataclass(frozen=True)
 class Listing:
-    """What was in `raw/` at one moment. `sums`: its SHA256SUMS. `passed_over`: what is not whole yet."""
+    """The content of `raw/` at one moment. `sums`: its SHA256SUMS. `passed_over`: what is incomplete."""
 
     raw: str
     sums: Mapping[str, str]
@@ -141,7 +141,7 @@ class Listing:
 
     @property
     def blocks(self) -> list[Pack | OpenBlock]:
-        """All that holds attempts, packs first."""
+        """Everything that holds attempts, packs first."""
         return [*self.packs, *self.open_blocks]
 
     def designs(self) -> dict[str, dict]:
@@ -157,7 +157,7 @@ class Listing:
 
 
 def list_raw(raw: str | os.PathLike[str]) -> Listing:
-    """List `raw/` under a shared lock, so that no step of a writer is seen by half.
+    """List `raw/` under a shared lock, so that no writer is seen halfway through a step.
 
     A record that SHA256SUMS lists and that still has its working name is passed over, and so is what it does not list
     and has its working name: these are in progress, or were stopped. Raises EvidenceError when SHA256SUMS is missing
@@ -186,12 +186,12 @@ def verify_all(raw: str | os.PathLike[str]) -> int:
 
 
 def visible(raw: str | os.PathLike[str]) -> list[str]:
-    """Return the names in `raw/` but those that begin with a dot, sorted."""
+    """Return the names in `raw/` that do not begin with a dot, sorted."""
     return sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
 
 
 def refuse_unpacked(raw: str | os.PathLike[str]) -> None:
-    """Raise EvidenceError where blocks lie unpacked, as they did before there were packs."""
+    """Raise EvidenceError if blocks lie unpacked, as they did before there were packs."""
     if any(UNPACKED.fullmatch(name) for name in visible(raw)):
         raise EvidenceError(
             "its blocks lie unpacked, as an earlier version of Replay wrote them",

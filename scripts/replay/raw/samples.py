@@ -1,4 +1,4 @@
-"""What samplers saw over a cell, as evidence: one CSV of `elapsed_seconds,entity,metric,value`, word for word."""
+"""What samplers saw while a cell was measured, verbatim: one CSV of `elapsed_seconds,entity,metric,value`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 HEADER = "elapsed_seconds,entity,metric,value"
-#: The last row of a table: how many rows stand before it. Without it nobody could tell that some were cut off.
+#: The last row of a table counts the rows before it, so that a table that was cut off can be told from a whole one.
 FOOTER = ("sampler", "rows")
 
 

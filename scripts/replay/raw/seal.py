@@ -1,4 +1,4 @@
-"""From an open block to its pack, and back to order after a run that was stopped, wherever that was.
+"""Seals an open block into a pack, and restores order after a run that was stopped at any point.
 
 The steps of sealing, each on disk before the next: the pack under a working name; its name; its line in SHA256SUMS; the
 open block put aside; its removal. Until the line is there the open block is what counts, and from then on the pack.
@@ -104,7 +104,7 @@ def _finish_record(store: Store, working: Path) -> None:
 
 
 def _finish_removal(raw: Path, aside: Path, name: str) -> None:
-    """Go on removing an open block that was put aside; put it back where its pack is not there after all."""
+    """Go on removing an open block that was put aside; put it back if its pack is missing after all."""
     if name in read_sums(raw) and (raw / name).exists():
         durable.remove_tree(aside)
         durable.sync_directory(raw)
@@ -113,7 +113,7 @@ def _finish_removal(raw: Path, aside: Path, name: str) -> None:
 
 
 def _refuse_other_content(pack: Path, sums: dict[str, str]) -> None:
-    """Raise EvidenceError where a pack of that name is there and lacks a file of the open block, or has another one."""
+    """Raise EvidenceError if a pack of that name exists and its files differ from those of the open block."""
     if not pack.exists():
         return
     content = pack.read_bytes()

@@ -1,4 +1,4 @@
-"""A folder of evidence to which records are added, each whole or not at all. Nothing here changes what exists.
+"""A folder of evidence. Records are added to it, each whole or not at all; nothing that exists is changed.
 
 A record is a file, or a folder of files. It is written under a working name; then SHA256SUMS lists it; then it gets
 its name. So what is listed is whole, wherever the writer was stopped: `give_name` does what was left to do.
@@ -61,7 +61,7 @@ class Store:
         return path
 
     def unfinished(self) -> Iterator[Path]:
-        """Yield what stands under a working name: the outermost ones."""
+        """Yield the outermost files and folders that have a working name."""
         yield from _working(self.folder)
 
     def is_listed(self, working: Path) -> bool:

@@ -20,9 +20,9 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *]([^\n]+)", re.ASCII)
 
 @contextlib.contextmanager
 def locked(raw: str | Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold `raw/`: what records holds it alone, what lists it shares it, so that nobody sees half a step.
+    """Lock `raw/`: writers hold it alone and readers share it, so that nobody sees half a step.
 
-    Raises FileNotFoundError where there is no such folder.
+    Raises FileNotFoundError if there is no such folder.
     """
     descriptor = os.open(raw, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -71,7 +71,7 @@ def sums_text(sums: Mapping[str, str]) -> bytes:
 
 
 def add_sums(folder: Path, added: Mapping[str, str]) -> None:
-    """List further files in a folder's SHA256SUMS, which is made where it is not there. Hold `locked(raw)`.
+    """List further files in a folder's SHA256SUMS, creating it if it is missing. Hold `locked(raw)`.
 
     Raises EvidenceError naming a file that is listed already with another digest.
     """

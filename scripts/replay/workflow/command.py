@@ -56,7 +56,9 @@ def run(options: argparse.Namespace) -> int:
     status = _derive(data_set, options.experiment, entities=options.entities)
     if status == 0:
         print(f"derived {data_set} in {time.perf_counter() - started:.1f} s")
-        if (flagged := flagged_in(data_set, wanted(data_set, options.experiment))).outliers:
+        with waiting("looking for runs that lie far from the others"):
+            flagged = flagged_in(data_set, wanted(data_set, options.experiment))
+        if flagged.outliers:
             print(f"{flagged.sentence()}: {replay_command('derive', '--data', data_set.name, '--outliers')} lists them")
     return status
 

@@ -1,0 +1,49 @@
+"""Which parts of a sidecar stay in memory once its cell is a row. Pure.
+
+A hundred thousand cells fit into memory only if each holds little: the parts that later steps ask for, and one object
+where many cells have equal parts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from sys import intern
+from typing import Any
+
+#: Facts of sidecars that are part of the set-up. The manifest states them if the design does not record them.
+RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
+_AS_IT_IS = ("started_at", "ended_at", "tool_seconds", "git_dirty")
+_SHARED = ("experiment", "git_commit", "limiter", "limiter_rule", "host", "versions", "waits")
+_OF_LOAD = ("cpu_idle_fraction", "disk_busy_fraction")
+
+
+def kept_sidecar(sidecar: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a sidecar that later steps ask for. What the sidecar lacks, the result lacks too."""
+    kept = {key: sidecar[key] for key in _AS_IT_IS if key in sidecar}
+    kept |= {key: shared(sidecar[key]) for key in _SHARED if key in sidecar}
+    load, facts, samples = (sidecar.get(key) or {} for key in ("load", "facts", "samples"))
+    kept["load"] = {key: load[key] for key in _OF_LOAD if key in load}
+    kept["facts"] = shared({key: facts[key] for key in RECORDED_FACTS if key in facts})
+    # Who asks what limited a cell looks at the machine's sample, and whether Prometheus told of other machines.
+    machine = (samples.get("daemons") or {}).get("machine")
+    kept["samples"] = {"daemons": {"machine": machine}} if machine else shared({})
+    if "prometheus" in samples:
+        kept["samples"] = {**kept["samples"], "prometheus": shared({})}
+    return kept
+
+
+def named(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping whose names are shared with all others."""
+    return {intern(name): value for name, value in values.items()} if values else shared({})
+
+
+def shared(value: Any) -> Any:
+    """Return a value from a JSON document, as one object for all that are equal. Nobody may change it."""
+    return intern(value) if isinstance(value, str) else _one_of_each(json.dumps(value))
+
+
+@lru_cache(maxsize=4096)
+def _one_of_each(text: str) -> Any:
+    return json.loads(text)
