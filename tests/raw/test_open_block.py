@@ -29,7 +29,9 @@ def raw(tmp_path):
 
 
 def cell(attempt, variant="plain"):
-    attempt.write_cell(variant, {"stdout": ("stdout", b"out\n"), "stderr": ("stderr", b"")}, {"variant": variant})
+    attempt.write_cell(
+        variant, {"stdout": ("stdout", b"out\n"), "stderr": ("stderr", b"")}, {"schema_version": 1, "variant": variant}
+    )
 
 
 def one_attempt(writer, point="p", seal_facts=VALID):
