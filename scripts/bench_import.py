@@ -21,7 +21,8 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TEMPLATE = ROOT / "tests" / "fixtures" / "tool-output" / "fio-file-randwrite-4k.json"
+REPORTS = ROOT / "tests" / "fixtures" / "fio.txt"
+TEMPLATE = "==> fio-file-randwrite-4k.json <=="
 JOBS = 40
 #: What 1,000 files may take.
 MOST_SECONDS = 5.0
@@ -29,8 +30,8 @@ MOST_SECONDS = 5.0
 
 def write_reports(folder: Path, files: int) -> tuple[list[int], list[int]]:
     """Write so many reports as bench-fio names them; return the queue depths and the numbers of jobs."""
-    text = TEMPLATE.read_text()
-    report = json.loads(text[text.index("{") :])
+    text = REPORTS.read_text().partition(TEMPLATE)[2]
+    report, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
     job = report["jobs"][0]
     depths = list(range(1, -(-files // JOBS) + 1))
     written = 0

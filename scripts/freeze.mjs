@@ -4,7 +4,7 @@
 import path from "node:path";
 
 import { freezeSite, verifySite } from "./deck/freeze.js";
-import { RECORD } from "./deck/frozen-record.js";
+import { RECORD } from "./deck/constants.js";
 import { benchmarksRoot } from "./deck/data-sets.js";
 import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
 import { NotThere } from "./deck/text/talk.js";

@@ -3,7 +3,7 @@
 
 import { withQuery } from "./deck/addresses.js";
 import { benchmarksRoot, dataSetFolders, whyUnknownDataSet } from "./deck/data-sets.js";
-import { DEFAULT_PORT } from "./deck/default-port.js";
+import { DEFAULT_PORT } from "./deck/constants.js";
 import { startPresentServer } from "./deck/server.js";
 import { openBrowser } from "./npm/browser.mjs";
 import program from "./npm/declared/present.mjs";

@@ -10,7 +10,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT } from "./data-sets.js";
-import { RECORD } from "./frozen-record.js";
+import { RECORD } from "./constants.js";
 import { lacking, readDataSet, wordsOf } from "./text/data-set-words.js";
 import { pinChapter } from "./text/pin.js";
 import { NotThere, openTalk, requireDataSets } from "./text/talk.js";

@@ -12,7 +12,7 @@ import { bundleSources, ensureBundle, removeOldBundles } from "./bundle.js";
 import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler.js";
 import { PROJECT, benchmarksRoot } from "./data-sets.js";
 import { watchData } from "./data-watch.js";
-import { DEFAULT_PORT } from "./default-port.js";
+import { DEFAULT_PORT } from "./constants.js";
 import { EventStream } from "./event-stream.js";
 import { mediaTypeOf } from "./media-types.js";
 import { watchSources } from "./source-watch.js";

@@ -10,7 +10,7 @@ import path from "node:path";
 import { siteAddress } from "./addresses.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
-import { PRIVATE_DATA_SET } from "./private-data-set.js";
+import { PRIVATE_DATA_SET } from "./constants.js";
 import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { answerOf } from "./text/answer.js";

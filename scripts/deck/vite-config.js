@@ -9,7 +9,7 @@ import { projectAddress, repositoryAddress } from "./addresses.js";
 import { dataHandler } from "./data-handler.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
-import { PRIVATE_DATA_SET } from "./private-data-set.js";
+import { PRIVATE_DATA_SET } from "./constants.js";
 import { pinPage } from "./text/pin-page.js";
 
 /**

@@ -9,7 +9,7 @@ from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.raw.samples import SampleTable
 from replay.samplers.daemons import COUNTERS, counters_in
 from replay.samplers.mirror import MirrorSampler
-from support.release_answers import FOLDER, RELEASES, answer_of
+from support.release_answers import RELEASES, answer_of, names_of
 
 of_every_release = pytest.mark.parametrize("release", RELEASES)
 #: What `rbd bench` wrote into the image whose journal is mirrored.
@@ -90,7 +90,7 @@ def test_a_new_sandbox_may_be_measured_and_no_warning_of_it_is_unknown(release, 
 
 
 def test_every_file_of_a_release_is_there_for_the_others_too():
-    named = {release: {path.name for path in (FOLDER / str(release)).iterdir()} for release in RELEASES}
+    named = {release: names_of(release) for release in RELEASES}
     common = set.intersection(*named.values())
     differing = {release: names - common for release, names in named.items()}
     assert differing == {

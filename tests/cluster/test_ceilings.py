@@ -1,19 +1,16 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from replay.cluster.ceilings import Ceilings, check, fullest_osd, slowest_osd
 from replay.design.media import media_bytes
-
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "health"
+from support.samples import fixture_json
 
 
 def _load(name: str) -> Any:
-    return json.loads((FIXTURES / f"{name}.json").read_text())
+    return fixture_json("ceph-health", f"{name}.json")
 
 
 def test_a_healthy_half_empty_cluster_reaches_no_ceiling() -> None:

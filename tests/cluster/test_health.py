@@ -1,19 +1,16 @@
 from __future__ import annotations
 
-import json
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from replay.cluster.health import HARMLESS_CODES, REFUSED_CODES, classify, recovering, slow_operations
-
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "health"
+from support.samples import fixture_json
 
 
 def _load(name: str) -> Any:
-    return json.loads((FIXTURES / f"{name}.json").read_text())
+    return fixture_json("ceph-health", f"{name}.json")
 
 
 def _with(code: str, severity: str = "HEALTH_WARN", message: str = "m", *, muted: bool = False) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from replay.importing.arrange import CONFIGURATION, arrange
 from replay.importing.recognise import recognise
-from support.foreign_results import OUTPUT, job, report
+from support.foreign_results import job, report
 from support.hostile import at_most
+from support.samples import output
 
 VARIANTS = {0: "before", 1: "after"}
 
@@ -100,8 +101,8 @@ def test_many_options_that_differ_are_one_factor():
 
 
 def test_a_level_that_only_some_runs_state_is_unstated_for_the_others():
-    outputs = [OUTPUT / name for name in ("rados-bench-write-4m.txt", "rados-bench-old-seq.txt")]
-    runs = [recognise(0, path.name, path.read_bytes())[0][0] for path in outputs]
+    names = ("rados-bench-write-4m.txt", "rados-bench-old-seq.txt")
+    runs = [recognise(0, name, output(name))[0][0] for name in names]
     assert arrange("rados_bench_output", runs, VARIANTS).factors["threads"] == (16, "unstated")
 
 

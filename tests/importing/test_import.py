@@ -17,7 +17,8 @@ from replay.importing import walk
 from replay.raw.pack import verified_members
 from replay.raw.read import list_raw, verify_all
 from replay.workflow.dataset import derive_data_set
-from support.foreign_results import ELBENCHO_HEADER, OUTPUT, elbencho_row, job, report, write
+from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
+from support.samples import output
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_the_first_of_several_folders_is_what_the_others_are_divided_by(tmp_path
 
 
 def test_what_nobody_recorded_is_not_in_the_evidence(tmp_path, benchmarks):
-    write(tmp_path / "mine", {"a.txt": (OUTPUT / "rbd-bench-write-rand-4k.txt").read_bytes()})
+    write(tmp_path / "mine", {"a.txt": output("rbd-bench-write-rand-4k.txt")})
     assert imported(tmp_path / "mine", "--data", "mine") == 0
     (pack,) = list_raw(benchmarks / "mine" / "imported-rbd-bench" / "raw").blocks
     documents = {
@@ -171,7 +172,7 @@ def test_every_file_is_accounted_for(tmp_path, benchmarks, monkeypatch):
 
 
 def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
-    text = (OUTPUT / "rados-bench-write-4m.txt").read_bytes()
+    text = output("rados-bench-write-4m.txt")
     other = text.replace(b"Average Latency(s):", b"Average Latency(s): ")
     assert other != text
     base = "00000000/id-0a1b2c3d/op_size-04194304/concurrent_ops-00000016"

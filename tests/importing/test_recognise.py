@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.importing.recognise import recognise
-from support.foreign_results import ELBENCHO_HEADER, OUTPUT, direction, elbencho_row, job, report
+from support.foreign_results import ELBENCHO_HEADER, direction, elbencho_row, job, report
 from support.hostile import at_most, changed_digit, damaged_lines
+from support.samples import output
 
 
 def found(text: str | bytes, path: str = "x/1.json"):
@@ -22,10 +23,6 @@ def only(text: str | bytes, path: str = "x/1.json"):
     assert reasons == []
     (run,) = runs
     return run
-
-
-def fixture(name: str) -> bytes:
-    return (OUTPUT / name).read_bytes()
 
 
 def test_fio_says_what_it_was_asked_for_in_its_job_and_global_options():
@@ -104,7 +101,7 @@ def test_names_in_other_scripts_do_not_shift_the_bytes_of_a_cut():
 
 @pytest.mark.parametrize(("name", "clients"), [("1", 1), ("2", 2), ("2-jsonplus", 2), ("8", 8)])
 def test_clients_and_their_sum_are_one_run(name, clients):
-    assert only(fixture(f"fio-client-server-{name}.json")).levels["jobs"] == clients
+    assert only(output(f"fio-client-server-{name}.json")).levels["jobs"] == clients
 
 
 def test_the_first_releases_of_fio_3_state_less_and_are_read_all_the_same():
@@ -157,7 +154,7 @@ def test_a_block_size_for_each_direction_is_that_of_the_only_one():
     ],
 )
 def test_output_of_ceph_s_own_tools_is_known_by_what_is_in_it(name, levels):
-    content = fixture(name)
+    content = output(name)
     run = only(content, "results.bin")
     assert levels.items() <= run.levels.items()
     assert only(b"a warning\n" + content, "results.bin").levels == run.levels
@@ -165,7 +162,7 @@ def test_output_of_ceph_s_own_tools_is_known_by_what_is_in_it(name, levels):
 
 @pytest.mark.parametrize("name", ["rbd-bench-old-cut-off.txt", "rados-bench-full.txt", "rbd-bench-osdkill-hang.txt"])
 def test_a_run_that_was_cut_off_is_not_taken(name):
-    assert found(fixture(name)) == ([], ["a run without a summary: it was cut off"])
+    assert found(output(name)) == ([], ["a run without a summary: it was cut off"])
 
 
 def test_each_row_of_elbencho_s_csv_is_a_run_with_the_header_above_it():
@@ -233,10 +230,10 @@ def test_what_is_no_result_is_left_out_with_its_reason(content, why):
 
 WHOLE = {
     "fio": report(job("a", rw="read", numjobs="2"), job("b", rw="write", group=1), iodepth="4"),
-    "clients": fixture("fio-client-server-2.json").decode(),
-    "rbd": fixture("rbd-bench-rw-70-4k.txt").decode(),
-    "rados": fixture("rados-bench-write-4m.txt").decode(),
-    "rados JSON": fixture("rados-bench-seq-64k.json").decode(),
+    "clients": output("fio-client-server-2.json").decode(),
+    "rbd": output("rbd-bench-rw-70-4k.txt").decode(),
+    "rados": output("rados-bench-write-4m.txt").decode(),
+    "rados JSON": output("rados-bench-seq-64k.json").decode(),
     "elbencho": ELBENCHO_HEADER + elbencho_row("READ") + elbencho_row("RWMIX50"),
 }
 

@@ -6,7 +6,6 @@ import contextlib
 import csv
 import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -26,9 +25,8 @@ from replay.tools.running.fio_clients import FioClients
 from support.bench import bench_of
 from support.designs import cells
 from support.evidence import evidence_of
+from support.samples import sample
 from support.smoke import measure_as_shipped
-
-SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
 
 
 def bench(tmp_path):
@@ -46,11 +44,7 @@ def design(name, scale="quick", **changes):
 
 def one_client(**options):
     """Return what fio says of one client that did random reads of 4 KiB, with these options echoed."""
-    text = "\n".join(
-        line
-        for line in (SAMPLES / "fio-client-server-2-jsonplus.json").read_text().splitlines()
-        if not line.startswith(("$ ", "# rc="))
-    )
+    text, _ = sample("fio-client-server-2-jsonplus.json")
     data = json.loads(text[text.index("{") :])
     data["client_stats"] = [one for one in data["client_stats"] if one["jobname"] == "c1"]
     data["client_stats"][0]["job options"] |= options

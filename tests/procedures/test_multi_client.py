@@ -29,15 +29,11 @@ from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients, is_listening
 from support.bench import bench_of
 from support.patience import patient
+from support.samples import sample
 from support.smoke import measure_as_shipped
 from support.ssh_server import folders_of_clients, ssh_server
 
-SAMPLES = Path(__file__).resolve().parents[1] / "fixtures" / "tool-output"
-TWO_CLIENTS = SAMPLES / "fio-client-server-2-jsonplus.json"
-
-
-def sample(path):
-    return "\n".join(line for line in path.read_text().splitlines() if not line.startswith(("$ ", "# rc="))).encode()
+TWO_CLIENTS = sample("fio-client-server-2-jsonplus.json")[0].encode()
 
 
 def site(namespace="", hosts=("localhost",), allows=frozenset({"client_hosts"})):
@@ -96,21 +92,21 @@ def test_every_client_gets_an_image_and_a_seed_of_its_own(protocol):
 
 
 def test_fewer_clients_than_asked_for_is_a_lost_client_although_fio_exits_with_0(protocol):
-    protocol.left = (sample(TWO_CLIENTS), 0)
+    protocol.left = (TWO_CLIENTS, 0)
     measured = protocol.run(cell_with(protocol, 4), seed=1)
     assert measured.invalid == ("client_lost", "2 of 4 clients took part")
     assert (measured.facts["clients_expected"], measured.facts["clients_seen"]) == (4, 2)
 
 
 def test_no_client_at_all_says_what_fio_said(protocol):
-    protocol.left = (sample(SAMPLES / "fio-client-server-err-noserver.json"), 1)
+    protocol.left = (sample("fio-client-server-err-noserver.json")[0].encode(), 1)
     reason, detail = protocol.run(cell_with(protocol, 2), seed=1).invalid
     assert reason == "client_lost"
     assert detail.endswith("of 2 clients took part; exit status 1")
 
 
 def test_a_client_that_met_an_error_makes_the_cell_void(protocol):
-    protocol.left = (sample(TWO_CLIENTS).replace(b'"error" : 0', b'"error" : 110', 1), 0)
+    protocol.left = (TWO_CLIENTS.replace(b'"error" : 0', b'"error" : 110', 1), 0)
     measured = protocol.run(cell_with(protocol, 2), seed=1)
     assert measured.facts["clients_seen"] == 2
     assert measured.invalid[0] == "failed"
@@ -128,7 +124,7 @@ def test_evidence_names_neither_this_host_nor_its_paths(protocol, tmp_path):
 
 @pytest.mark.parametrize("cut", [0, 1, 500, -3])
 def test_no_client_is_counted_in_output_that_is_cut_off(cut):
-    whole = sample(TWO_CLIENTS).rstrip()
+    whole = TWO_CLIENTS.rstrip()
     assert len(clients_in(whole)) == 2
     assert clients_in(whole[:cut]) == set()
 

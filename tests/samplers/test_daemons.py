@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
 import subprocess
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -19,10 +17,10 @@ from replay.measure.bench import open_bench
 from replay.samplers.daemons import COUNTERS, DaemonSampler, counters_in
 from replay.samplers.processes import LocalProcess, read_process
 from support.patience import patient
+from support.samples import fixture_json
 
-FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "perf-dump"
 #: `perf dump` of the three OSDs of a sandbox (16.2.15) around 64 random writes of 4 KiB by rbd bench.
-BEFORE, AFTER = (json.loads((FOLDER / f"osds-{moment}.json").read_text()) for moment in ("before", "after"))
+BEFORE, AFTER = (fixture_json("ceph-perf-dump", f"osds-{moment}.json") for moment in ("before", "after"))
 WRITES, IO_BYTES = 64, 4096
 
 

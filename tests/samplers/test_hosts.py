@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import string
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -36,8 +35,8 @@ from replay.samplers.hosts import (
 )
 from replay.samplers.limiter import limiting_resource_of_hosts
 from support.prometheus_server import matrix, serving, success, vector
+from support.samples import fixtures
 
-FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "prometheus"
 METADATA = [
     {"ceph_daemon": "osd.0", "hostname": "alpha"},
     {"ceph_daemon": "osd.1", "hostname": "beta"},
@@ -255,8 +254,10 @@ def test_a_server_is_asked_for_the_time_of_the_cell_by_its_own_clock(tmp_path) -
 
 
 def test_answers_of_a_real_server_are_understood() -> None:
+    answers = fixtures("prometheus")
+
     def recorded(name, kind):
-        return series_in((FOLDER / f"{name}.json").read_bytes(), kind)
+        return series_in(answers[f"{name}.json"], kind)
 
     metadata, occupied, unames = (
         recorded(name, "vector") for name in ("ceph_osd_metadata", "ceph_disk_occupation", "node_uname_info")
@@ -265,7 +266,7 @@ def test_answers_of_a_real_server_are_understood() -> None:
     assert places == {f"osd.{number}": OsdPlace("vm", "127.0.0.1:19100", "vda") for number in range(3)}
     cpu = recorded("node_cpu_seconds_total", "matrix")
     counters = {word: recorded(name, "matrix") for word, name in DISK_COUNTERS.items()}
-    end = scalar_in((FOLDER / "time.json").read_bytes())
+    end = scalar_in(answers["time.json"])
     sample = what_hosts_did(places, cpu, counters, {}, end - 8, end)
     [host] = sample["hosts"].values()
     assert host["osds"] == ["osd.0", "osd.1", "osd.2"] and host["cpus"] == 2 and host["scrapes"] == 8

@@ -1,15 +1,14 @@
-"""Cells of several files that were measured on a sandbox, as their files stand, in tests/fixtures."""
+"""Cells of several files that were measured on a sandbox, as their files are in tests/fixtures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from replay.tools import Result, adapter
+from support.samples import fixtures
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 MIRROR = {"output": "result.json", "steps": "steps.jsonl", "counters": "counters.csv", "latency": "latency.log"}
 FAILOVER = {"stdout": "steps.jsonl", "acknowledgements": "acknowledgements.csv"}
 
@@ -28,10 +27,10 @@ class MeasuredCell:
         return adapter(self.tool).parse({**self.files, **changed}, 0, self.levels, names=names)
 
 
-def files_of(folder: str, name: str, suffixes: Mapping[str, str]) -> dict[str, str]:
+def files_of(collection: str, name: str, suffixes: Mapping[str, str]) -> dict[str, str]:
     """Return the files of a cell by role, those that it has."""
-    paths = {role: FIXTURES / folder / f"{name}.{suffix}" for role, suffix in suffixes.items()}
-    return {role: path.read_text() for role, path in paths.items() if path.exists()}
+    files, names = fixtures(collection), {role: f"{name}.{suffix}" for role, suffix in suffixes.items()}
+    return {role: files[file].decode() for role, file in names.items() if file in files}
 
 
 def mirror_cell(tool: str, name: str, **levels: Any) -> MeasuredCell:

@@ -1,18 +1,23 @@
-"""Recorded answers of Ceph and its tools, by release: tests/fixtures/releases."""
+"""Recorded answers of Ceph and its tools, by release: tests/fixtures/release-*.txt."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "releases"
-RELEASES = tuple(sorted(int(path.name) for path in FOLDER.iterdir() if path.is_dir()))
+from support.samples import FOLDER, fixtures
+
+RELEASES = tuple(sorted(int(path.stem.removeprefix("release-")) for path in FOLDER.glob("release-*.txt")))
+
+
+def names_of(release: int) -> set[str]:
+    """Return the names of a release's files."""
+    return set(fixtures(f"release-{release}"))
 
 
 def text_of(release: int, name: str) -> str:
     """Return a file of a release."""
-    return (FOLDER / str(release) / name).read_text()
+    return fixtures(f"release-{release}")[name].decode()
 
 
 def answer_of(release: int, name: str) -> Any:

@@ -4,20 +4,20 @@ import { formatTick, formatValue, niceStep, unitOfAxis } from "./units.js";
 
 /** Up to how many x values each gets a tick of its own. */
 const OWN_TICKS = 16;
-/** Into how many steps a measured x axis is parted, about. */
+/** About how many steps a measured x axis has. */
 const X_STEPS = 8;
 /** How many grid lines a y axis has at most. */
 const Y_TICKS = 7;
-/** From this many times on a size axis is logarithmic. */
+/** A size axis is logarithmic if its largest value is at least this many times the smallest. */
 const LOG_SPAN = 8;
 
 /**
  * The type of the x axis for a model: `category` for labels and bars; `log2` for positive numbers that span a
- * factor of 8 in bytes; else `linear`. `settings.xScale` other than "auto" decides by itself. Pure.
+ * factor of 8 in bytes; else `linear`. A `settings.xScale` other than "auto" is used as it is. Pure.
  * @param {import("./table.js").Model} model
  */
 export function xScaleType(model, chartType, settings) {
-  // What the page says of its own scale is taken at its word: a time axis, or a linear one under bars.
+  // The page's own scale is used as it is: a time axis, or a linear one under bars.
   if (settings.scales?.x?.type) return settings.scales.x.type;
   const numeric = model.xs.every((x) => typeof x === "number");
   if (!numeric || chartType === "bar") return "category";
@@ -122,7 +122,7 @@ export function scalesFor(model, chartType, settings, theme) {
   if (y.type === "linear") {
     y.beginAtZero = true;
     y.ticks.stepSize = stepOf(settings.yUnit, prefix, 5);
-    // Where values lie on both sides of it, 0 is what they are read against.
+    // If values lie on both sides of 0, people compare them with it.
     const isMiddle = ({ tick, scale }) => tick?.value === 0 && scale.min < 0 && scale.max > 0;
     y.grid.color = (context) => (isMiddle(context) ? theme.text : theme.grid);
     y.grid.lineWidth = (context) => (isMiddle(context) ? 2 : 1);
@@ -133,14 +133,14 @@ export function scalesFor(model, chartType, settings, theme) {
     };
   }
   y.border.display = false;
-  // Chart.js leaves an axis a fixed share of the width, and cuts labels that need more.
+  // Chart.js gives an axis a fixed share of the width, and cuts off labels that need more.
   y.beforeFit = (scale) => {
     scale.maxWidth = Math.max(scale.maxWidth, scale.chart.width / 2);
   };
   return { x, y };
 }
 
-/** What of a y axis' own options holds only for the scale that they were written for. */
+/** The options of a y axis that are valid only for the type of scale they were written for. */
 const OF_ONE_TYPE = ["type", "bounds", "beginAtZero", "suggestedMin", "suggestedMax", "afterBuildTicks"];
 
 /**
@@ -197,10 +197,10 @@ function stepOf(unit, prefix, ticks) {
   return ({ scale }) => niceStep(scale.max - scale.min, unit, { prefix, ticks });
 }
 
-/** Which multiples of a power of ten get a tick, the most telling choice first. */
+/** Which multiples of a power of ten get a tick, the best choice first. */
 const MANTISSAS = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]];
 
-/** Few of the ticks that a decimal log axis offers, evenly spread over its decades. Pure. */
+/** A few of the ticks of a decimal log axis, spread evenly over its decades. Pure. */
 export function decadeTicks(values, limit = Y_TICKS) {
   const mantissaOf = (value) => value / 10 ** Math.floor(Math.log10(value) + 1e-9);
   let ticks = values;

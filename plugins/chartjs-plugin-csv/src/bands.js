@@ -6,7 +6,7 @@ import { clipped, pixelX, pixelY } from "./draw.js";
  */
 
 const BAND_ALPHA = 0.16;
-/** A second data set is there to compare with: its bands let the first one's through. */
+/** The second data set is only for comparison, so its bands let the first one's show through. */
 const SECOND_BAND_ALPHA = 0.08;
 /** Half the width of a whisker's ends, px. */
 const WHISKER = 6;
@@ -36,7 +36,7 @@ function visible(chart, entries) {
     .filter(({ index }) => chart.isDatasetVisible(index));
 }
 
-/** A line from high to low with ends, at a point that no band can show. */
+/** A line with ends, from high to low, at a point where no band can be drawn. */
 function strokeWhisker(ctx, centre, top, bottom) {
   ctx.beginPath();
   ctx.moveTo(centre, top);
@@ -49,7 +49,7 @@ function strokeWhisker(ctx, centre, top, bottom) {
 }
 
 /**
- * Bands of a line chart, and whiskers at points that stand alone; call before the datasets are drawn.
+ * Draws the bands of a line chart, and whiskers at isolated points; call before the datasets are drawn.
  * @param {import("chart.js").Chart} chart
  * @param {import("./entries.js").Entry[]} entries
  */
@@ -78,7 +78,7 @@ export function drawBands(chart, entries) {
   });
 }
 
-/** Whiskers of bars and scattered points; call after the datasets are drawn. */
+/** Draws the whiskers of bars and scattered points; call after the datasets are drawn. */
 export function drawWhiskers(chart, entries, color) {
   const { x, y } = chart.scales;
   clipped(chart, { across: WHISKER + 1 }, (ctx) => {

@@ -1,6 +1,6 @@
 /** The files beside a chart's own, `X.csv`: bounds, counts and runs have its name and a suffix. Pure. */
 
-/** Every suffix that there is: least and greatest run, number of runs, interval, the runs themselves. */
+/** All suffixes: smallest and largest run, number of runs, interval, the runs themselves. */
 export const COMPANIONS = ["min", "max", "n", "low", "high", "runs"];
 
 const COMPANION = new RegExp(`\\.(${COMPANIONS.join("|")})(\\.csv(?:[?#].*)?)$`, "i");
@@ -14,8 +14,8 @@ export function companionUrl(url, suffix) {
 }
 
 /**
- * The chart's own file that a file belongs to: `a/X.min.csv?v=1` → `{url: "a/X.csv?v=1", suffix: "min"}`. A file that is
- * no companion belongs to itself; its suffix is "".
+ * The chart's file to which a companion belongs: `a/X.min.csv?v=1` → `{url: "a/X.csv?v=1", suffix: "min"}`. A file
+ * that is no companion belongs to itself; its suffix is "".
  */
 export function ownerOf(url) {
   const [, suffix = "", rest = ""] = COMPANION.exec(url) ?? [];

@@ -51,7 +51,7 @@ export class CsvController {
     return withOwnScales(settings, this.#own?.scales ?? {});
   }
 
-  /** Whether this chart takes its data from CSV at all. */
+  /** Whether this chart gets its data from CSV. */
   get active() {
     return Boolean(this.url) || typeof this.text === "string";
   }
@@ -93,14 +93,14 @@ export class CsvController {
     } else if (this.url) this.ready = this.#load();
   }
 
-  /** Loads anew if the page changed `url` or `text` in the chart's options. */
+  /** Loads again if the page changed `url` or `text` in the chart's options. */
   follow() {
     const { url, text } = this.settings;
     if (url !== this.url || text !== this.text) queueMicrotask(() => this.refresh());
   }
 
   /**
-   * Reads the file again and updates the chart in place, without animation. The latest call wins; an unchanged
+   * Reads the file again and updates the chart in place, without animation. The latest call wins. An unchanged
    * file changes nothing. Errors show in the chart's place and go when a later refresh succeeds.
    * @returns {Promise<boolean>} whether the chart changed
    */
@@ -117,7 +117,7 @@ export class CsvController {
     return this.ready;
   }
 
-  /** Draws again with the colours that the page's style sheet has now. */
+  /** Draws again with the current colours of the page's style sheet. */
   restyle() {
     if (!this.#chart || !this.model) return;
     this.#redraw();
@@ -156,7 +156,7 @@ export class CsvController {
     return !entry || choiceOf(this.settings).about(entry.name);
   }
 
-  /** Sets the ends of an axis, once Chart.js found those of what is visible. */
+  /** Sets the ends of an axis after Chart.js has found those of the visible data. */
   limit(scale) {
     if (!this.#chart || !this.model) return;
     const { model, settings, entries, runs } = this;
@@ -164,7 +164,7 @@ export class CsvController {
     limitScale(scale, { model, settings, entries, runs, hidden: this.#hidden, isShared });
   }
 
-  /** Ends all work for the chart; what still arrives is ignored. */
+  /** Ends all work for the chart; files that arrive later are ignored. */
   destroy() {
     this.#files.destroy();
     this.room.leave();
@@ -174,7 +174,7 @@ export class CsvController {
   }
 
   async #load() {
-    // Both at once, but the chart is drawn as soon as its own file is there.
+    // Both are read at once, but the chart is drawn as soon as its own file has arrived.
     const further = this.#readFurther(true);
     const changed = await this.#loadOwn();
     return (await further) || changed;
@@ -194,7 +194,7 @@ export class CsvController {
     return true;
   }
 
-  /** Reads runs and second data set, and draws them. `fresh`: also what was read before. */
+  /** Reads the runs and the second data set, and draws them. `fresh`: reads them again if they were read before. */
   async #readFurther(fresh) {
     const before = this.overlayError;
     const changed = await this.#files.readFurther(this.url, { fresh });
@@ -222,7 +222,7 @@ export class CsvController {
     this.#apply();
   }
 
-  /** Everything anew that depends on style and options, and word of it: axes may have changed. */
+  /** Updates everything that depends on style and options, and tells the page: the axes may have changed. */
   #redraw() {
     this.#apply();
     this.#chart.update("none");
@@ -248,7 +248,7 @@ export class CsvController {
     this.#writeNotes();
   }
 
-  /** Shows the series that were chosen. What the page hid itself stays hidden. */
+  /** Shows the chosen series. Series that the page itself hid stay hidden. */
   #choose() {
     const chart = this.#chart;
     const { drawn } = choiceOf(this.settings);
@@ -261,7 +261,7 @@ export class CsvController {
     });
   }
 
-  /** What the chart could not show, in words below it. */
+  /** Writes below the chart what it could not show. */
   #writeNotes() {
     const { settings, model, scale } = this;
     const drawn = { settings, model, scale, second: this.#files.second, isBeside: this.#beside !== null };
@@ -270,7 +270,7 @@ export class CsvController {
 
   #fail(error) {
     const chart = this.#chart;
-    // Anything but a CsvError is a fault of options or code: as visible, and with its stack in the console.
+    // Any other error than a CsvError is a mistake in options or code: show it, too, and put its stack in the console.
     if (!(error instanceof CsvError)) console.error(error);
     this.error = error;
     this.model = null;

@@ -1,11 +1,11 @@
 import { hasAxes } from "./axes.js";
 import { entriesOf, unitedXs } from "./entries.js";
 
-/** From how many points on markers are left out. */
+/** A line with more points than this has no markers. */
 const MARKERS_UP_TO = 60;
-/** From how many points on a line is solid: dashes do not show on it any more, and each frame pays for them. */
+/** A line with more points than this is solid: its dashes would not be visible, and drawing them is slow. */
 const DASHES_UP_TO = 1000;
-/** Scattered points are all there is to see: large, unless they are many. */
+/** Scattered points have no line between them, so they are large unless there are many. */
 const SCATTERED = { radius: 8, upTo: 60, smaller: 5 };
 /** What makes markers hollow. */
 const NO_FILL = "rgba(0, 0, 0, 0)";
@@ -50,20 +50,20 @@ export function dataFor(model, chartType, lookOf, options = {}) {
     Object.assign(dataset, looks(look, chartType, points.length, second));
     if (parted) Object.assign(dataset, partLooks(points, lookOfPart));
     Object.assign(dataset, given, { label, data });
-    // Without parsing Chart.js takes {x, y} as they are, which is fast; it relies on x not decreasing.
+    // Without parsing, Chart.js uses {x, y} as they are, which is fast; x must not decrease.
     dataset.parsing = aligned || categories || !isSorted(points);
     return dataset;
   });
   return asRows || categories ? { labels: xs, datasets } : { datasets };
 }
 
-/** What options say of one dataset. */
+/** The options for one dataset. */
 function overrideOf(overrides, { name, second }, index) {
   if (!Array.isArray(overrides)) return Object.hasOwn(overrides, name) ? overrides[name] : {};
   return (second ? null : overrides[index]) ?? {};
 }
 
-/** A colour that a dataset is given is that of its line, its markers, its band and its name. */
+/** A dataset's colour is used for its line, its markers, its band and its name. */
 function recoloured(look, { borderColor, backgroundColor }, chartType) {
   const color = [borderColor, chartType === "bar" ? backgroundColor : null].find(
     (one) => typeof one === "string",
@@ -71,7 +71,7 @@ function recoloured(look, { borderColor, backgroundColor }, chartType) {
   return color === undefined ? look : { ...look, color, faded: color };
 }
 
-/** Every part of a pie has a look of its own. */
+/** Every part of a pie has its own look. */
 function partLooks(points, lookOfPart) {
   const colors = points.map(({ x }) => lookOfPart(String(x)).color);
   return { backgroundColor: colors, hoverBackgroundColor: colors, borderColor: "#fff", borderWidth: 1 };
@@ -79,7 +79,7 @@ function partLooks(points, lookOfPart) {
 
 function looks({ color, dash, pointStyle, faded = color }, chartType, count, second) {
   const line = second ? faded : color;
-  // `csvColor` is the series' own colour, for what is written or drawn beside its line.
+  // `csvColor` is the series' own colour, for text and drawings beside its line.
   const look = { borderColor: line, backgroundColor: line, hoverBackgroundColor: line, pointStyle };
   Object.assign(look, { csvColor: color });
   if (chartType === "radar") {

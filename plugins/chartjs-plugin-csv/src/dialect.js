@@ -2,13 +2,13 @@ import { CsvError } from "./error.js";
 import { parseRecords } from "./parse.js";
 
 /**
- * CSV as people have it: parted by commas, semicolons, tabs or bars, with decimal points or commas, comments, blanks and
- * words for what is missing. What a file does not say by itself is asked for: an error names the option that decides.
+ * CSV as people have it: separated by commas, semicolons, tabs or bars, with decimal points or commas, comments, blanks
+ * and words for missing values. If a file can be read in two ways, an error names the option that decides.
  */
 
 const DELIMITERS = [",", ";", "\t", "|"];
 const COMMENT = "#";
-/** How many rows are looked at to find out what kind of file it is. */
+/** How many rows are read to find out the dialect. */
 const LOOKED_AT = 50;
 
 /** Fields that say "not measured". */
@@ -20,19 +20,19 @@ const NUMBERS = {
 };
 const WITH_COMMA = /^[+-]?\d*,\d+([eE][+-]?\d+)?$/;
 const WITH_POINT = /^[+-]?\d*\.\d+([eE][+-]?\d+)?$/;
-/** 1,234 is a thousand and more, or one and less than a quarter. */
+/** 1,234 may mean 1234 or 1.234. */
 const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 /**
  * @typedef {object} Dialect
  * @property {string} [delimiter]   "auto", or the character between fields
  * @property {"auto"|"."|","} [decimal]
- * @property {"auto"|string|false} [comment]   what a line of comment begins with; false: there are none
+ * @property {"auto"|string|false} [comment]   how a comment line begins; false: there are none
  * @property {string[]} [missing]   fields that say "not measured", beside the empty one
  *
  * @typedef {object} Table
  * @property {string[][]} rows   the header first
- * @property {number[]} places   of each row its number in the file
+ * @property {number[]} places   the number of each row in the file
  * @property {(text: string) => number|null} numberOf   null for what is no number
  * @property {(text: string) => boolean} isMissing
  */
@@ -63,7 +63,7 @@ export function readRows(
   return { rows, places, numberOf: (field) => toNumber(field, mark), isMissing };
 }
 
-/** The number that a text is, null where it is none. */
+/** The number in a text; null if it is not a number. */
 export function toNumber(text, decimal = ".") {
   if (!NUMBERS[decimal].test(text)) return null;
   const number = Number(decimal === "," ? text.replace(",", ".") : text);
@@ -83,7 +83,7 @@ function checkOptions({ delimiter, decimal, comment }) {
     fail("comment", comment, '"auto", what a comment begins with, or false');
 }
 
-/** What parts the fields: the only candidate in the header, else the only one with which the file reads as numbers. */
+/** The delimiter: the only candidate in the header, else the only one with which the fields are numbers. */
 function delimiterOf(text, dialect, { decimal, isMissing }) {
   const header = firstLine(text, dialect);
   const candidates = DELIMITERS.filter((one) => header.includes(one));
@@ -132,7 +132,7 @@ function decimalOf(rows, places, delimiter) {
   return ",";
 }
 
-/** A line that begins as a comment, and has as many fields as the header and numbers among them, may be data. */
+/** A line that begins like a comment may be data if it has numbers and as many fields as the header. */
 function refuseDataInComments(left, [header = []], delimiter) {
   for (const { place, text } of left) {
     const fields = text.split(delimiter).map((field) => field.trim());
@@ -142,7 +142,7 @@ function refuseDataInComments(left, [header = []], delimiter) {
   }
 }
 
-/** What can be read in two ways, and the option that says which. */
+/** An error that says what can be read in two ways, and which option decides. */
 export function ambiguous(reason, option, row = null) {
   return new CsvError(`${reason}; say which with the option "${option}"`, { row, kind: "ambiguous" });
 }

@@ -30,28 +30,28 @@ export function entriesOf(model, second = null, thinning = null) {
   return [...own, ...others];
 }
 
-/** A file may hold any name, also one that looks like a name with a suffix. */
+/** A file may contain any name, even one that looks like a name with a suffix. */
 function unused(label, labels) {
   let free = label;
   while (labels.has(free)) free += "′";
   return free;
 }
 
-/** x values of both data sets: of numbers sorted, of words in the order of appearance. Pure. */
+/** The x values of both data sets: numbers sorted, words in the order of appearance. Pure. */
 export function unitedXs(xs, others = []) {
   const united = [...new Set([...xs, ...others])];
   if (united.length === xs.length) return [...xs];
   return united.every((x) => typeof x === "number") ? united.sort((a, b) => a - b) : united;
 }
 
-/** A model with the series of these names only, in the file's order; null means all. Pure. */
+/** A model with only the series of these names, in the file's order; null means all. Pure. */
 export function withSeries(model, names) {
   if (!names) return model;
   const chosen = new Set(names);
   return { ...model, series: model.series.filter(({ name }) => chosen.has(name)) };
 }
 
-/** The names in an attribute, parted by a bar: `With journal | Snapshot mirrored`; null when there is none. Pure. */
+/** The names in an attribute, separated by a bar: `With journal | Snapshot mirrored`; null when there is none. Pure. */
 export function seriesNames(attribute) {
   const names = (attribute ?? "")
     .split("|")

@@ -5,7 +5,7 @@ const shown = new WeakMap();
 const notes = new WeakMap();
 
 /**
- * Puts a visible error in a canvas' place: the canvas is hidden, an element with `role="alert"` stands after it.
+ * Puts a visible error in a canvas' place: the canvas is hidden, and an element with `role="alert"` comes after it.
  * Calling it again changes the text.
  * @param {HTMLCanvasElement} canvas
  * @param {Error} error
@@ -24,7 +24,7 @@ export function showError(canvas, error) {
   view.alert.textContent = `No chart: ${error.message}`;
 }
 
-/** Takes the error away and shows the canvas again. */
+/** Removes the error and shows the canvas again. */
 export function clearError(canvas) {
   const view = shown.get(canvas);
   if (!view) return;
@@ -34,7 +34,8 @@ export function clearError(canvas) {
 }
 
 /**
- * Writes lines under a chart that is itself sound: what it could not show beside its data. No line, no element.
+ * Writes lines below a chart that is itself correct: what it could not show beside its data. Without lines there is no
+ * element.
  * @param {HTMLCanvasElement} canvas
  * @param {string[]} lines
  */
@@ -62,7 +63,7 @@ function placeOf(canvas) {
   return parent?.classList.contains(BOX_CLASS) ? parent : canvas;
 }
 
-/** Removes what these functions left in a copy of the page's markup (a cloned page, a restored slide). */
+/** Removes what these functions added from a copy of the page's markup (a cloned page, a restored slide). */
 export function forgetCopied(canvas) {
   if (!notes.has(canvas)) {
     const note = placeOf(canvas).nextElementSibling;

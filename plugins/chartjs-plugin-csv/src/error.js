@@ -1,10 +1,10 @@
 /**
  * What is wrong with a CSV file, and where.
  *
- * - `reason`: the bare sentence; `message`: the same, with file, row and column before it.
+ * - `reason`: the sentence alone; `message`: the sentence after file, row and column.
  * - `url`: the file as it was asked for, or null for CSV given as text.
  * - `row`, `column`: 1-based; row 1 is the header, a row counts once even if a quoted field spans lines.
- *   Null where the error is not about one place.
+ *   Null if the error is not about one place.
  * - `kind`: `network | status | html | size | encoding | empty | syntax | ragged | header | number | options`.
  * - `status`: the HTTP status for kind `status`, else null.
  */
@@ -18,7 +18,7 @@ export class CsvError extends Error {
     Object.assign(this, { reason, url, row, column, kind, status });
   }
 
-  /** The same error, said of the file at `url`. */
+  /** The same error for the file at `url`. */
   in(url) {
     const { row, column, kind, status, cause } = this;
     return new CsvError(this.reason, { url, row, column, kind, status, cause });

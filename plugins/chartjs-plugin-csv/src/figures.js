@@ -1,12 +1,12 @@
 /** Values of a chart in words, for sentences and tables. Pure. */
 import { formatValue } from "./units.js";
 
-/** A value of its x axis: a size with its unit, or the category's name. */
+/** A value of the x axis: a size with its unit, or the category's name. */
 export function place(x, unit, format) {
   return typeof x === "number" ? formatValue(x, unit, format) : x;
 }
 
-/** "1.89–2.13", in the unit of the value beside it; null where a point has no bounds. */
+/** "1.89–2.13", in the unit of the value beside it; null if a point has no bounds. */
 export function shortRange(point, unit, format) {
   const words = range(point, unit, format);
   if (words === null || point.low < 0) return words;
@@ -23,13 +23,13 @@ function parts(text) {
   return { number, unit: text.slice(number.length) };
 }
 
-/** "1.89× to 2.13×"; null where a point has no bounds. */
+/** "1.89× to 2.13×"; null if a point has no bounds. */
 export function range({ low, high }, unit, format) {
   if (low === null || high === null || low === undefined || high === undefined) return null;
   return `${formatValue(low, unit, format)} to ${formatValue(high, unit, format)}`;
 }
 
-/** "n = 10" or "n = 6–10" over points; null where none has a count. */
+/** "n = 10" or "n = 6–10" over points; null if none has a count. */
 export function counts(points) {
   const known = points.map(({ n }) => n).filter((n) => Number.isFinite(n));
   if (known.length === 0) return null;

@@ -19,10 +19,10 @@ export class ChartFiles {
   }
 
   /**
-   * Reads the chart's own file. Of reads that overlap the latest wins.
+   * Reads the chart's own file. If reads overlap, the latest wins.
    * @param {string} url
-   * @param {{again: boolean}} options   again: a file that says what it said before counts as well
-   * @returns {Promise<import("./table.js").Model|null>} null where nothing changed, or another read has taken over
+   * @param {{again: boolean}} options   again: also reports a file that has not changed
+   * @returns {Promise<import("./table.js").Model|null>} null if nothing changed, or if a later read has taken over
    * @throws {CsvError}
    */
   async readOwn(url, { again }) {
@@ -40,16 +40,16 @@ export class ChartFiles {
     return read.model;
   }
 
-  /** The next read of the chart's own file counts, whatever it says. */
+  /** The next read of the chart's own file is reported even if it has not changed. */
   forgetOwn() {
     this.#signature = null;
   }
 
   /**
-   * Reads runs and second data set, as far as they are wanted. Runs that are hidden stay until the chart's own file is
+   * Reads the runs and the second data set if they are wanted. Runs that are hidden stay until the chart's own file is
    * read again. Never rejects.
    * @param {string|null} url   the chart's own file
-   * @param {{fresh: boolean}} options   fresh: also what was read before
+   * @param {{fresh: boolean}} options   fresh: read them again if they were read before
    * @returns {Promise<boolean>} whether there is anything new to draw
    */
   async readFurther(url, { fresh }) {
@@ -61,7 +61,7 @@ export class ChartFiles {
     return changes.some(Boolean);
   }
 
-  /** What still arrives is ignored. */
+  /** Files that arrive later are ignored. */
   destroy() {
     this.#request?.abort();
     this.#request = null;

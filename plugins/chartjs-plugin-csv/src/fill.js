@@ -6,12 +6,12 @@ import { isLogarithmic } from "./range.js";
 import { looksAt } from "./style.js";
 
 /**
- * Gives a chart the data and the scales that a model asks for; whoever calls this updates the chart.
+ * Gives a chart the data and the scales of a model; the caller updates the chart.
  * @param {import("chart.js").Chart} chart
  * @param {{model: import("./table.js").Model, settings: object, theme: object, room: import("./room.js").Room,
  *          own: {drawn: object[], overrides: Function}, second: {model: import("./table.js").Model, label: string}|null, existing: object[]}} given
  *   own: the page's datasets; theme: computed colours and font; second: the second data set; existing: the datasets that it had before
- * @returns {import("./entries.js").Entry[]} what is drawn, an entry a dataset
+ * @returns {import("./entries.js").Entry[]} what is drawn, one entry for each dataset
  */
 export function fillChart(chart, { model, settings, theme, room, second, own, existing }) {
   const { type } = chart.config;

@@ -1,9 +1,9 @@
 import { CsvError } from "./error.js";
 
 /**
- * A file that a chart shows beside its own: read when it is first wanted, kept, and read again when told. Of reads
- * that overlap the latest wins. What is wrong with it is in `error`: it is the caller's to say where, since the
- * chart itself is sound.
+ * A file that a chart shows beside its own: read when it is first wanted, kept, and read again when told. If reads
+ * overlap, the latest wins. `error` says what is wrong with the file; the caller decides where to show it, since the
+ * chart itself is correct.
  * @template T
  */
 export class FurtherFile {
@@ -20,9 +20,9 @@ export class FurtherFile {
   }
 
   /**
-   * Has the file at `url` in `data`, or none where `url` is null. Never rejects.
+   * Reads the file at `url` into `data`; null removes it. Never rejects.
    * @param {string|null} url
-   * @param {{fresh?: boolean}} [options]   fresh: also when it was read before
+   * @param {{fresh?: boolean}} [options]   fresh: read it again if it was read before
    * @returns {Promise<boolean>} whether anything changed
    */
   async want(url, { fresh = false } = {}) {

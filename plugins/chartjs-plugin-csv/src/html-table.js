@@ -3,12 +3,12 @@ import { tablesOf } from "./tables.js";
 
 /**
  * A model as an accessible table: caption, a scope on every header cell, text only (a CSV's content never becomes
- * markup). A row per x and a column per series; of many points a row per point.
+ * markup). It has a row for each x and a column for each series, or a row for each point if there are many.
  *
  * @param {import("./table.js").Model} model
  * @param {{document?: Document, caption?: string, xTitle?: string, xUnit?: string, yUnit?: string, prefix?: string,
  *          details?: boolean, maxRows?: number}} [options]
- *   `maxRows` bounds a list of points; the caption says how many are left out
+ *   `maxRows` bounds a list of points; the caption says how many were left out
  * @returns {HTMLTableElement}
  */
 export function toHtmlTable(model, options = {}) {

@@ -1,6 +1,6 @@
 import { drawPoint } from "chart.js/helpers";
 
-/** What ties a name to its series: a hairline to the line's end, or in a key the series' own mark. */
+/** What connects a name to its series: a hairline to the line's end, or, in a key, the series' own mark. */
 
 /** The mark of a bar or of scattered points, before its name. */
 export function drawSwatch({ ctx, config }, dataset, { left, y, radius }) {
@@ -14,7 +14,7 @@ export function drawSwatch({ ctx, config }, dataset, { left, y, radius }) {
   ctx.restore();
 }
 
-/** A hairline from the line's end to a label that had to move away from it; none to one that is as `near` as that. */
+/** A hairline from the line's end to a label that had to move away from it; none if the label is within `near`. */
 export function drawLeader(ctx, label, { left, y, near }) {
   if (Math.abs(label.y - y) < 3 && left - label.x < near) return;
   ctx.lineWidth = 1;
@@ -26,7 +26,7 @@ export function drawLeader(ctx, label, { left, y, near }) {
   ctx.globalAlpha = 1;
 }
 
-/** The last point that is drawn: of an axis that the page cut short, the line goes on outside of the plot. */
+/** The last point that is drawn: if the page shortened the axis, the line continues outside the plot. */
 export function lastPoint(meta, { left, right }) {
   for (let i = meta.data.length - 1; i >= 0; i -= 1) {
     const { x, y, skip } = meta.data[i];

@@ -2,7 +2,7 @@
  * Places labels along a vertical line so that none overlaps another, their order is that of `wanted`, all stay
  * within [top, bottom], and the sum of squared shifts is least. Pure.
  *
- * Where the labels do not fit, heights and gap shrink by the common factor `scale` (< 1).
+ * If the labels do not fit, heights and gap shrink by the common factor `scale` (< 1).
  *
  * @param {{y: number, height: number}[]} wanted desired centres, in px; sorted by y, ties in the given order
  * @param {{top: number, bottom: number, gap?: number}} bounds
@@ -62,10 +62,10 @@ export function wrapLabel(name, maxWidth, measure) {
 }
 
 /**
- * How names are written in the strip beside a chart: the first of the plans in which their lines need no more height than
- * there is, else the last. Pure.
+ * How names are written in the strip beside a chart: by the first plan in which their lines fit the height, else by the
+ * last one. Pure.
  * @template {{width: number, height: number, size: number, lineHeight: number, gap: number}} Plan   width of the strip,
- *   height that there is, size of the font, height of a line in units of it, and gap between names; px
+ *   available height, size of the font, height of a line in units of it, and gap between names; px
  * @param {string[]} names
  * @param {Plan[]} plans   the best first
  * @param {(text: string, size: number) => number} measure   width of a text
@@ -81,7 +81,7 @@ export function planNames(names, plans, measure) {
   return chosen;
 }
 
-/** The height that names take, one below the other. Pure. */
+/** The height of names one below the other. Pure. */
 export function heightOf(lines, { size, lineHeight, gap }) {
   const count = lines.reduce((sum, one) => sum + one.length, 0);
   return count * size * lineHeight + gap * Math.max(0, lines.length - 1);

@@ -13,14 +13,14 @@ const DEFAULTS = {
   maxWidth: 240,
 };
 
-/** Lines this close are still read with ease; beside the x axis they keep clear of its last tick, px. */
+/** Lines this close are still easy to read; beside the x axis they stay clear of its last tick, px. */
 const TIGHT = { lineHeight: 1.02, gap: 0, indent: 10 };
-/** Read from the last row; a name in a crowd may shrink so far, px. */
+/** The smallest size of a crowded name that can be read from the last row, px. */
 const SMALLEST = 20;
 
 /**
- * What names in a crowd give up, one after the other: width of the plot, space between lines, size down to the smallest
- * that is read from afar. `share` is of the chart's width.
+ * What crowded names give up, in this order: width of the plot, space between lines, and size, down to the smallest that
+ * can be read from afar. `share` is of the chart's width.
  */
 const PLANS = [
   { share: 0.25 },
@@ -105,12 +105,12 @@ class LabelBox {
     this.width = csvOf(this.chart)?.room.fit("right", width) ?? width;
   }
 
-  /** Breaks the names into lines; gives the width that they need. */
+  /** Breaks the names into lines, and returns the width that they need. */
   measure(maxHeight) {
     const { offset } = this.settings;
     const { named, chart } = this;
     this.lines = new Map();
-    // One kind of bars or points needs no key: the title says what it is.
+    // A single series of bars or points needs no key: the title names it.
     if (!this.settings.display || named.length === 0 || (this.isKey && named.length === 1)) return 0;
     const widthOf = (text, size) => {
       this.useFont(size);
@@ -190,7 +190,7 @@ class LabelBox {
     }));
   }
 
-  /** Beside the plot where they fit; else closer together, and beside the x axis, too. */
+  /** Beside the plot if they fit; else closer together, and beside the x axis, too. */
   room(lines) {
     const { chart, plan } = this;
     const top = Math.max(0, chart.chartArea.top - plan.size / 2);
@@ -201,7 +201,7 @@ class LabelBox {
     return { ...plan, ...TIGHT, top: 0, bottom: chart.height };
   }
 
-  /** Where each visible series wants its label: at its last point, or in a column from the top. */
+  /** The preferred place of each visible series' label: at its last point, or in a column from the top. */
   targets() {
     const { chart } = this;
     const visible = this.named.filter(({ index }) => this.lines.has(index) && chart.isDatasetVisible(index));

@@ -3,14 +3,14 @@ import { choiceOf } from "./entries.js";
 import { isLogarithmic, setLimits, unite, xRange, yRange } from "./range.js";
 import { runsOf } from "./runs.js";
 
-/** Scales whose ends are known here; a time axis, say, finds its own. */
+/** Scales whose ends are set here; others, such as a time axis, find their own. */
 const KINDS = ["linear", "logarithmic", "log2"];
-/** How much of the time axis may be missing at its beginning before that is left out. */
+/** How much of the beginning of a time axis may be empty; more than that is left out. */
 const NEAR_ZERO = 0.1;
 
 /**
- * Sets the ends of an axis after Chart.js found those of what is visible: series that are not shown yet count, so that
- * no axis moves when they are. What the page itself hid does not.
+ * Sets the ends of an axis after Chart.js has found those of the visible data. Series that are not shown yet count, so
+ * that no axis moves when they appear. Series that the page itself hid do not count.
  * @param {import("chart.js").Scale} scale
  * @param {{model: import("./table.js").Model, settings: object, entries: import("./entries.js").Entry[],
  *          runs: Map<string, object[]>|null, hidden: Set<string>, isShared: boolean}} drawn
@@ -20,7 +20,7 @@ export function limitScale(scale, { model, settings, entries, runs, hidden, isSh
   if (!["x", "y"].includes(scale.axis) || !KINDS.includes(scale.type)) return;
   const { chart } = scale;
   const { axes, range } = settings;
-  // Axes of the page's own, or with data of its own, are only made longer.
+  // The page's own axes, and axes with data of its own, are only made longer.
   const own = axes === false || isShared ? { low: scale.min, high: scale.max } : null;
   const { about } = choiceOf(settings);
   const isOn = (i) => chart.getDatasetMeta(i)[`${scale.axis}AxisID`] === scale.id;
@@ -43,13 +43,13 @@ export function limitScale(scale, { model, settings, entries, runs, hidden, isSh
   setLimits(scale, unite(found, wanted && (!positive || wanted.low > 0) ? wanted : null, own));
 }
 
-/** Time since a start begins there, also where the first value is of a moment later. */
+/** Time since a start begins at 0, even if the first value was measured a moment later. */
 function fromZero(range) {
   const { low, high } = range ?? {};
   return low > 0 && low <= high * NEAR_ZERO ? { low: 0, high } : range;
 }
 
-/** The part of the x axis that the page set: what lies outside of it does not count. */
+/** The part of the x axis that the page set; values outside of it do not count. */
 function xPart({ scales: { x } }) {
   const bounds = x?.getUserBounds();
   if (!bounds || x.type === "category") return {};

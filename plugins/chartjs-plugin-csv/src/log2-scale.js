@@ -1,6 +1,6 @@
 import { Scale } from "chart.js";
 
-/** Steps between powers of two, for an axis that holds few of them. */
+/** Steps between powers of two, for an axis with few of them. */
 const BETWEEN = 1.5;
 const FEW = 3;
 const X_TICKS = 14;
@@ -15,7 +15,7 @@ export function powersOfTwo(min, max, limit = X_TICKS) {
   return ticks;
 }
 
-/** The same, and where that are few the values halfway between them: 0.75, 1, 1.5, 2. Pure. */
+/** The same; if they are few, also the values halfway between them: 0.75, 1, 1.5, 2. Pure. */
 export function log2Ticks(min, max, limit = X_TICKS) {
   const powers = powersOfTwo(min, max, limit);
   if (powers.length >= FEW) return powers;
@@ -25,7 +25,8 @@ export function log2Ticks(min, max, limit = X_TICKS) {
 
 /**
  * A Chart.js scale of type `log2`: a value's place is linear in log2(value); ticks at powers of two, or at
- * `ticks.values` when given. `bounds: "ticks"` widens the ends to powers of two, unless they are set. Values ≤ 0 have no place.
+ * `ticks.values` when given. `bounds: "ticks"` widens the ends to powers of two, unless they are set.
+ * Values ≤ 0 are not drawn.
  */
 export class Log2Scale extends Scale {
   static id = "log2";

@@ -17,7 +17,7 @@ export function isBand({ axis, value, x }) {
   return axis !== undefined && value === undefined && x === undefined;
 }
 
-/** Where a value is on its axis, px; NaN where it has no place. */
+/** Where a value is on its axis, px; NaN if it has no place. */
 export function pixelOf(chart, axis, value) {
   const scale = chart.scales[axis];
   if (!scale) return NaN;
@@ -87,7 +87,7 @@ function drawLine(chart, item) {
   ctx.restore();
 }
 
-/** A hollow diamond: no series has one, and what is measured shows through. */
+/** A hollow diamond: no series uses it, and measured points remain visible through it. */
 function drawPoint(chart, item) {
   const [x, y] = [pixelOf(chart, "x", item.x), pixelOf(chart, "y", item.y)];
   clipped(chart, { across: POINT_RADIUS, down: POINT_RADIUS }, (ctx) => {

@@ -1,8 +1,8 @@
 /**
  * Places the names of marks inside a plot so that none covers another. Pure.
  *
- * Each name has places where it may stand, the best first. Of those that are inside the plot and free of names placed
- * before it takes the one that covers fewest points of the data, the first of equals; where all are taken, it moves
+ * Each name has a list of possible places, the best first. Of those that are inside the plot and free of earlier names,
+ * it takes the one that covers the fewest points of the data, or the first of several such. If none is free, it moves
  * down or up from its best place to the nearest free one.
  *
  * @typedef {{left: number, top: number}} Place
@@ -56,7 +56,7 @@ function leastCovering(boxes, points) {
   return best;
 }
 
-/** Step by step away from where it would stand best; there if nothing at all is free. */
+/** Moves step by step away from the best place; stays there if nothing is free. */
 function moved(place, { height, area, free }) {
   const step = height / 4;
   for (let distance = step; distance < area.bottom - area.top; distance += step) {

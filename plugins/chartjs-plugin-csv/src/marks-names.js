@@ -11,7 +11,7 @@ const WEIGHED_POINTS = 400;
 const BETWEEN_POINTS = 10;
 
 /**
- * Writes the names of marks where they cover neither each other nor, where there is a choice, the data.
+ * Writes the names of marks so that they do not cover each other or, if possible, the data.
  * @param {import("chart.js").Chart} chart
  * @param {object[]} items   the marks that are drawn
  * @param {{font: object, halo: string}} options
@@ -36,7 +36,7 @@ export function writeNames(chart, items, { font, halo }) {
   const places = placeNames(wanted, chart.chartArea, drawnPoints(chart));
   const placed = wanted.map(({ label, color, width }, i) => ({ label, color, width, height, ...places[i] }));
   for (const { label, color, left, top } of placed) {
-    // The colour of the page around it, so that it can be read over lines and bands.
+    // An outline in the page's colour, so that the name can be read over lines and bands.
     ctx.strokeStyle = halo;
     ctx.lineWidth = HALO_WIDTH;
     ctx.strokeText(label, left, top);
@@ -56,7 +56,7 @@ function placesFor(chart, item, width, height) {
     const [x, y] = [pixelOf(chart, "x", item.x), pixelOf(chart, "y", item.y)];
     const beside = POINT_RADIUS + GAP;
     const sides = [x + beside, x - beside - width].map((side) => ({ left: side, top: y - height / 2 }));
-    // At the plot's end the name would be pushed back over its point.
+    // At the end of the plot, the name would be pushed back over its point.
     if (x + beside + width > right) sides.reverse();
     return [
       ...sides,

@@ -10,13 +10,13 @@ const DEFAULTS = {
   halo: "var(--page, canvas)",
 };
 
-/** Of the greatest value that an axis has to show, so that a line is no part of the frame. */
+/** An axis reaches this much beyond its greatest value (a factor), so that a line is not drawn on the frame. */
 const HEADROOM = 1.06;
 const current = new WeakMap();
 
 /**
- * Chart.js plugin `csvMarks`: what a chart is read against. Shaded bands, lines and single points, with names that
- * cover neither each other nor, where there is a choice, the data.
+ * Chart.js plugin `csvMarks`: what the data are compared with. Shaded bands, lines and single points, with names that
+ * do not cover each other or, if possible, the data.
  *
  * `options.plugins.csvMarks.items`: a list, or a function of the chart that gives one, asked at each update:
  *
@@ -59,12 +59,12 @@ export const Marks = {
   },
 };
 
-/** Where the names of a chart's marks stand: label, left, top, width, height in px (for tests). */
+/** Where the names of a chart's marks are: label, left, top, width, height in px (for tests). */
 export function placedMarks(chart) {
   return current.get(chart)?.placed ?? [];
 }
 
-/** The marks with colours that a canvas understands; those that name no place at all are left out. */
+/** The marks with colours that a canvas understands; marks without a place are left out. */
 function marksOf(chart) {
   const given = chart.config.options.plugins?.csvMarks;
   if (given === false) return { items: [] };

@@ -1,6 +1,6 @@
 // The options of `npm run build`.
 
-import { PRIVATE_DATA_SET } from "../../deck/private-data-set.js";
+import { PRIVATE_DATA_SET } from "../../deck/constants.js";
 import { requireDataSetName } from "../program.mjs";
 
 const HELP = `Builds the talk as a static site that works from any folder of any web server.

@@ -1,6 +1,6 @@
 // The options of `npm run freeze`.
 
-import { RECORD } from "../../deck/frozen-record.js";
+import { RECORD } from "../../deck/constants.js";
 import { requireDataSetName } from "../program.mjs";
 
 const HELP = `Builds the talk as a static site pinned to one data set: only its files, and its wording.

@@ -1,6 +1,6 @@
 // The options of `npm run present`.
 
-import { DEFAULT_PORT } from "../../deck/default-port.js";
+import { DEFAULT_PORT } from "../../deck/constants.js";
 import { portOf, requireDataSetName } from "../program.mjs";
 
 const HELP = `Presents the talk in a browser, from this machine, without a network.

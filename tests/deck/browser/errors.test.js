@@ -4,6 +4,7 @@ import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
+import { onlyChapters } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
 const SLIDE = "throughput-write-seq";
@@ -43,10 +44,13 @@ test("a chapter that cannot be fetched is an error on its slide, and the others 
   await page.close();
 });
 
-/** Opens the deck with something else in the place of one chart's file. */
+/** Opens the appendix with something else in the place of one of its charts' files. */
 function openWith(answer, csv = CSV) {
   return deck.openDeck("?data=fixture", {
-    prepare: (page) => page.route(csv, (route) => route.fulfill({ contentType: "text/csv", ...answer })),
+    prepare: async (page) => {
+      await onlyChapters(page, ["slides/90-appendix.md"]);
+      await page.route(csv, (route) => route.fulfill({ contentType: "text/csv", ...answer }));
+    },
   });
 }
 

@@ -30,12 +30,12 @@ export async function launchPatiently() {
     free.delete(key);
     const page = await context.newPage();
     const close = page.close.bind(page);
+    const origins = originsOf(context);
     page.close = async () => {
       if (free.has(key)) return context.close();
       const keeper = await keeperOf(context);
-      const { origin } = new URL(page.url());
       await close();
-      await forget(context, keeper, origin);
+      await forget(context, keeper, origins);
       free.set(key, context);
     };
     return page;
@@ -56,8 +56,23 @@ async function keeperOf(context) {
   return keepers.get(context);
 }
 
-/** Removes what the pages of `origin` left in their context: windows, routes, permissions and storage. */
-async function forget(context, keeper, origin) {
+const visited = new WeakMap();
+
+/** The origins that the pages of a context have visited since this was first asked. */
+function originsOf(context) {
+  if (!visited.has(context)) {
+    const origins = new Set();
+    context.on("framenavigated", (frame) => {
+      const { protocol, origin } = new URL(frame.url());
+      if (/^https?:$/.test(protocol)) origins.add(origin);
+    });
+    visited.set(context, origins);
+  }
+  return visited.get(context);
+}
+
+/** Removes what the pages of `origins` left in their context: windows, routes, permissions and storage. */
+async function forget(context, keeper, origins) {
   await Promise.all(
     context
       .pages()
@@ -68,6 +83,8 @@ async function forget(context, keeper, origin) {
   await context.clearPermissions();
   await context.clearCookies();
   const session = await context.newCDPSession(keeper);
-  await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+  for (const origin of origins) {
+    await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+  }
   await session.detach();
 }
