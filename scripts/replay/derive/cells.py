@@ -225,7 +225,7 @@ def _row(
             entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, measured)),
             sampler_seconds=named(costs),
             after_end=named(result.after_end),
-            facts=facts_of(sidecar, outputs, measured) if valid else {},
+            facts=named(facts_of(sidecar, outputs, measured)) if valid else shared({}),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None
