@@ -185,18 +185,27 @@ def test_a_data_set_that_is_damaged_is_named_and_not_compared(benchmarks, file, 
     assert "derive" in found
 
 
+def series(path):
+    """Return the values of the series with journal by I/O size, those that are not empty."""
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    (row,) = (row for row in rows if row[0] == "With journal")
+    return {size: value for size, value in zip(header[1:], row[1:], strict=True) if value}
+
+
 def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that_were_derived(monkeypatch, capsys):
     """Two ways to one figure: pairs that are found by their moments, and the sets that the design names."""
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
     words = ["reference:with-journal", "reference:without-journal", "--experiment", "rbd-journaling", "--json"]
     assert main(["compare", *words]) == 0
     told = json.loads(capsys.readouterr().out)["comparisons"]
-    with (ROOT / "benchmarks/reference/rbd-journaling/ratios.csv").open(newline="") as file:
-        derived = {
-            (row["chart"], row["x"]): [float(row[name]) for name in ("ratio", "low", "high", "n")]
-            for row in csv.DictReader(file)
-            if row["compared"] == "With journal" and row["chart"].startswith("ratio-throughput-")
-        }
+    aggregate = ROOT / "benchmarks/reference/rbd-journaling/aggregate"
+    derived = {}
+    for path in aggregate.glob("ratio-throughput-*-*.csv"):
+        if "." not in path.stem:
+            tables = [series(path.with_suffix(end)) for end in (".csv", ".low.csv", ".high.csv", ".n.csv")]
+            for size in tables[0]:
+                derived[path.stem, size] = [float(table[size]) for table in tables]
     found = {}
     for one in told:
         levels = dict(level.split("=") for level in one["point"].split("; "))
