@@ -20,6 +20,8 @@ const SIGNS = {
   "not measured": "·",
 };
 
+const EXPLORATORY_SIGN = "†";
+
 const SETUP_CHECKS = "Checks of the set-up: they say nothing of storage";
 
 /**
@@ -73,6 +75,11 @@ function tableOf(rows, altered, page) {
   const head = element(page, "tr");
   for (const title of ["Claim", "Source", "Found", "Region", "Verdict"])
     head.append(element(page, "th", { scope: "col" }, title));
+  // The rows have only the sign, so that none of them grows; each says the word to who cannot see it.
+  if (rows.some((row) => row.exploratory !== null)) {
+    const key = { class: EXPLORATORY, "aria-hidden": "true" };
+    head.lastElementChild.append(element(page, "small", key, `${EXPLORATORY_SIGN} ${EXPLORATORY}`));
+  }
   table.append(
     element(page, "thead", {}, head),
     element(page, "tbody", {}, ...rows.filter((row) => !isSetupCheck(row)).map((row) => lineOf(row, page))),
@@ -99,7 +106,14 @@ function lineOf(row, page) {
     row.verdict,
   );
   if (row.exploratory !== null) {
-    verdict.append(make("small", { class: EXPLORATORY, title: row.exploratory }, EXPLORATORY));
+    verdict.append(
+      make(
+        "span",
+        { class: EXPLORATORY, title: row.exploratory },
+        make("span", { "aria-hidden": "true" }, `\u00a0${EXPLORATORY_SIGN}`),
+        make("span", { class: "visually-hidden" }, ` (${EXPLORATORY})`),
+      ),
+    );
   }
   const reason = unbroken(row.reason);
   const details = row.sourceTitle ? `${row.source}: ${row.sourceTitle}. ${reason}` : reason;

@@ -98,7 +98,7 @@ test("names in a CSV file are text wherever they are shown, and never markup or 
   assert.equal(chart.error, undefined);
   assert.deepEqual(Object.keys(chart.series), [name, "=cmd|x!A1"]);
   await page.keyboard.press("t");
-  await page.waitForTimeout(100);
+  await page.waitForSelector(`#${slide} .chart-table-view`);
   const found = await page.evaluate((id) => {
     const shown = document.getElementById(id);
     return {
