@@ -51,7 +51,7 @@ def podman(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path / "releases"))
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path / "sandbox"))
     # The programs of the image are no programs: what is said of them is the test's.
-    monkeypatch.setattr(Programs, "check", lambda self: None)
+    monkeypatch.setattr(Programs, "check_entry", lambda self: None)
     monkeypatch.setattr(requirements, "ceph_version", lambda programs: "18.2.7")
     an_image(tmp_path / "image.tar")
     return calls

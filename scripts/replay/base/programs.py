@@ -104,10 +104,18 @@ class Programs:
         return [*enter, str(program), *argv[1:]]
 
     def check(self) -> None:
-        """Raise ReplayError, with what to do, where the release's programs cannot be run here."""
+        """Raise ReplayError, with what to do, where the release is not there or its programs cannot be run here."""
+        if self.release is not None:
+            _refuse_absent(self.release)
+        self.check_entry()
+
+    def check_entry(self) -> None:
+        """Raise ReplayError, with what to do, where the release's programs cannot be run here.
+
+        The release may be one that is still being made, and has no record yet.
+        """
         if self.release is None:
             return
-        _refuse_absent(self.release)
         where = f"Ceph {self.release.title} in {self.release.folder}"
         if hidden := [str(path) for path in (Path.cwd(), self.release.folder) if path.resolve().is_relative_to("/usr")]:
             raise ReplayError(

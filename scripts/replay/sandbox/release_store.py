@@ -106,7 +106,7 @@ def _identified(number: int, root: Path, source: Source) -> Release:
         raise ReplayError(
             f"it lacks {', '.join(missing)}", where=source.title, next_step="name an image that has them: --image IMAGE"
         )
-    programs.check()
+    programs.check_entry()
     version = requirements.ceph_version(programs)
     if major_of(version) != number:
         raise ReplayError(
