@@ -54,10 +54,10 @@ async function verify(folder) {
   const { record, differences } = await verifySite(path.resolve(folder));
   for (const line of differences) console.error(line);
   if (differences.length) {
-    console.error(`${folder} is not what was frozen of “${record.data_set}”.`);
+    console.error(`${folder} differs from what was frozen of “${record.data_set}”.`);
     return 1;
   }
   const count = Object.keys(record.files).length + Object.keys(record.slides).length;
-  console.log(`${folder} is what was frozen of “${record.data_set}”: ${count} files.`);
+  console.log(`${folder} is unchanged since “${record.data_set}” was frozen: ${count} files.`);
   return 0;
 }

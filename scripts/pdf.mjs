@@ -36,13 +36,13 @@ async function print({ cut = null, notes, data, theme, out, incomplete }) {
   const { pdf, count, fonts, charts, problems } = outcome;
   for (const sentence of [...charts, ...problems]) console.error(sentence);
   if (problems.length > 0 || (charts.length > 0 && !incomplete)) {
-    const way = problems.length === 0 ? " Measure them, or print it as it is with --incomplete." : "";
+    const way = problems.length === 0 ? " Measure them, or print the talk as it is with --incomplete." : "";
     console.error(`${out} was not written.${way}`);
     return 1;
   }
   restore();
   const file = path.resolve(out);
-  // Beside its place, then renamed: nobody opens half a file.
+  // Written beside its place, then renamed, so that nobody opens half a file.
   await writeFile(`${file}.part`, pdf);
   await rename(`${file}.part`, file);
   const noted = notes ? ` and ${count.notes} pages of notes` : "";
@@ -52,7 +52,7 @@ async function print({ cut = null, notes, data, theme, out, incomplete }) {
   return 0;
 }
 
-/** Prints from a server of its own, so that neither a running talk nor a built site is needed. */
+/** Starts a server to print from, so that neither a running talk nor a built site is needed. */
 async function printed(data, wanted) {
   const [{ startPresentServer }, { printDeck }] = await Promise.all([
     import("./deck/server.js"),

@@ -20,14 +20,14 @@ const options = optionsOf(program);
 const [rounds, charts, points, changes] = NUMBERS.map((name) => Number(options[name]));
 
 const shown = progress();
-endWhenInterrupted(shown, "Stopped before the last round: no figure is told.");
+endWhenInterrupted(shown, "Stopped before the last round, so there are no figures.");
 shown.step("Bundling both sides");
 const { scenarios, close } = await readyScenarios({ charts, points, changes });
 const chosen = scenarios.filter(({ title }) => title.toLowerCase().includes(options.only.toLowerCase()));
 if (chosen.length === 0) {
   await close();
   shown.end();
-  console.error(`--only fits no scenario; there are: ${scenarios.map(({ title }) => title).join("; ")}`);
+  console.error(`--only matches no scenario; there are: ${scenarios.map(({ title }) => title).join("; ")}`);
   process.exit(2);
 }
 const browser = await launchChromium();
@@ -37,7 +37,7 @@ try {
     const name = round === 0 ? "Warming up" : `Round ${round} of ${rounds}`;
     for (const [at, scenario] of chosen.entries()) {
       shown.step(`${name}: ${scenario.title}`);
-      // Who comes first changes from round to round.
+      // The sides take turns at going first.
       for (const side of round % 2 ? SIDES : [...SIDES].reverse()) {
         const values = await scenario.measure(browser, side);
         if (round > 0) measured[at][side].push(values);

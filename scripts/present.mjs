@@ -11,7 +11,7 @@ import { optionsOf, portOf } from "./npm/program.mjs";
 
 const options = optionsOf(program);
 
-// One that is being measured has a folder before it has anything to show.
+// A data set that is being measured has a folder before it has anything to show.
 const wanted = [options.data, options.meanwhile].filter((name) => name !== undefined);
 const problem = whyUnknownDataSet(await dataSetFolders(benchmarksRoot()), wanted);
 if (problem !== null) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** One command: measure a real Ceph cluster, derive, present. `npm start`. */
+/** One command that measures a real Ceph cluster, derives and presents: `npm start`. */
 
 import path from "node:path";
 
@@ -11,7 +11,7 @@ import { Session } from "./npm/session.mjs";
 const options = optionsOf(program);
 
 const session = new Session({
-  // The deck's packages are there only after the set-up.
+  // The deck's packages exist only after the set-up.
   startServer: async (wanted) => (await import("./deck/server.js")).startPresentServer(wanted),
   benchmarks: path.resolve(process.env.REPLAY_BENCHMARKS || path.join(ROOT, "benchmarks")),
   logs: path.join(ROOT, ".cache/start"),

@@ -36,7 +36,7 @@ for (const level of options.quick ? ["present", "derive"] : ["test"]) {
   if (outcome === "present-only") console.error("Tests that need those programs will fail.");
 }
 
-// Where every program was installed, a test that lacks one fails; else it is skipped, and says so.
+// If every program was installed, a test that lacks one fails; else it is skipped, and says so.
 if (!options.quick) process.env.REPLAY_TEST_WHOLE = "1";
 
 const reports = path.join(ROOT, ".cache/test");
@@ -66,7 +66,7 @@ async function run(step, index) {
     name: step.name,
     took: performance.now() - started,
     passed: counts?.passed ?? 0,
-    // A step that fails without a test that failed counts as one, so that no failure is counted as none.
+    // A step that fails without a failed test counts as one failure, so that none is missing from the total.
     failed: counts?.failed || (problems.length ? 1 : 0),
     hasTests: Boolean(step.report),
     skipped: counts?.skipped ?? [],

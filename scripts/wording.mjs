@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Says which sentences of the talk another data set changes: `npm run wording`. */
+/** Shows which sentences of the talk another data set changes: `npm run wording`. */
 
 import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
 import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";

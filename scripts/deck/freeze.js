@@ -85,7 +85,7 @@ export async function verifySite(folder) {
   const differences = [];
   for (const [file, digest] of Object.entries(known)) {
     if (!(file in found)) differences.push(`${file}: missing`);
-    else if (found[file] !== digest) differences.push(`${file}: not what was frozen`);
+    else if (found[file] !== digest) differences.push(`${file}: differs`);
   }
   for (const file of Object.keys(found)) if (!(file in known)) differences.push(`${file}: added since`);
   if (record.claims_sha256 !== record.files[`benchmarks/${record.data_set}/claims.json`])

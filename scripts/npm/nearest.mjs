@@ -1,12 +1,12 @@
-// What a person may have meant by a word that is not known. Our own, because it is asked before anything is installed.
+// Guesses which known word a person meant. Without a library, because it runs before anything is installed.
 
-/** As alike as Python's difflib wants it by default, so that both halves of Replay guess alike. */
+/** The default of Python's difflib, so that both halves of Replay make the same guesses. */
 const ALIKE = 0.6;
 
 /**
  * @param {string} word
  * @param {Iterable<string>} known
- * @param {number} [alike]   0 to 1: the least likeness that counts
+ * @param {number} [alike]   the smallest likeness that counts, from 0 to 1
  * @returns {string|null} the known word that is most like `word`
  */
 export function nearest(word, known, alike = ALIKE) {
@@ -19,7 +19,7 @@ export function nearest(word, known, alike = ALIKE) {
   return best;
 }
 
-/** Share of the letters of both words that come in the same order in both. */
+/** The share of the letters that both words have in the same order. */
 function likenessOf(a, b) {
   if (a === "" && b === "") return 1;
   let row = new Array(b.length + 1).fill(0);

@@ -1,5 +1,5 @@
-// How long tests wait. A deadline in a test only ends a hang: it never tells a fast machine from a slow one. So every
-// deadline is the time that a machine at the norm takes, multiplied by a factor that is measured before it is used.
+// How long tests wait. A deadline in a test only ends a hang; a slow machine must not reach it. So every deadline is
+// the time that a reference machine takes, multiplied by a factor that is measured before it is used.
 // tests/support/patience.py measures the same work, for Python tests that are run on their own.
 
 import { pbkdf2Sync } from "node:crypto";
@@ -7,20 +7,20 @@ import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import path from "node:path";
 
-/** The factor, in the environment of every test. */
+/** The environment variable that passes the factor to every test. */
 export const VARIABLE = "REPLAY_TEST_PATIENCE";
 
-// A machine at the norm: 600,000 rounds of PBKDF2 with SHA-512 in 250 ms; 20 writes of 4 KiB, each synced, in 100 ms;
-// and no more processes that want to run than it has cores.
+// The reference machine: 600,000 rounds of PBKDF2 with SHA-512 in 250 ms; 20 writes of 4 KiB, each synced, in 100 ms;
+// and no more runnable processes than cores.
 const ROUNDS = 600_000;
 const CPU_NORM_MS = 250;
 const SYNCS = 20;
 const SYNC_NORM_MS = 100;
 
-// What is slower than the norm at a quiet moment may be slower still at a busy one.
+// A machine that is slower than the reference at a quiet moment may be slower still at a busy one.
 const MARGIN = 3;
 const LEAST = MARGIN;
-// Ten times slower than the norm: what hangs is still found within the hour.
+// The largest factor, with which a hang is still found within the hour.
 const MOST = 10 * MARGIN;
 
 function took(work) {
@@ -45,13 +45,13 @@ function sync() {
   }
 }
 
-/** Returns the factor for how many times slower than the norm processor, disk or queue are. */
+/** Returns the factor: how many times slower than the reference the processor, the disk or the run queue is. */
 export function factorOf({ cpuMs, syncMs, load, cores }) {
   const slowness = Math.max(cpuMs / CPU_NORM_MS, syncMs / SYNC_NORM_MS, load / cores);
   return Math.min(MOST, Math.max(LEAST, MARGIN * slowness));
 }
 
-/** Measures the factor now, which takes a third of a second on a machine at the norm. */
+/** Measures the factor now, which takes a third of a second on the reference machine. */
 export function measurePatience() {
   return factorOf({
     cpuMs: took(() => pbkdf2Sync("patience", "replay", ROUNDS, 64, "sha512")),
@@ -61,7 +61,7 @@ export function measurePatience() {
   });
 }
 
-/** Returns how long to wait at the most for what takes `milliseconds` on a machine at the norm. */
+/** Returns the longest time to wait for something that takes `milliseconds` on the reference machine. */
 export function patient(milliseconds) {
   process.env[VARIABLE] ??= String(measurePatience());
   return Math.ceil(milliseconds * Number(process.env[VARIABLE]));

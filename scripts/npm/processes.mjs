@@ -1,5 +1,5 @@
-// Child processes that never outlive their parent: each leads its own process group, is asked to end by a signal, and is
-// killed together with everything it started if it does not.
+// Child processes that never outlive their parent: each leads its own process group and is asked to end by a signal. If
+// it does not end, it is killed together with everything it started.
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -34,11 +34,11 @@ function signalGroup(pid, signal) {
 
 const pause = (milliseconds, signal) => after(milliseconds, undefined, { signal }).catch(() => {});
 
-// Every process of a task inherits this variable, also one that leads a session of its own or lost its parent. It
-// lists the ids of the task and of those that it is part of.
+// Every process of a task inherits this variable, even one that started a new session or lost its parent. It lists the
+// ids of the task and of the tasks around it.
 const MARK = "REPLAY_TASK";
 
-/** Returns the pids of the processes that belong to the task `id`; none where there is no /proc. */
+/** Returns the pids of the processes that belong to the task `id`; none on a system without /proc. */
 function processesOf(id) {
   let names;
   try {
@@ -52,7 +52,7 @@ function processesOf(id) {
       const variables = readFileSync(`/proc/${name}/environ`, "latin1").split("\0");
       return variables.some((one) => one.startsWith(`${MARK}=`) && one.includes(id));
     } catch {
-      return false; // Gone, or another person's.
+      return false; // It has ended, or belongs to another user.
     }
   });
 }
@@ -60,8 +60,8 @@ function processesOf(id) {
 /** A running program and everything it started. */
 export class Task {
   /**
-   * Starts `command` with `args` (`options` as for node:child_process' spawn) in a process group of its own.
-   * `done` resolves to its exit status, 128 + n when a signal ended it, 127 when it could not be started.
+   * Starts `command` with `args` (`options` as for node:child_process' spawn) in its own process group.
+   * `done` resolves to its exit status, 128 + n if a signal ended it, 127 if it could not be started.
    */
   constructor(command, args = [], options = {}) {
     this.id = randomUUID();
@@ -84,7 +84,7 @@ export class Task {
     });
   }
 
-  /** Sends `signal` to the program alone: it stops what it has started itself. */
+  /** Sends `signal` only to the program, which stops what it has started. */
   signal(signal) {
     if (this.running) this.child.kill(signal);
   }
@@ -95,8 +95,8 @@ export class Task {
   }
 
   /**
-   * Asks the program to end, waits up to `patience` milliseconds, then kills what is left of all it started.
-   * `group` asks all of the group at once, as a terminal does: shell scripts need that.
+   * Asks the program to end, waits up to `patience` milliseconds, then kills everything that it started and that still
+   * runs. `group` signals the whole group at once, as a terminal does: shell scripts need that.
    * Resolves to the exit status.
    */
   async stop({ signal = "SIGINT", patience = 10_000, group = false } = {}) {
@@ -118,7 +118,7 @@ export class Task {
       try {
         process.kill(Number(pid), "SIGKILL");
       } catch {
-        // Ended meanwhile.
+        // It has ended meanwhile.
       }
     }
   }
@@ -135,14 +135,14 @@ export class Task {
   }
 }
 
-// A terminal signals the whole foreground group, and npm passes on what it gets: one Ctrl-C may arrive twice.
+// A terminal signals the whole foreground group, and npm passes its signal on, so one Ctrl-C may arrive twice.
 const SAME_KEYSTROKE_MS = 500;
 
 const ORPHAN_CHECK_MS = 1000;
 
 /**
- * Calls `handler(signal, count)` for SIGINT, SIGTERM and SIGHUP, once per request of the person; and as for SIGHUP
- * when the npm that started this program has died: npm passes on no signal that it does not survive.
+ * Calls `handler(signal, count)` for SIGINT, SIGTERM and SIGHUP, once for each request of the person. It also calls it,
+ * as for SIGHUP, if the npm that started this program has died: npm passes on no signal that kills it.
  * Returns a function that restores the default.
  */
 export function onInterrupt(handler) {

@@ -1,11 +1,11 @@
-// What the small programs have in common: their options, --help, and messages about wrong options.
+// Shared by the small programs: options, --help, and messages about wrong options.
 
 import { parseArgs } from "node:util";
 
 import { nearest } from "./nearest.mjs";
 
 const LAST_PORT = 65_535;
-/** As scripts/replay/base/command_line.py has it: a folder of benchmarks/, and a word in addresses. */
+/** The rule of scripts/replay/base/command_line.py: the name is a folder of benchmarks/, and part of addresses. */
 const DATA_SET_NAME = /^[a-z0-9][a-z0-9-]*$/;
 
 /**
@@ -13,7 +13,7 @@ const DATA_SET_NAME = /^[a-z0-9][a-z0-9-]*$/;
  * @property {string} command   how a person calls it with options: "npm run build --"
  * @property {string} help      the text of --help
  * @property {import("node:util").ParseArgsConfig["options"]} [options]   those besides --help
- * @property {(values: Record<string, any>) => void} [check]   throws an Error that says what is wrong with them
+ * @property {(values: Record<string, any>) => void} [check]   throws an Error that says what is wrong with the values
  */
 
 /**
@@ -39,7 +39,7 @@ export function readOptions({ command, help, options = {}, check = () => {} }, a
 
 const didYouMean = (word) => (word === null ? "" : `did you mean '${word}'? `);
 
-/** @throws {Error} saying what is wrong with an argument; its `hint` comes before the way to the help */
+/** @throws {Error} saying what is wrong with an argument; its `hint` comes before the reference to --help */
 function refuse({ kind, name, rawName, value, inlineValue }, options) {
   if (kind === "positional") throw new Error(`'${value}' is not understood: options begin with --`);
   if (kind !== "option") return;
@@ -55,8 +55,8 @@ function refuse({ kind, name, rawName, value, inlineValue }, options) {
 }
 
 /**
- * The options that this program was called with. `--help` prints the help and ends it; a wrong option ends it with
- * status 2 and what is wrong.
+ * The options with which this program was called. `--help` prints the help and exits; a wrong option prints what is
+ * wrong and exits with status 2.
  * @param {Program} program
  */
 export function optionsOf(program) {
@@ -72,7 +72,7 @@ export function optionsOf(program) {
   return values;
 }
 
-/** The number of `--port`; undefined where none is named. @throws {Error} saying that it is none */
+/** The number of `--port`; undefined without the option. @throws {Error} if it is not a port */
 export function portOf(text) {
   if (text === undefined) return undefined;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
@@ -80,14 +80,14 @@ export function portOf(text) {
   return port;
 }
 
-/** Refuses what is not one of the words that an option takes. @throws {Error} listing them */
+/** Refuses a value that is not one of an option's words. @throws {Error} listing them */
 export function requireOneOf(option, words, value) {
   if (value === undefined || words.includes(value)) return;
   const hint = didYouMean(nearest(value, words));
   throw Object.assign(new Error(`--${option} ${value}: expected one of ${words.join(", ")}`), { hint });
 }
 
-/** Refuses what cannot be a data set's name. @param {string|string[]|undefined} given @throws {Error} saying what can */
+/** Refuses a name that no data set can have. @param {string|string[]|undefined} given @throws {Error} with the rule */
 export function requireDataSetName(option, given) {
   for (const name of [given ?? []].flat())
     if (!DATA_SET_NAME.test(name))
@@ -96,7 +96,7 @@ export function requireDataSetName(option, given) {
       );
 }
 
-/** Refuses what is no whole number above zero. @throws {Error} */
+/** Refuses anything but a whole number above zero. @throws {Error} */
 export function requireCount(option, text) {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new Error(`--${option} wants a whole number from 1, not '${text}'`);
 }

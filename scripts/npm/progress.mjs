@@ -1,5 +1,5 @@
-// What a program is at, while that takes long: on a terminal one line that counts the seconds and leaves nothing behind,
-// elsewhere a line for each step. On standard error, so that what a program prints can be read by another.
+// Shows what a program is doing: on a terminal one line that counts the seconds and leaves nothing behind, elsewhere a
+// line for each step. It writes to standard error, so that another program can read the output.
 
 import { onInterrupt, statusOfSignal } from "./processes.mjs";
 
@@ -8,7 +8,7 @@ const CLEAR_LINE = "\r\u001b[K";
 
 /**
  * @param {{isTTY?: boolean, columns?: number, write: (text: string) => void}} [stream]
- * @returns {{step: (text: string) => void, end: () => void}} step: what is begun now; end: before anything else is said
+ * @returns {{step: (text: string) => void, end: () => void}} step: says what begins now; end: call it before you print anything else
  */
 export function progress(stream = process.stderr) {
   let step = null;
@@ -44,7 +44,7 @@ export function progress(stream = process.stderr) {
 }
 
 /**
- * Ends the program at Ctrl-C with what became of its work. What must be tidied up listens to the process's `exit`.
+ * Ends the program at Ctrl-C with a sentence about its work. Code that must tidy up listens to the process's `exit`.
  * @param {{end: () => void}} shown   from `progress`
  * @param {string} sentence
  * @returns {() => void} restores the default

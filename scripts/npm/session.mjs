@@ -10,7 +10,7 @@ import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
 const PRESENT_ONLY = 3;
 const SHIPPED = "reference";
 const OWN = "local";
-// Of rbd-journaling at quick scale: config/experiments/rbd-journaling.yaml has the blocks.
+// Of rbd-journaling at quick scale; config/experiments/rbd-journaling.yaml gives the number of blocks.
 const TWICE_THE_BLOCKS = 12;
 
 // How long each program may take to stop cleanly, in milliseconds, before it is killed.
@@ -99,7 +99,7 @@ export class Session {
     this.announceInterrupt();
   }
 
-  /** Resolves to the exit status; null when there is nothing to present. */
+  /** Resolves to the exit status; null if there is nothing to present. */
   async #work() {
     const setup = await this.#finish("setup");
     if (setup !== 0 && setup !== PRESENT_ONLY) return null;
@@ -152,7 +152,7 @@ export class Session {
     });
     const status = await this.#finish("measure");
     this.measured = true;
-    // When its input ends, it looks once more and exits.
+    // When its input ends, the watcher looks once more and exits.
     watcher.child.stdin.end();
     await this.#orInterrupted(Promise.race([watcher.done, after(PATIENCE.derive)]));
     await watcher.stop({ patience: 0 });
@@ -205,7 +205,7 @@ export class Session {
       stdio: ["pipe", output, output],
       env: { ...process.env, PYTHONUNBUFFERED: "1" },
     });
-    task.child.stdin.on("error", () => {}); // It may have ended before its input does.
+    task.child.stdin.on("error", () => {}); // The program may end before its input does.
     if (log) closeSync(output);
     this.tasks.set(name, task);
     task.done.then(() => this.tasks.delete(name));
@@ -243,7 +243,7 @@ export class Session {
   }
 }
 
-/** Whether a data set holds anything that was measured: a block, whole or begun. */
+/** Whether a data set contains any measurement: a block, whole or begun. */
 function hasEvidence(folder) {
   return entriesOf(folder).some((experiment) =>
     entriesOf(path.join(folder, experiment, "raw")).some((name) => name.startsWith("block-")),

@@ -1,14 +1,14 @@
-// Options that npm kept for itself: `npm run build --data=x`, without the `--` before them, hands nothing on. npm leaves
-// each in the environment, as npm_config_data; what the person asked for must not be dropped without a word.
+// Options that npm kept for itself: `npm run build --data=x`, without `--` before the options, passes nothing on. npm
+// leaves each in the environment, as npm_config_data; what the person asked for must not be dropped silently.
 
 import { parseArgs } from "node:util";
 
 import { nearest } from "./nearest.mjs";
 
 const PREFIX = "npm_config_";
-/** What npm puts between the values of an option that was given more than once. */
+/** npm's separator between the values of an option that was given more than once. */
 const LIST = "\n\n";
-/** An option that is nearly one of ours was one of ours; npm's own are less alike. */
+/** An option at least this similar to one of ours was meant to be ours; npm's own options are less similar. */
 const NEARLY = 0.8;
 
 /**
@@ -16,24 +16,24 @@ const NEARLY = 0.8;
  *
  * @typedef {object} Call
  * @property {string} name   of the npm script: "build"
- * @property {string[]} args   what npm handed on
+ * @property {string[]} args   the arguments that npm passed on
  * @property {Options} options
- * @property {string[]} [words]   what the program takes besides options: "up"
+ * @property {string[]} [words]   the words that the program takes besides options: "up"
  * @property {Record<string, string|undefined>} environment
- * @property {Map<string, string>} [own]   what the person's npm configuration sets, from `settingsIn`: not a mistake
+ * @property {Map<string, string>} [own]   settings in the person's npm configuration, from `settingsIn`; they are not mistakes
  */
 
 /**
- * What npm kept, and the line to type instead. Pure.
+ * Says what npm kept, and which line to type instead. Pure.
  * @param {Call} call
- * @returns {string|null} null where nothing was kept
+ * @returns {string|null} null if nothing was kept
  */
 export function swallowed({ name, args, options, words = [], environment, own = new Map() }) {
   const kept = [...exactly({ args, options, environment, own }), ...nearly({ options, environment, own })];
   if (kept.length === 0) return null;
 
   const rest = [...args];
-  // Without "=", npm takes an option's value for a word of its own. With several, which belongs to which is unknown.
+  // Without "=", npm takes an option's value for a separate word. With several, nobody knows which belongs to which.
   const waiting = kept.filter((one) => one.value === null);
   const loose = looseWords(args, options).filter((word) => !words.includes(word));
   if (waiting.length === 1 && loose.length === 1) {
@@ -47,14 +47,14 @@ export function swallowed({ name, args, options, words = [], environment, own = 
   });
   const meant = kept.filter((one) => one.meant).map(({ option }) => `; did you mean --${option}?`);
   const typed = kept.map((one) => one.typed).join(" and ");
-  const [its, them] = kept.length > 1 ? ["options of its own", "them"] : ["an option of its own", "it"];
+  const [its, them] = kept.length > 1 ? ["its own options", "them"] : ["one of its own options", "it"];
   return [
     `${commandOf(name)}: npm took ${typed} as ${its}, because there is no -- before ${them}${meant.join("")}`,
     `  next: ${[commandOf(name), "--", ...rest.map(shellWord), ...again].join(" ")}`,
   ].join("\n");
 }
 
-/** Options of the program that are in npm's environment. A value of null is not known: npm says "true". */
+/** Options of the program that are in npm's environment. A value of null is unknown: npm says "true". */
 function exactly({ args, options, environment, own }) {
   return Object.entries(options).flatMap(([option, { type }]) => {
     const negated = isNegated(option, type);
@@ -62,7 +62,7 @@ function exactly({ args, options, environment, own }) {
     const value = environment[PREFIX + key];
     if (value === undefined || own.get(key) === value) return [];
     if (type === "boolean") {
-      // npm gives an empty text for what is off. A flag that was handed on as well is not lost.
+      // npm gives an empty text for an option that is off. A flag that was also passed on is not lost.
       if (negated !== (value === "") || args.includes(`--${option}`)) return [];
       return [{ option, type, value, typed: `--${option}` }];
     }
@@ -70,7 +70,7 @@ function exactly({ args, options, environment, own }) {
   });
 }
 
-/** Words in npm's environment that are options of the program but for a slip of the finger. */
+/** Words in npm's environment that are mistyped options of the program. */
 function nearly({ options, environment, own }) {
   const known = new Map(
     Object.entries(options).map(([option, { type }]) => [keyInNpm(option, type), option]),
@@ -85,7 +85,7 @@ function nearly({ options, environment, own }) {
 }
 
 const isNegated = (option, type) => type === "boolean" && option.startsWith("no-");
-/** npm takes `--no-open` for an `open` that is off. */
+/** npm reads `--no-open` as an `open` that is off. */
 const keyInNpm = (option, type) => keyOf(isNegated(option, type) ? option.slice("no-".length) : option);
 
 function valueOf(value, typed) {
@@ -99,7 +99,7 @@ function valueOf(value, typed) {
   };
 }
 
-/** The words among arguments that belong to no option. */
+/** The arguments that belong to no option. */
 function looseWords(args, options) {
   const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
   return tokens.filter(({ kind }) => kind === "positional").map(({ value }) => value);
@@ -119,7 +119,7 @@ export function keyOf(option) {
 }
 
 /**
- * What a text of npm's configuration (an .npmrc) sets: values by name, both as they are in the environment. Pure.
+ * The settings in npm's configuration (an .npmrc): values by name, both as they are in the environment. Pure.
  * @returns {[string, string][]}
  */
 export function settingsIn(text) {

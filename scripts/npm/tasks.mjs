@@ -13,7 +13,7 @@ const REPLAY = path.join(ROOT, "replay");
 const SETUP = path.join(ROOT, "scripts/setup");
 const PRESENT_ONLY = 3;
 const WRONG_USE = 2;
-/** Words of `exec node scripts/npm/run.cjs NAME`, as package.json has it for each script. */
+/** The number of words in `exec node scripts/npm/run.cjs NAME`, the command of each script in package.json. */
 const LENGTH_OF_SCRIPT = 4;
 // Aliases: `npm run measure -- …` is `./replay measure …`.
 const REPLAY_COMMANDS = ["preflight", "measure", "derive", "claims", "clean", "sandbox"];
@@ -24,14 +24,14 @@ const nodeProgram = (name) => ({
   command: process.execPath,
   args: [`scripts/${name}.mjs`],
 });
-// `./replay` reads its options itself, knows what each of its commands needs, and sets that up.
+// `./replay` reads its options itself, and sets up what the command needs.
 const replayCommand = (name) => ({
   command: REPLAY,
   args: [name],
   options: { env: { ...process.env, REPLAY_CALLED_AS: "./replay" } },
 });
 
-// `start` and `test` run the set-up themselves: they say more about it.
+// `start` and `test` run the set-up themselves, because they say more about it.
 const TASKS = {
   start: { declared: "start", command: process.execPath, args: ["scripts/start.mjs"] },
   test: { declared: "test", command: process.execPath, args: ["scripts/test.mjs"] },
@@ -75,13 +75,13 @@ export async function runTask(name, args, environment = process.env) {
   }
   if (task.level) {
     const status = await passThrough(SETUP, ["--for", task.level]);
-    // Who asks for one program by name may have what it needs: it says itself what is missing.
+    // A person who asks for one program may have what it needs; the program itself says what is missing.
     if (status !== 0 && status !== PRESENT_ONLY) return status;
   }
   return passThrough(task.command, [...task.args, ...args], task.options);
 }
 
-/** What a command of `./replay` takes; nothing where there is no Python to tell it: `./replay` says which is needed. */
+/** The options and words of a command of `./replay`; none without Python: then `./replay` says which one it needs. */
 async function declaredByReplay(name) {
   try {
     return JSON.parse((await promisify(execFile)(REPLAY, ["--options-of", name])).stdout);
@@ -90,29 +90,29 @@ async function declaredByReplay(name) {
   }
 }
 
-/** What npm kept of what the person typed; null where it was not npm that ran this very script. */
+/** The options that npm kept; null if npm did not run this script. */
 function keptByNpm(name, args, { options = {}, words }, environment) {
   const script = environment.npm_lifecycle_event ?? "";
   if (script !== name && !script.startsWith(`${name}:`)) return null;
-  // What package.json itself hands to the program: `--quick` of test:quick.
+  // The options that package.json itself passes to the program: `--quick` of test:quick.
   const preset = (environment.npm_lifecycle_script ?? "").split(" ").slice(LENGTH_OF_SCRIPT);
   const typed = args.slice(preset.length);
   const own = new Map(npmrcs(environment).flatMap(settingsIn));
   return swallowed({ name: script, args: typed, options, words, environment, own });
 }
 
-/** The texts of the npm configuration files that there are. */
+/** The texts of the npm configuration files that exist. */
 function npmrcs(environment) {
-  // npm names a file in its own spelling, unless the person did in capitals.
+  // npm sets the variable in lower case, unless the person set it in capitals.
   const named = (key) => environment[`npm_config_${key}`] ?? environment[`NPM_CONFIG_${key.toUpperCase()}`];
-  // In the order of npm, in which a later file wins.
+  // In npm's order; a later file wins.
   const files = [named("globalconfig"), named("userconfig"), path.join(ROOT, ".npmrc")].filter(
     (file) => file && existsSync(file),
   );
   return files.map((file) => readFileSync(file, "utf8"));
 }
 
-/** Runs scripts/setup for a level; resolves to `ready`, `present-only` or `failed`. `onTask` is handed the process. */
+/** Runs scripts/setup for a level; resolves to `ready`, `present-only` or `failed`. `onTask` gets the process. */
 export async function runSetup(level, onTask = () => {}) {
   const task = new Task(SETUP, ["--for", level]);
   onTask(task);

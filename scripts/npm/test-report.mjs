@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
  * @property {string[]} skipped  names of the tests that were skipped, with the reason they gave
  */
 
-/** Reads a report; null when the runner wrote none, because it died or was killed. @returns {Report|null} */
+/** Reads a report; null if the runner wrote none, because it died or was killed. @returns {Report|null} */
 export function readReport(kind, file) {
   let text;
   try {

@@ -1,4 +1,4 @@
-// Runs a program of `npm test` in a run of its own that leaves nothing behind: no process, no sandbox, no file.
+// Runs a program of `npm test` so that it leaves nothing behind: no process, no sandbox, no file.
 
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, closeSync } from "node:fs";
@@ -10,22 +10,23 @@ import { ROOT, Task } from "./processes.mjs";
 
 const PYTHON = path.join(ROOT, ".venv/bin/python");
 const GUARDIAN = path.join(ROOT, "tests/support/guardian.py");
-/** The run's folder, in the environment of all that the run starts. */
+/** The environment variable that passes the run's folder to everything that the run starts. */
 export const VARIABLE = "REPLAY_TEST_RUN";
 
-// On a disk, unlike /tmp in places: sandboxes of several GiB lie here. Short, because sockets' paths may not be long.
+// On a disk, which /tmp is not everywhere: sandboxes take several GiB. The path is short, because the paths of sockets
+// must be short.
 const FOLDERS = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 const GRACE_MS = 10_000;
 
-/** A folder for all that is started, and a guardian who ends it when the run, or the process that holds it, ends. */
+/** A folder for everything that is started, and a guardian that ends all of it when the run, or this process, ends. */
 class Run {
   constructor(log) {
     this.folder = mkdtempSync(path.join(FOLDERS, "replay-test-"));
     chmodSync(this.folder, 0o755); // some tests start programs as another user
     this.log = log;
     const output = openSync(log, "w");
-    // A session of its own: what ends the run from a terminal must not end its guardian. Its standard input closes
-    // when this process ends, for whatever reason.
+    // In a session of its own: a signal from the terminal that ends the run must not end the guardian. Its standard
+    // input closes when this process ends, for whatever reason.
     this.guardian = spawn(PYTHON, [GUARDIAN, this.folder], {
       cwd: ROOT,
       detached: true,
@@ -44,7 +45,7 @@ class Run {
   }
 
   environment(patience, more) {
-    // Tests start Python hundreds of times: compiling the same modules each time would be most of their work.
+    // Tests start Python hundreds of times, and would spend most of their time compiling the same modules.
     const environment = { ...process.env, ...more };
     delete environment.PYTHONDONTWRITEBYTECODE;
     return {
@@ -55,7 +56,7 @@ class Run {
     };
   }
 
-  /** Ends all that is left; resolves to a line for each thing that was. */
+  /** Ends everything that is left; resolves to one line for each. */
   end() {
     this.guardian.stdin.end();
     return this.gone;
@@ -63,13 +64,12 @@ class Run {
 }
 
 /**
- * Runs a program, `argv`, to its end, or until it took longer than `bound` milliseconds allow on a machine as fast as
- * this one is at that moment. Nothing that it started survives it.
+ * Runs a program, `argv`, to its end, or until it has exceeded `bound`, milliseconds on the reference machine of
+ * patience.mjs, scaled to the speed of this machine at that moment. Nothing that it started survives it.
  *
- * `onTask` is handed the Task; `log` is a file for what the guardian says; `environment` is what the program is given
- * besides this process's own.
- * @returns {Promise<{status: number, endedAfter: number|null, left: string[]}>} `endedAfter`: milliseconds after which it
- *   was ended, null when it ended by itself; `left`: what it had left running
+ * `onTask` gets the Task; `log` is a file for the guardian's output; `environment` is added to that of this process.
+ * @returns {Promise<{status: number, endedAfter: number|null, left: string[]}>} `endedAfter`: milliseconds after which
+ *   it was ended, null if it ended by itself; `left`: what it left running
  */
 export async function runToItsEnd(argv, { bound, log, environment = {}, onTask = () => {} }) {
   const began = performance.now();
@@ -87,7 +87,7 @@ export async function runToItsEnd(argv, { bound, log, environment = {}, onTask =
   const watch = () => {
     const left = bound * patience - (performance.now() - began);
     timer = setTimeout(() => {
-      // A machine that has become slower since is given the time that it needs now.
+      // If the machine has become slower since, the program gets the time that it needs now.
       const now = measurePatience();
       if (now > patience) {
         patience = now;

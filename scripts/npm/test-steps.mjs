@@ -10,11 +10,11 @@ const MINUTE = 60_000;
 /**
  * @typedef {object} Step
  * @property {string} name
- * @property {(report: string) => string[]} argv  what is run; `report` is where a test runner writes its report
- * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which holds no tests
- * @property {Record<string, string>} [environment]  what the program is given besides
- * @property {number} bound  milliseconds that it takes at the most on a machine at the norm; scripts/npm/patience.mjs says
- *   how much longer it may take here before it counts as hanging, and is ended
+ * @property {(report: string) => string[]} argv  the command; `report` is where a test runner writes its report
+ * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which has no tests
+ * @property {Record<string, string>} [environment]  added to the program's environment
+ * @property {number} bound  the most milliseconds that it takes on the reference machine of scripts/npm/patience.mjs,
+ *   which says how much longer it may take here before it counts as hanging and is ended
  */
 
 /** Test files (`*.test.js`, `*.test.mjs`) below `folders` whose path satisfies `belongs`. */
@@ -32,7 +32,7 @@ function pluginTests() {
   return readdirSync(path.join(ROOT, "plugins")).map((name) => `plugins/${name}/test`);
 }
 
-// In a folder `browser`, or named browser….test.js.
+// A browser test is in a folder `browser`, or named browser….test.js.
 const isBrowserTest = (file) => /(^|\/)browser([-./])/.test(file);
 
 function nodeTests(files, args = []) {
@@ -46,10 +46,10 @@ function nodeTests(files, args = []) {
   ];
 }
 
-/** The releases of Ceph that `npm run test:releases` tests, besides the host's, which `npm test` does. */
+/** The releases of Ceph that `npm run test:releases` tests; `npm test` tests the host's release. */
 const RELEASES = [18, 20];
 
-/** What depends on Ceph's release: the sandbox, every experiment at smoke scale, and clusters of other people. */
+/** The tests that depend on Ceph's release: the sandbox, every experiment at smoke scale, and foreign clusters. */
 const TESTS_OF_A_RELEASE = [
   "tests/sandbox",
   "tests/procedures",
@@ -68,7 +68,7 @@ const pytest =
 function stepsOfReleases() {
   return RELEASES.flatMap((release) => [
     {
-      name: `Ceph ${release} is there`,
+      name: `Ceph ${release} is available`,
       argv: () => [path.join(ROOT, "replay"), "sandbox", "releases", "--get", String(release)],
       bound: 15 * MINUTE,
     },
@@ -121,7 +121,7 @@ export function testSteps({ quick = false, releases = false } = {}) {
     },
     {
       name: "Tests on a sandbox, with a smoke run of every experiment",
-      // Four at a time, each on a sandbox of its own: a test mostly waits for Ceph. Groups of tests stay together.
+      // Four at a time, each on its own sandbox: a test mostly waits for Ceph. Groups of tests stay together.
       argv: pytest("sandbox", "-n", "4", "--dist", "loadgroup"),
       report: "junit",
       bound: 15 * MINUTE,

@@ -28,7 +28,7 @@ describe("an option that npm kept for itself", () => {
   it("is named, with the line to type instead", () => {
     assert.equal(
       said({ data: "x" }),
-      "npm run bake: npm took --data=x as an option of its own, because there is no -- before it\n  next: npm run bake -- --data=x",
+      "npm run bake: npm took --data=x as one of its own options, because there is no -- before it\n  next: npm run bake -- --data=x",
     );
     assert.equal(lineOf(said({ data: "x" }, [], { name: "start" })), "npm start -- --data=x");
   });
@@ -67,7 +67,7 @@ describe("an option that npm kept for itself", () => {
   it("is recognised behind a slip of the finger", () => {
     assert.equal(
       said({ dta: "x" }),
-      "npm run bake: npm took --dta=x as an option of its own, because there is no -- before it; did you mean --data?" +
+      "npm run bake: npm took --dta=x as one of its own options, because there is no -- before it; did you mean --data?" +
         "\n  next: npm run bake -- --data=x",
     );
     assert.equal(lineOf(said({ left_osd: "3" })), "npm run bake -- --left-osds=3");

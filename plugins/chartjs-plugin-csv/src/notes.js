@@ -7,19 +7,19 @@ import { choiceOf } from "./entries.js";
  * @param {import("./table.js").Model|null} drawn.model
  * @param {"log"|"linear"} drawn.scale   how the y axis is drawn
  * @param {{data: object|null, error: Error|null}} drawn.second   the second data set
- * @param {boolean} drawn.isBeside   whether that is drawn
+ * @param {boolean} drawn.isBeside   whether the second data set is drawn
  * @returns {string[]}
  */
 export function notesOf({ settings, model, scale, second, isBeside }) {
   const { overlay } = settings;
   const lines = [];
   const label = overlay?.label ?? overlay?.url;
-  if (overlay && second.error) lines.push(`Not beside ${label}: ${second.error.message}.`);
+  if (overlay && second.error) lines.push(`${label} is not shown: ${second.error.message}.`);
   else if (overlay && second.data && model && !isBeside)
-    lines.push(`Not beside ${label}: its x values are of another kind.`);
+    lines.push(`${label} is not shown: its x values are of another kind.`);
   const left = model && scale === "log" ? withoutPlace(model, settings) : 0;
-  if (left === 1) lines.push("One value of 0 or less has no place on a logarithmic axis.");
-  if (left > 1) lines.push(`${left} values of 0 or less have no place on a logarithmic axis.`);
+  if (left === 1) lines.push("A logarithmic axis cannot show one value of 0 or less.");
+  if (left > 1) lines.push(`A logarithmic axis cannot show ${left} values of 0 or less.`);
   return lines;
 }
 

@@ -1,9 +1,9 @@
-/** What the page itself put into a chart, before any CSV was there: it stays. */
+/** What the page itself put into a chart before any CSV arrived; the plugin keeps it. */
 
 /**
- * The page's own datasets: those with data are drawn beside the CSV's, those without say how the CSV's look, by label
- * or, without a label, by position.
- * @param {object[]} datasets   as the chart was made with them
+ * The page's own datasets. Those with data are drawn beside those from the CSV. Those without data style the CSV's
+ * datasets, by label or, without a label, by position.
+ * @param {object[]} datasets   the datasets with which the chart was made
  * @returns {{drawn: object[], overrides: (name: string, index: number) => object}}
  */
 export function ownDatasets(datasets = []) {
@@ -24,8 +24,8 @@ function without(object, keys) {
 }
 
 /**
- * The scale options that the page set. Chart.js fills them up with its defaults when it makes the chart; what differs from
- * those of a chart without such options is the page's own.
+ * The scale options that the page set. Chart.js completes them with its defaults when it makes the chart; options that
+ * differ from those of a bare chart are the page's own.
  * @param {import("chart.js").Chart} chart   not yet updated by the plugin
  * @returns {Record<string, object>}
  */
@@ -36,7 +36,7 @@ export function ownScales({ config }) {
     new config.constructor({ type, data: { datasets: [{}] }, options: { scales } }).options.scales;
   const usual = bare({});
   const typed = Object.entries(filled).map(([id, { axis, type: one }]) => [id, { axis, type: one }]);
-  // Defaults depend on the type of a scale: what differs is looked for among scales of the same types.
+  // Defaults depend on the type of a scale, so only scales of the same type are compared.
   const alike = bare(Object.fromEntries(typed));
   const own = {};
   for (const [id, scale] of Object.entries(filled)) {
@@ -60,7 +60,7 @@ function differences(given, usual) {
   return found;
 }
 
-/** Lists are defaults made anew for each chart: what they hold counts. */
+/** Chart.js makes new lists of defaults for each chart, so lists are compared by their elements. */
 function isSame(value, usual) {
   if (!Array.isArray(value) || !Array.isArray(usual)) return value === usual;
   return value.length === usual.length && value.every((one, i) => one === usual[i]);

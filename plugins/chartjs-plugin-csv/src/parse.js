@@ -2,16 +2,16 @@ import { CsvError } from "./error.js";
 
 const QUOTE = '"';
 
-/** RFC 4180 and nothing else. */
+/** RFC 4180, nothing else. */
 const STRICT = { delimiter: ",", comment: null, trim: false, blankLines: false };
 
 /**
- * Parses CSV strictly after RFC 4180.
+ * Parses CSV strictly by RFC 4180.
  *
- * Accepted: LF or CRLF line ends, one optional line end after the last record, quoted fields with commas,
- * line breaks and doubled quotes in them, one byte order mark. Everything else is an error: a quote inside an
- * unquoted field, text after a closing quote, a quote never closed, a carriage return without line feed, a
- * record with another number of fields than the first.
+ * Accepted: LF or CRLF line ends, one optional line end after the last record, quoted fields that contain commas,
+ * line breaks and doubled quotes, one byte order mark. Everything else is an error: a quote inside an unquoted
+ * field, text after a closing quote, a quote that is never closed, a carriage return without a line feed, a record
+ * with more or fewer fields than the first.
  *
  * @param {string} text
  * @returns {string[][]} records of equal length; `[]` for an empty text
@@ -22,19 +22,19 @@ export function parseCsv(text) {
 }
 
 /**
- * Parses a dialect of CSV; what it does not allow is an error, as in `parseCsv`.
+ * Parses a dialect of CSV; anything that the dialect does not allow is an error, as in `parseCsv`.
  *
  * @param {string} text
  * @param {{delimiter: string, comment: string|null, trim: boolean, blankLines: boolean}} dialect
- *   comment: what a line begins with that is left out; trim: blanks around a field do not count, but for those within
- *   quotes; blankLines: they are left out
- * @returns {{rows: string[][], places: number[], left: {place: number, text: string}[]}} places: of each row its number
- *   in the file, 1-based, for errors: lines that are left out count; left: the comments
+ *   comment: how a line begins that is left out; trim: removes blanks around a field, except within quotes;
+ *   blankLines: leaves them out
+ * @returns {{rows: string[][], places: number[], left: {place: number, text: string}[]}} places: the number of each row
+ *   in the file, 1-based, for errors; lines that are left out count; left: the comments
  * @throws {CsvError}
  */
 export function parseRecords(text, dialect) {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  // Large files are written by programs and plain, and splitting is several times as fast as scanning.
+  // Large files come from programs and are plain; splitting them is several times as fast as scanning.
   const plain = !text.includes(QUOTE) && !text.includes("\r");
   const found = plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
   const { rows, places } = found;
@@ -133,8 +133,8 @@ function scanRows(text, start, dialect) {
     return field;
   };
 
-  /** Passes over a line that is left out; tells whether there was one. */
-  const passOver = () => {
+  /** Skips a line that is left out; returns whether there was one. */
+  const skipLine = () => {
     const end = text.indexOf("\n", at);
     const line = text.slice(at, end < 0 ? text.length : end);
     if (!isLeftOut(line, dialect)) return false;
@@ -145,7 +145,7 @@ function scanRows(text, start, dialect) {
   };
 
   while (at < text.length) {
-    if (passOver()) continue;
+    if (skipLine()) continue;
     for (;;) {
       skipBlanks();
       row.push(text[at] === QUOTE ? quoted() : unquoted());

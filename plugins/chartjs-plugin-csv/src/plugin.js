@@ -10,7 +10,7 @@ import { tooltipCallbacks } from "./tooltip.js";
 const controllers = new WeakMap();
 
 /**
- * The controller of a chart: `{model, error, url, ready, entries, refresh(), restyle(), change()}`; undefined where the
+ * The controller of a chart: `{model, error, url, ready, entries, refresh(), restyle(), change()}`; undefined if the
  * plugin is off.
  */
 export function csvOf(chart) {
@@ -86,13 +86,13 @@ export const ChartCsv = {
     controllers.get(chart)?.follow();
   },
 
-  /** Nothing is drawn before there is something true to draw. */
+  /** Draws nothing before the data have arrived. */
   beforeDraw(chart) {
     const controller = controllers.get(chart);
     return controller?.active && !controller.model ? false : undefined;
   },
 
-  /** The axes have room for everything the chart is about. */
+  /** Makes room on the axes for every series of the chart, shown or not. */
   afterDataLimits(chart, { scale }) {
     controllers.get(chart)?.limit(scale);
   },

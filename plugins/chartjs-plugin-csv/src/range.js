@@ -1,12 +1,12 @@
-/** The ranges of the axes: those of everything that a chart is about, whether it is drawn already or not. */
+/** The ranges of the axes: they cover every series of a chart, whether it is drawn already or not. */
 
-/** Whether values of 0 and below have no place on a scale of this type. */
+/** Whether values of 0 and below cannot be drawn on a scale of this type. */
 export function isLogarithmic(type) {
   return type === "log2" || type === "logarithmic";
 }
 
 /**
- * Smallest and largest y of points with their bounds, within a part of the x axis; null where there is none. Pure.
+ * Smallest and largest y of points with their bounds, within a part of the x axis; null if there are none. Pure.
  * @param {import("./table.js").Point[][]} lists
  * @param {{positive?: boolean, from?: number, to?: number}} [limits]   positive: values above 0 only
  * @returns {{low: number, high: number}|null}
@@ -31,7 +31,7 @@ export function yRange(lists, { positive = false, from = -Infinity, to = Infinit
   return high < low ? null : { low, high };
 }
 
-/** Smallest and largest x of points that are numbers; null where there is none. Pure. */
+/** Smallest and largest x of points whose x is a number; null if there are none. Pure. */
 export function xRange(lists, { positive = false } = {}) {
   let low = Infinity;
   let high = -Infinity;
@@ -45,7 +45,7 @@ export function xRange(lists, { positive = false } = {}) {
   return high < low ? null : { low, high };
 }
 
-/** The range that holds all given ones; null for none. Pure. */
+/** The smallest range that covers all given ones; null for none. Pure. */
 export function unite(...ranges) {
   const given = ranges.filter(Boolean);
   if (given.length === 0) return null;
@@ -56,8 +56,8 @@ export function unite(...ranges) {
 }
 
 /**
- * Gives a scale that range, as far as nobody set its ends. What Chart.js found counts too for stacked values, which
- * reach beyond each single one.
+ * Sets the ends of a scale to a range, unless the page set them. For stacked values the range that Chart.js found
+ * counts, too: a stack reaches beyond each of its values.
  * @param {import("chart.js").Scale} scale
  * @param {{low: number, high: number}|null} range
  */
@@ -80,7 +80,7 @@ export function setLimits(scale, range) {
   if (!maxDefined) scale.max = high;
 }
 
-/** One value alone still needs an axis. */
+/** A range around a single value, which needs an axis, too. */
 function widened(value, logarithmic, beginAtZero) {
   if (logarithmic) return [value / 2, value * 2];
   const margin = value === 0 ? 1 : Math.abs(value) * 0.05;

@@ -25,7 +25,7 @@ import { Slot } from "./reveal/slot.js";
 
 const SELECTOR = "canvas[data-chart]";
 const MAX_PIXEL_RATIO = 4;
-/** Share of the slide's height that a chart takes unless told otherwise. */
+/** A chart's default share of the slide's height. */
 const HEIGHT_SHARE = 0.58;
 
 /**
@@ -38,11 +38,11 @@ const HEIGHT_SHARE = 0.58;
 export function RevealChartCsv(options = {}) {
   const charts = new Map();
   const { prefetch = 2, limit = 12 } = options;
-  /** What was chosen for canvases that left the deck, by their place: copies may come back for them. */
+  /** The choices for canvases that left the deck, by their place: copies of them may come back. */
   const left = new Map();
   const slotsIn = (group) =>
     [...group.querySelectorAll(SELECTOR)].map((canvas) => charts.get(canvas)).filter(Boolean);
-  // Axes first: another axis may need more room beside its plot.
+  // Axes first: a changed axis may need more room beside its plot.
   const groups = [
     new Groups(options.shareIn ?? null, slotsIn, shareAxes),
     new Groups(options.alignIn ?? null, slotsIn, alignPlots),
@@ -71,7 +71,7 @@ export function RevealChartCsv(options = {}) {
     },
   };
 
-  /** Takes up canvases that are new in the deck, drops those that left it. */
+  /** Adds canvases that are new in the deck, and drops those that left it. */
   function scan() {
     const found = new Set(deck.getSlidesElement().querySelectorAll(SELECTOR));
     for (const [canvas, slot] of charts) {
@@ -95,9 +95,9 @@ export function RevealChartCsv(options = {}) {
   }
 
   /**
-   * Makes the charts in sight now and those ahead when there is time, and gives up what is far when there are too many.
-   * Where only one slide shows, its neighbours lie at the same place: what counts there is the deck's word, not the
-   * observer's.
+   * Makes the charts in sight at once and the next ones when there is time, and releases distant ones if there are too
+   * many. If the deck shows one slide at a time, its neighbours lie at the same place, so the deck decides what is in
+   * sight, not the observer.
    */
   function sync() {
     const slides = slidesOf(deck.getSlidesElement());
@@ -215,18 +215,18 @@ export function RevealChartCsv(options = {}) {
       await settled();
     },
 
-    /** Reads CSVs again, in place: all live charts, or those whose slot the predicate accepts. */
+    /** Reads the CSVs of live charts again, in place: of all, or of those whose slot the predicate accepts. */
     async refresh(predicate = () => true) {
       const chosen = [...charts.values()].filter((slot) => predicate(slot));
       await Promise.all(chosen.map((slot) => slot.refresh()));
     },
 
-    /** From now on files are read with this function, null: with the page's `fetch`. Reads nothing by itself. */
+    /** Sets the function that reads files from now on; null: the page's `fetch`. Reads nothing itself. */
     readWith(fetch) {
       reader = fetch ?? options.fetch ?? null;
     },
 
-    /** Draws all live charts with the colours that the page has now (after a change of theme). */
+    /** Draws all live charts again with the current colours of the page (after a change of theme). */
     restyle() {
       for (const slot of charts.values()) slot.restyle();
     },

@@ -1,6 +1,7 @@
 /**
- * What a chart needs around its plot and on its y axis, and what it is told to leave there, so that charts that stand
- * together line up. Chart.js asks for it while it lays the chart out; who aligns charts reads `needs` and sets the rest.
+ * The room that a chart needs around its plot and on its y axis, and the room that it is told to leave there, so that
+ * neighbouring charts line up. Chart.js asks for it during layout; code that aligns charts reads `needs` and sets the
+ * rest.
  */
 export class Room {
   #chart;
@@ -9,17 +10,17 @@ export class Room {
 
   constructor(chart) {
     this.#chart = chart;
-    /** Of axis and labels beside the plot, px; `y`: the ends of the y axis that the chart's own data ask for. */
+    /** Widths of axis and labels beside the plot, px; `y`: the ends of the y axis for the chart's own data. */
     this.needs = { left: 0, right: 0, y: null };
   }
 
-  /** The width of the margin at one side of the plot: what it needs, or more. */
+  /** The width of the margin at one side of the plot: at least what it needs. */
   fit(side, width) {
     this.needs[side] = width;
     return Math.max(width, this.#insets[side]);
   }
 
-  /** Leaves at least that much beside the plot, px. */
+  /** Leaves at least this much beside the plot, px. */
   setInsets({ left, right }) {
     const before = this.#insets;
     if (left === before.left && right === before.right) return;
@@ -29,7 +30,7 @@ export class Room {
     if (moved || widened) this.#chart?.update("none");
   }
 
-  /** Notes the ends of the y axis, when everything that makes it longer has been asked, and takes them as far as `hold` said. */
+  /** Notes the ends of the y axis after everything else has extended it, then extends it to the range of `hold`. */
   stretch(scale) {
     if (scale.id !== "y" || scale.type === "category") return;
     this.needs.y = { low: scale.min, high: scale.max };
@@ -39,7 +40,7 @@ export class Room {
     if (!maxDefined) scale.max = Math.max(scale.max, this.#held.high);
   }
 
-  /** Makes the y axis cover this range as well; null: as the chart's own data say. */
+  /** Makes the y axis cover this range, too; null: only the chart's own data. */
   hold(range) {
     const before = this.#held;
     if (range?.low === before?.low && range?.high === before?.high) return;
@@ -47,7 +48,7 @@ export class Room {
     this.#chart?.update("none");
   }
 
-  /** The chart is gone. */
+  /** Forgets the chart, which no longer exists. */
   leave() {
     this.#chart = null;
   }

@@ -4,12 +4,12 @@ import { isLogarithmic } from "./range.js";
 import { parseCsv } from "./parse.js";
 import { numberAt, readXs } from "./table.js";
 
-/** The header of a file of runs, `X.runs.csv`: one row per run behind the points of `X.csv`. */
+/** The header of a file of runs, `X.runs.csv`, which has one row for each run behind a point of `X.csv`. */
 export const RUNS_HEADER = ["series", "x", "y", "block", "attempt"];
 
 const RADIUS = 3;
 const ALPHA = 0.5;
-/** The distance between the runs of one point, px, which tells equal ones apart. */
+/** The distance between the runs of one point, px, so that equal runs can be told apart. */
 const SPREAD = 3;
 const COLUMNS = 5;
 
@@ -37,7 +37,7 @@ export function readRuns(text) {
   return runs;
 }
 
-/** The runs of the entries that are drawn, for the axis to have room for them. */
+/** The runs of the entries that are drawn; the axis makes room for them. */
 export function runsOf(entries, runs) {
   return entries.filter(({ second }) => !second).map(({ name }) => runs.get(name) ?? []);
 }
@@ -72,7 +72,7 @@ export function drawRuns(chart, entries, runs) {
   });
 }
 
-/** Where the runs of an x value are drawn: at the bar of that value, else at the value. */
+/** Where the runs of an x value are drawn: at its bar, or at the value if there are no bars. */
 function centres(chart, index, points) {
   const { x } = chart.scales;
   if (chart.config.type !== "bar") return (value) => pixelX(x, value);

@@ -1,3 +1,3 @@
-/** The same for decks of reveal.js: also `ChartCsv.RevealChartCsv`. */
+/** The same for decks of reveal.js, with `ChartCsv.RevealChartCsv`. */
 export * from "./script-tag.js";
 export { RevealChartCsv } from "./reveal.js";

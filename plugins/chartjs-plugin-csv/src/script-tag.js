@@ -5,5 +5,5 @@ import { ChartCsv } from "./plugin.js";
 
 export * from "./index.js";
 
-// Labels and marks are for the page to register: they would show in charts that take nothing from CSV.
+// The page registers labels and marks itself: here they would also appear in charts without CSV.
 Chart.register(ChartCsv, Log2Scale);

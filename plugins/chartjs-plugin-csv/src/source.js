@@ -7,7 +7,7 @@ import { joinCompanions, readTable } from "./table.js";
 const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"] };
 
 /**
- * The band that `auto` stands for: a ratio has an interval, everything else its minimum and maximum.
+ * The band that `auto` stands for: the interval of a ratio, the minimum and maximum of everything else.
  * @returns {"min-max"|"interval"}
  */
 export function bandOfFile(url) {
@@ -17,13 +17,13 @@ export function bandOfFile(url) {
 /**
  * Loads a CSV file and its companions into one model.
  *
- * `bands: false` loads the file alone; `"auto"` takes companions where they exist; `"min-max"` and `"interval"` require the two bounds
- * (the counts in `X.n.csv` stay optional). Files in the long form carry their own
- * bounds and counts, so no companion is asked for.
+ * `bands: false` loads the file alone; `"auto"` uses companions if they exist; `"min-max"` and `"interval"` require the
+ * two bounds (the counts in `X.n.csv` stay optional). Files in the long form contain their own bounds and counts, so
+ * no companion is requested.
  *
  * @param {string} url
  * @param {{bands?: "auto"|"min-max"|"interval"|false, reading?: object, signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
- * @returns {Promise<{model: import("./table.js").Model, text: string}>} `text` is all that was read; equal texts, equal models
+ * @returns {Promise<{model: import("./table.js").Model, text: string}>} `text` is all that was read; equal texts give equal models
  * @throws {CsvError}
  */
 export async function loadModel(url, { bands = false, reading = {}, ...request } = {}) {
@@ -46,13 +46,13 @@ export async function loadModel(url, { bands = false, reading = {}, ...request }
   };
 }
 
-/** What of the plugin's options says how a file is to be read. */
+/** The options of the plugin that say how to read a file. */
 export function readingOf({ orientation, delimiter, decimal, comment, missing }) {
   const given = { orientation, delimiter, decimal, comment, missing };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** A model from CSV text, and how the file is laid out; errors name `url`. */
+/** Reads CSV text into a model, and says how the file is laid out; errors name `url`. */
 export function interpret(text, reading, url = null) {
   try {
     return readTable(text, reading);
@@ -71,7 +71,7 @@ async function loadCompanion(url, optional, reading, request) {
   }
 }
 
-/** Not there, in the ways that servers say so; a companion that is there but malformed is still an error. */
+/** Whether a server answered that the file does not exist. A companion that exists but is malformed is an error. */
 function isAbsent(error) {
   return (
     error instanceof CsvError &&

@@ -4,7 +4,7 @@
  * @typedef {{color: string, dash: number[], pointStyle: string}} SeriesStyle
  */
 
-/** Fallback styles. Each tells apart by colour, dash and marker; a page overrides the colours as `--series-1` to `-6`. */
+/** Fallback styles, different in colour, dash and marker; a page overrides the colours as `--series-1` to `-6`. */
 export const PALETTE = [
   { color: "var(--series-1, #1b1d22)", dash: [], pointStyle: "circle" },
   { color: "var(--series-2, #c4500a)", dash: [10, 5], pointStyle: "rect" },
@@ -14,7 +14,7 @@ export const PALETTE = [
   { color: "var(--series-6, #5a5f6b)", dash: [16, 6], pointStyle: "star" },
 ];
 
-/** name → slot of the palette: a name keeps its look from chart to chart, wherever no other line of the chart has it. */
+/** name → slot of the palette: a name keeps its look from chart to chart unless another line of the chart has it. */
 const slots = new Map();
 
 /** FNV-1a, 32 bits. */
@@ -27,13 +27,14 @@ function hash(text) {
 }
 
 /**
- * The styles of a chart's series: what `styles` says for a name, completed from the palette. No two series of a chart
- * look alike, and none has a colour that `styles` gives to a name; beyond that a name keeps the look that it had before.
- * More series than the palette has styles get its colours with other dashes and markers.
+ * The styles of a chart's series: the style in `styles` for the name, completed from the palette. No two series of a
+ * chart look alike, and no series from the palette has a colour that `styles` gives to a name. If possible, a name
+ * keeps the look that it had before. If there are more series than styles, colours are repeated with other dashes and
+ * markers.
  *
  * @param {string[]} names
  * @param {{styles?: Record<string, Partial<SeriesStyle>>, palette?: SeriesStyle[]}} [options]
- * @param {(color: string) => string} [plain]   a colour as it can be compared with others
+ * @param {(color: string) => string} [plain]   converts a colour to a form that can be compared
  * @returns {Map<string, SeriesStyle>}
  */
 export function stylesOf(names, { styles = {}, palette = PALETTE } = {}, plain = (color) => color) {
@@ -50,7 +51,7 @@ export function stylesOf(names, { styles = {}, palette = PALETTE } = {}, plain =
   return new Map(names.map((name) => [name, styleFor(name)]));
 }
 
-/** Slots whose colour no name in `styles` has; all where none is left. */
+/** Slots whose colour no name in `styles` has; all slots if none is left. */
 function freeSlots(styles, palette, plain) {
   const reserved = new Set(
     Object.values(styles)
@@ -62,7 +63,7 @@ function freeSlots(styles, palette, plain) {
   return free.length ? free : all;
 }
 
-/** A slot for each name; `turn` counts how often all slots were given away before. */
+/** A slot for each name; `turn` counts how often the slot was given away before. */
 function slotsOf(names, free) {
   const chosen = new Map();
   const taken = new Set();
@@ -89,7 +90,7 @@ function slotsOf(names, free) {
   return chosen;
 }
 
-/** The slot that was given away least, the first of equals. */
+/** The slot that was given away least often, or the first of several. */
 function least(order, taken) {
   const uses = (slot) => [...taken].filter((one) => one.startsWith(`${slot} `)).length;
   return order.reduce((best, slot) => (uses(slot) < uses(best) ? slot : best));
@@ -107,7 +108,7 @@ export function forgetStyles() {
 
 /**
  * A CSS colour as the browser computes it at `element`: custom properties, `currentcolor`, `light-dark()`, and
- * `color-mix()` become a plain colour that a canvas understands. Other values come back as they are.
+ * `color-mix()` become a plain colour that a canvas understands. Other values are returned unchanged.
  */
 export function resolveColor(element, value) {
   if (typeof value !== "string" || !/var\(|currentcolor|light-dark\(|color-mix\(/i.test(value)) return value;
@@ -122,12 +123,12 @@ function computedColor(element, value) {
   return computed || value;
 }
 
-/** How much of its colour a second data set's line keeps; its markers and its name keep all. */
+/** How strong the colour of a second data set's line is; its markers and its name are not faded. */
 const FADED = "75%";
 
 /**
- * The styles of a chart's series as a canvas understands them at this place of the page; `faded` is the colour of a second
- * data set's line.
+ * The styles of a chart's series in colours that a canvas understands; `faded` is the colour of a second data set's
+ * line.
  * @returns {(name: string) => SeriesStyle & {faded?: string}}
  */
 export function looksAt(canvas, names, options, { faded = false } = {}) {
@@ -141,7 +142,7 @@ export function looksAt(canvas, names, options, { faded = false } = {}) {
   };
 }
 
-/** Text and grid colours, and the font, as they are computed at the canvas. */
+/** Text colour, grid colour and font as the browser computes them at the canvas. */
 export function themeAt(canvas, { text, grid, font }) {
   return {
     text: resolveColor(canvas, text),

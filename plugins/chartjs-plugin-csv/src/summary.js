@@ -11,14 +11,14 @@ const KINDS = {
   radar: "Radar chart",
   polarArea: "Polar area chart",
 };
-/** So many series are told; a longer sentence is not listened to. */
+/** A summary names at most this many series; nobody listens to a longer sentence. */
 const MOST_SERIES = 6;
 
 /**
- * A model in one sentence, for `aria-label` and who hears a chart instead of seeing it: what is drawn, over which range, each
- * series' first and last value, and its lowest and highest between them, with their bounds. Pure.
+ * A model in one sentence, for `aria-label` and for people who hear a chart instead of seeing it: what is drawn, over
+ * which range, and each series' first, last, lowest and highest value, with their bounds. Pure.
  *
- * @param {import("./table.js").Model} model   with the series that are shown
+ * @param {import("./table.js").Model} model   with only the series that are shown
  * @param {object} [options]
  * @param {string} [options.type]   of the chart
  * @param {string|null} [options.title]   what it shows; without it, `yTitle`
@@ -27,8 +27,8 @@ const MOST_SERIES = 6;
  * @param {string|null} [options.yUnit]
  * @param {string|null} [options.yTitle]
  * @param {string} [options.prefix]
- * @param {string|null} [options.second]   the name of a second data set that is drawn beside
- * @param {(string|null|false)[]} [options.notes]   what else is to be said at the end
+ * @param {string|null} [options.second]   the name of a second data set that is drawn, too
+ * @param {(string|null|false)[]} [options.notes]   what else to say at the end
  */
 export function summarize(model, options = {}) {
   const { type = "line", title = null, yTitle = null, second = null, notes = [] } = options;

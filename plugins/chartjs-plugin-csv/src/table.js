@@ -10,29 +10,29 @@ import { ambiguous, readRows, toNumber } from "./dialect.js";
 /** The header that marks the long form. */
 export const LONG_HEADER = ["series", "x", "y", "low", "high", "n"];
 
-/** More than anybody can tell apart; a file that holds more is not meant to be drawn. */
+/** More series than anybody can tell apart; a file with more is not meant to be drawn. */
 export const MAX_SERIES = 100;
-/** Of names and of x values that are words, in characters. */
+/** The longest name, or x value that is a word, in characters. */
 export const MAX_NAME = 200;
-/** How much of a wrong field an error quotes, in characters. */
+/** How much of a wrong field an error message quotes, in characters. */
 const QUOTED = 60;
 
-/** Ways in which a file with a shared x axis is laid out: a row per series, or a column per series. */
+/** Layouts of a file with a shared x axis: a row for each series, or a column for each series. */
 export const ORIENTATIONS = ["auto", "prefer-rows", "rows", "columns"];
 
-/** Dates and times as they are written most: 2026-11-22, 22.11.2026, 11/22/2026, 18:20:05. */
+/** Common forms of dates and times: 2026-11-22, 22.11.2026, 11/22/2026, 18:20:05. */
 const MOMENT =
   /^(\d{4}-\d{1,2}(-\d{1,2}([T ]\d{1,2}:\d{2}.*)?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)$/;
 
 /**
- * Reads CSV text into a model: long where the header says so, else wide, a row or a column per series.
+ * Reads CSV text into a model: long if the header says so, else wide, with a row or a column for each series.
  *
- * A missing field is null. Values are base units, as written. In the wide form `low`, `high` and `n` are null
- * until companions are joined (see `joinCompanions`). x values are numbers when all are, else strings.
+ * A missing field is null. Values are in base units, as written. In the wide form `low`, `high` and `n` are null
+ * until companions are joined (see `joinCompanions`). x values are numbers if all of them are, else strings.
  *
  * @param {string} text
  * @param {import("./dialect.js").Dialect & {orientation?: "auto"|"prefer-rows"|"rows"|"columns"}} [options]
- *   orientation: "auto" finds out, and refuses what could be either; "prefer-rows" takes that for rows
+ *   orientation: "auto" finds out, and refuses a file that could be either; "prefer-rows" reads such a file as rows
  * @returns {Model}
  * @throws {CsvError} naming row, column and the offending text
  */
@@ -40,7 +40,7 @@ export function readModel(text, options = {}) {
   return readTable(text, options).model;
 }
 
-/** As `readModel`, and says how the file is laid out: `{model, orientation}`. */
+/** Like `readModel`, but also returns how the file is laid out: `{model, orientation}`. */
 export function readTable(text, { orientation = "auto", ...dialect } = {}) {
   if (!ORIENTATIONS.includes(orientation)) {
     throw new CsvError(`option orientation is "${orientation}"; expected ${ORIENTATIONS.join(", ")}`, {
@@ -65,17 +65,17 @@ export function readTable(text, { orientation = "auto", ...dialect } = {}) {
   return { model: laid === "rows" ? readRowsOfSeries(table) : readColumnsOfSeries(table), orientation: laid };
 }
 
-/** Numbers or moments stand along the x axis; names of series are words. */
+/** x values are numbers or moments; names of series are words. */
 function orientationOf({ rows: [header, ...body], numberOf }, wanted) {
   const isPlace = (text) => numberOf(text) !== null || MOMENT.test(text);
-  // One that is missing is an error of the file, and says nothing of how it is laid out.
+  // A missing one is an error in the file, and says nothing about its layout.
   const along = (texts) => texts.some(isPlace) && texts.every((text) => text === "" || isPlace(text));
   const above = along(header.slice(1));
   const beside = along(body.map(([first]) => first));
   if (above !== beside) return above ? "rows" : "columns";
   if (wanted === "prefer-rows") return "rows";
   throw ambiguous(
-    `each row or each column could be a series: ${above ? "numbers" : "words"} stand in the header and in the first column`,
+    `each row or each column could be a series: there are ${above ? "numbers" : "words"} in the header and in the first column`,
     "orientation",
     1,
   );
@@ -191,7 +191,7 @@ function readLong({ rows: [, ...body], places, numberOf, isMissing }) {
   return { kind: "long", xLabel: "x", xs: distinct, series };
 }
 
-/** Notes one more series name, as far as a chart can bear it. */
+/** Adds the name of a series; throws if a chart cannot show it. */
 function addName(names, name, at) {
   checkName(name, at);
   names.add(name);
@@ -208,7 +208,7 @@ function checkName(name, at) {
   });
 }
 
-/** x values are numbers when all of them are, else they stay words. */
+/** x values are numbers if all of them are, else they stay words. */
 export function readXs(texts, numberOf = toNumber) {
   const numbers = [];
   for (const text of texts) {
@@ -231,7 +231,7 @@ function quoted(text) {
 
 /**
  * A new model with `low`, `high` and `n` taken from companion models, point by point, by series name and x.
- * A point that a companion does not have keeps null. `model` itself and its y values are left as they are.
+ * A point that a companion lacks keeps null. `model` itself and its y values do not change.
  *
  * @param {Model} model
  * @param {{low?: Model|null, high?: Model|null, n?: Model|null}} companions

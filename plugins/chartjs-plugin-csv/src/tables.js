@@ -1,19 +1,19 @@
 /**
- * The tables that say what charts draw. Charts over one x axis share a table, so that four panels are read across; a
- * chart of many points is a list. Pure: no page.
+ * Tables of what charts draw. Charts with the same x axis share a table, so that a row reads across four panels; a
+ * chart of many points becomes a list. Pure: no page.
  */
 
 import { counts, place, range, shortRange } from "./figures.js";
 import { formatValue } from "./units.js";
 
-/** A table of more columns than this is no longer read from a seat. */
+/** A table with more columns than this cannot be read from a seat. */
 const MOST_COLUMNS = 8;
 const MOST_ROWS = 40;
 const MOST_POINTS = 500;
 
 /**
  * @typedef {{heading: string|null, quantity: string|null, model: import("./table.js").Model, shown: string[],
- *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}}} Shown   a chart as it is shown
+ *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}}} Shown   a chart as people see it
  * @typedef {{value: number|null, text: string, detail: string|null}} Cell
  * @typedef {{caption: string, valuesCaption: string, groups: {title: string, columns: string[]}[], xLabel: string,
  *            rows: {title: string, cells: Cell[]}[]}} Table   `groups`: the columns of each chart;
@@ -22,7 +22,7 @@ const MOST_POINTS = 500;
 
 /**
  * @param {Shown[]} charts
- * @param {{maxRows?: number}} [options]   of a list of points
+ * @param {{maxRows?: number}} [options]   maxRows: for a list of points
  * @returns {Table[]}
  */
 export function tablesOf(charts, { maxRows = MOST_POINTS } = {}) {
@@ -39,7 +39,7 @@ function seriesOf({ model, shown }) {
   return model.series.filter(({ name }) => shown.includes(name));
 }
 
-/** Whether each series has at most one point at an x, and there are few x values: then a row per x says it all. */
+/** Whether each series has at most one point at an x, and there are few x values: then each x gets a row. */
 function isPivot({ model }) {
   if (model.xs.length > MOST_ROWS) return false;
   return model.series.every(({ points }) => new Set(points.map(({ x }) => x)).size === points.length);
@@ -69,7 +69,7 @@ function crossTable(sheaf) {
   });
   const names = new Set(sheaf.flatMap((chart) => seriesOf(chart).map(({ name }) => name)));
   const titled = sheaf.every(({ heading }) => heading);
-  // Panels of one and the same line: its name is said once, and their headings are the columns.
+  // If all panels show the same line, its name is said once, and their headings are the columns.
   const only = names.size === 1 && titled && sheaf.length > 1 ? [...names][0] : null;
   return {
     caption: captionOf(sheaf, { only, bounded: isBounded(points), n: oneCount ? n : null }),

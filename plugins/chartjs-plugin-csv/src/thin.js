@@ -1,19 +1,20 @@
 /**
- * Thins a line of very many points to what a screen can tell apart. What is left are points of the file, never
- * computed ones, so that tooltips stay true; first, last, lowest and highest of each column stay, so that no peak is lost.
+ * Thins a line of very many points to as many as a screen can tell apart. The points that are kept come from the file
+ * and are never computed, so tooltips stay true. Each column keeps its first, last, lowest and highest point, so no
+ * peak is lost.
  */
 
-/** Up to how many points a line is drawn as it is. */
+/** A line with at most this many points is drawn as it is. */
 export const THIN_ABOVE = 4000;
-/** Columns that the x range is parted into, and for points that also have bounds, which keep two more each. */
+/** The number of columns of the x range, and that for points with bounds, of which each column keeps two more. */
 const COLUMNS = 960;
 const COLUMNS_WITH_BOUNDS = 640;
 
 /**
  * @param {import("./table.js").Point[]} points
  * @param {{logarithmic?: boolean, min?: number, max?: number, above?: number}} [options]
- *   min and max: the part of the x axis that is drawn, by default all; logarithmic: columns are even in log x
- * @returns {import("./table.js").Point[]} the same array where there is nothing to thin
+ *   min and max: the part of the x axis that is drawn, by default all; logarithmic: columns have equal width in log x
+ * @returns {import("./table.js").Point[]} the same array if there is nothing to thin
  */
 export function thin(points, { logarithmic = false, min, max, above = THIN_ABOVE } = {}) {
   if (points.length <= above || typeof points[0].x !== "number") return points;
@@ -42,7 +43,7 @@ export function thin(points, { logarithmic = false, min, max, above = THIN_ABOVE
   return kept.map((index) => points[index]);
 }
 
-/** What one column keeps, by index. */
+/** The points that one column keeps, by index. */
 class Column {
   #first = null;
   #last = null;

@@ -2,7 +2,7 @@ import { formatValue } from "./units.js";
 import { xUnitOf } from "./axes.js";
 
 /**
- * Text of one point, as tooltips and tables say it: value, bounds and number of runs. Pure.
+ * Text of one point for tooltips and tables: value, bounds and number of runs. Pure.
  * `30.7 MB/s (28.1 MB/s to 33 MB/s, n = 10)`
  */
 export function describePoint(point, { yUnit, prefix } = {}) {
@@ -20,7 +20,7 @@ export function describeX(x, model, settings) {
 }
 
 /**
- * Chart.js tooltip callbacks that read what is drawn.
+ * Chart.js tooltip callbacks for the data that are drawn.
  * @param {() => {model: import("./table.js").Model|null, entries: import("./entries.js").Entry[], settings: object}} current
  */
 export function tooltipCallbacks(current) {

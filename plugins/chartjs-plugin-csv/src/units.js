@@ -14,7 +14,7 @@ export function round(value, digits = Math.abs(value) >= 1000 ? DIGITS + 1 : DIG
   return Number(value.toPrecision(digits));
 }
 
-/** Divides by `base` until below it *after rounding*, so that 999.9 is 1 of the next prefix, never "1000". */
+/** Divides by `base` until the *rounded* value is below it: 999.9 is 1 of the next prefix, never "1000". */
 function scale(value, base, prefixes) {
   let step = 0;
   let scaled = value;
@@ -25,7 +25,7 @@ function scale(value, base, prefixes) {
   return { number: round(scaled), prefix: prefixes[step] };
 }
 
-/** A ratio keeps its zeros, so that one sees how exactly it is known: 2.00, 15.6, 1230. */
+/** A ratio keeps its zeros, which show how exactly it is known: 2.00, 15.6, 1230. */
 function threeDigits(value) {
   const text = value.toPrecision(DIGITS);
   return text.includes("e") ? String(Number(text)) : text;
@@ -35,7 +35,7 @@ function plain(value) {
   return String(Number.isInteger(value) && Math.abs(value) < 1e15 ? value : round(value, 4));
 }
 
-/** Binary size without unit, as axes carry it: 512, 4K, 1.5M, 4M. */
+/** Binary size without a unit, for axes: 512, 4K, 1.5M, 4M. */
 export function formatSize(bytes) {
   const { number, prefix } = scale(bytes, 1024, BINARY);
   return `${number}${prefix}`;
@@ -84,8 +84,8 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
 }
 
 /**
- * A value as an axis tick: `4K` for bytes, `1.2k` for operations per second, else as `formatValue`; zero is `0`, and what is
- * below it has a minus, not a hyphen.
+ * A value as an axis tick: `4K` for bytes, `1.2k` for operations per second, else as `formatValue`. Zero is `0`; negative
+ * values have a minus sign, not a hyphen.
  */
 export function formatTick(value, unit = null, format = {}) {
   return tick(value, unit, format).replace(/^-/, "\u2212");
@@ -108,9 +108,9 @@ function tick(value, unit, { prefix = "si" } = {}) {
 }
 
 /**
- * A round step for about `ticks` ticks up to `span`, round in the prefix that `span` is written in: 1, 2, 2.5 or 5
- * times a power of ten; of counts a whole number; with binary prefixes a step below 1 is a half, a quarter, …
- * (512 MiB, 1 GiB, 1.5 GiB).
+ * A round step for about `ticks` ticks up to `span`, round in the prefix of `span`: 1, 2, 2.5 or 5 times a power of ten.
+ * For counts it is a whole number. With binary prefixes a step below 1 is a half, a quarter, … (512 MiB, 1 GiB,
+ * 1.5 GiB).
  */
 export function niceStep(span, unit = null, { prefix = "si", ticks = 5 } = {}) {
   if (!(span > 0) || !Number.isFinite(span)) return 1;

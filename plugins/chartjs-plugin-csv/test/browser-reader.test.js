@@ -166,7 +166,7 @@ inDeck(
       false,
     );
     const note = page.locator(".chart-csv-note");
-    assert.match(await note.innerText(), /^Not beside mine: \/mine\/none\.csv: the server answered 404/);
+    assert.match(await note.innerText(), /^mine is not shown: \/mine\/none\.csv: the server answered 404/);
     assert.deepEqual((await look(page)).visible, ["Without journal"]);
     assert.equal(await withSlot(page, "return slot.drawn"), true);
     assert.equal(await withSlot(page, "return slot.overlay(null)"), false);
@@ -192,7 +192,7 @@ inDeck(
     const { y } = await look(page);
     assert.equal(y.type, "logarithmic");
     assert.ok(y.min > 0 && y.min <= 10 && y.max >= 1000 && y.max < 4000, `${y.min} to ${y.max}`);
-    assert.equal(await note.innerText(), "One value of 0 or less has no place on a logarithmic axis.");
+    assert.equal(await note.innerText(), "A logarithmic axis cannot show one value of 0 or less.");
     assert.equal(await withSlot(page, "return slot.scale"), "log");
     const ticks = (await chartData(page)).scales.y.ticks;
     assert.ok(ticks.length <= 7 && ticks.every(Boolean), `${ticks}`);

@@ -1,6 +1,6 @@
 /**
- * What must be true of every slide. Each rule is a function from the talk (and, where it needs them, the data)
- * to problems; a new rule is added to RULES.
+ * The rules for every slide. Each rule is a function from the talk (and the data, if it needs them) to problems; a new
+ * rule is added to RULES.
  */
 
 import { partsOf } from "../../../deck/data/data-set.js";
@@ -29,7 +29,7 @@ export function lineEnds({ chapters }) {
     }));
 }
 
-/** Every slide says how many seconds it takes; a section of the reader's page takes none. */
+/** Every slide says how many seconds it takes; sections of the reader's page take none. */
 export function timing({ slides }) {
   return slides
     .filter((slide) => !slide.front && !/^[1-9]\d*$/.test(slide.timing ?? ""))
@@ -43,7 +43,7 @@ export function timing({ slides }) {
     }));
 }
 
-/** Exactly one note per slide, and it says something: with two, reveal prints them on the slide. Nobody speaks to a page. */
+/** Every slide has one note that is not empty; reveal would print a second one. The reader's page has no notes. */
 export function oneNote({ slides }) {
   return slides.flatMap((slide) => {
     if (slide.front) return [];
@@ -56,7 +56,7 @@ export function oneNote({ slides }) {
   });
 }
 
-/** Every slide can be linked to: it has an id of its own. */
+/** Every slide has its own id, so that links can lead to it. */
 export function ids({ slides }) {
   const seen = new Map();
   return slides.flatMap(({ file, line, id }) => {
@@ -87,8 +87,8 @@ export function links({ slides }) {
 }
 
 /**
- * A chart names an experiment that exists, and a file that the data set has. A data set that is not there,
- * because nobody measured it yet, cannot be asked; then only the form of the address is checked.
+ * A chart names an experiment that exists, and a file that the data set has. If the data set does not exist yet,
+ * because nobody has measured it, only the form of the address is checked.
  * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>, shipped: object}} talk
  */
 export function charts({ slides, experiments, files, dataSets, shipped }) {

@@ -1,6 +1,6 @@
 /**
- * Bound values: each names something that exists, and the text written on the slide is what the shipped data say.
- * The rules get the talk as `checkTalk` gathers it; problems with a `fix` can be mended by rewriting the literal.
+ * Bound values: each names something that exists, and the text written on the slide agrees with the shipped data.
+ * The rules get the talk as `checkTalk` gathers it; a problem with a `fix` can be corrected by rewriting the literal.
  */
 
 import { follow } from "../../../deck/data/follow.js";
@@ -10,10 +10,10 @@ import { textOf } from "../text/tree.js";
 import { escapeText } from "../text/escape.js";
 import { lineIn } from "./chapters.js";
 
-/** Computed from the manifest, and no path in it. */
+/** Computed from the manifest rather than a path in it. */
 const COMPUTED = new Set(["manifest.measured"]);
 
-/** The shipped data set holds what literals and findings are checked against. */
+/** The shipped data set has the files that literals and findings are checked against. */
 export function shippedData({ shipped: { name, manifest, claims } }) {
   const problem = (file, what) => ({
     file: `benchmarks/${name}/${file}`,
@@ -27,7 +27,7 @@ export function shippedData({ shipped: { name, manifest, claims } }) {
   ];
 }
 
-/** A bound value names something that the shipped data have, and has a text of its own. */
+/** A bound value names something in the shipped data, and has its own text. */
 export function boundValues({ slides, shipped }) {
   return slides.flatMap((slide) =>
     [...dataElements(slide)].flatMap((element) => {
@@ -42,7 +42,7 @@ export function boundValues({ slides, shipped }) {
   );
 }
 
-/** The literal on the slide is the text that the shipped data give. */
+/** The literal on the slide is the text from the shipped data. */
 export function staleLiterals({ slides, shipped, words }) {
   return slides.flatMap((slide) =>
     [...boundElements(slide)].flatMap((element) => {
@@ -71,7 +71,7 @@ export function staleLiterals({ slides, shipped, words }) {
  * Why a value names nothing in the data.
  * @param {string} value
  * @param {{name: string, manifest: object|null, claims: object|null}} shipped
- * @returns {string|null} null where it names something, or where the file that would know is not there
+ * @returns {string|null} null if it names something, or if the file that would know is missing
  */
 export function whyUnknown(value, { name, manifest, claims }) {
   const words = value.trim().split(".");
@@ -84,7 +84,7 @@ export function whyUnknown(value, { name, manifest, claims }) {
   return claims && notInClaims(claims, first, path);
 }
 
-/** Whether the data have the file that knows a value, and the value. */
+/** Whether the data have the file for a value, and the value in it. */
 function answers(value, shipped) {
   const fromManifest = /^(?:manifest|design)\./.test(value);
   return (fromManifest ? shipped.manifest : shipped.claims) !== null && whyUnknown(value, shipped) === null;
@@ -114,7 +114,7 @@ function notInClaims({ claims = {} }, id, [name, part, ...more]) {
   if (!Object.hasOwn(claims, id)) return `there is no claim "${id}", and no source of values of that name`;
   const conditions = claims[id].conditions ?? {};
   const names = [...Object.keys(conditions), ...CLAIM_FIELDS];
-  if (name === undefined) return `say what of claim "${id}"${listed(names)}`;
+  if (name === undefined) return `name a part of claim "${id}"${listed(names)}`;
   if (!names.includes(name)) return `claim "${id}" has no condition "${name}"${listed(names)}`;
   if (part === undefined) return null;
   if (!Object.hasOwn(conditions, name) || more.length > 0) return `"${name}" has no part "${part}"`;
@@ -126,7 +126,7 @@ function listed(names) {
   return names.length ? `; there ${names.length === 1 ? "is" : "are"} ${names.join(", ")}` : "";
 }
 
-/** Line ends of the source are blanks; a thin space within a number is part of it. */
+/** Folds blanks and line ends of the source; a thin space within a number is part of it. */
 function plain(text) {
   return text.replace(/[ \t\r\n]+/g, " ").trim();
 }

@@ -1,10 +1,10 @@
-/** Texts that verdicts choose: exactly one text of each group is shown, whatever the data say. */
+/** Texts that verdicts choose: one text of each group is shown, whatever the data say. */
 
 import { VERDICTS, parseWhen } from "../../../deck/text/verdict-text.js";
 import { elementsWith, placeOf, verdictGroups } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
 
-/** `data-when` names a claim that exists, and verdicts that there are. */
+/** `data-when` names a claim and verdicts that exist. */
 export function verdictTexts({ slides, shipped }) {
   const claims = shipped.claims?.claims;
   return slides.flatMap((slide) =>
@@ -35,7 +35,7 @@ export function verdictGroupsCover({ slides }) {
   return slides.flatMap((slide) =>
     verdictGroups(slide).flatMap((members) => {
       const whens = members.map(({ attributes }) => parseWhen(attributes["data-when"]));
-      // Without a verdict it is a problem of its own.
+      // A text without a verdict is reported by verdictTexts.
       if (whens.includes(null)) return [];
       const verdicts = whens.flatMap((when) => when.verdicts);
       const missing = VERDICTS.filter((verdict) => !verdicts.includes(verdict));

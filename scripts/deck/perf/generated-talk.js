@@ -1,4 +1,4 @@
-/** Talks made for measuring: many charts, or one chart of many points. Pure but for `writeTalk`, which writes their files. */
+/** Generates talks to measure: with many charts, or with one chart of many points. Pure except `writeTalk`. */
 
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -6,13 +6,13 @@ import path from "node:path";
 const DATA_SET = "reference";
 const EXPERIMENT = "generated";
 const FOLDER = `benchmarks/${DATA_SET}/${EXPERIMENT}/aggregate`;
-/** Series and sizes of a usual chart of the talk. */
+/** Series and sizes of a typical chart of the talk. */
 const NAMES = ["Without journal", "With journal", "Journal mirrored", "Snapshot mirrored"];
 const SIZES = Array.from({ length: 11 }, (_, step) => 4096 * 2 ** step);
-/** Spread of the made-up runs around their median. */
+/** Spread of the generated runs around their median. */
 const SPREAD = { min: 0.9, max: 1.1 };
 
-/** Made-up throughput: rises with the size and levels off; each chart and each series at a level of its own. */
+/** A generated throughput that rises with the size and levels off, at a different level for each chart and series. */
 function throughput(chart, series, size) {
   return ((240e6 - 30e6 * series) * (1 + (chart % 7) / 10) * size) / (size + 60_000);
 }
@@ -36,9 +36,9 @@ Nothing to say.
 }
 
 /**
- * A talk of `count` slides with a usual chart each: wide files with their minimum and maximum beside them.
+ * A talk of `count` slides with a typical chart on each: wide files with their minimum and maximum beside them.
  * @param {number} count
- * @returns {{chapter: string, files: Map<string, string>}} files: contents by path, as the page will ask for them
+ * @returns {{chapter: string, files: Map<string, string>}} files: contents by path, as the page requests them
  */
 export function talkOfCharts(count) {
   const files = new Map();
@@ -60,7 +60,7 @@ export function talkOfCharts(count) {
 export function talkOfPoints(count) {
   const lines = ["series,x,y,low,high,n"];
   for (let at = 0; at < count; at += 1) {
-    // A slow wave, a fast one, and a spike now and then, as a lag has.
+    // A slow wave, a fast one, and a spike now and then, like those of a replay lag.
     const spike = at % 997 === 0 ? 4 : 0;
     const value = 3 + 2 * Math.sin(at / 9000) + Math.sin(at / 7) + spike;
     lines.push(`Replay lag,${(at / 10).toFixed(1)},${value.toFixed(4)},,,`);
@@ -72,7 +72,7 @@ export function talkOfPoints(count) {
   };
 }
 
-/** What the deck reads of a data set beside its charts: that there is nothing to say about it. */
+/** The empty documents that the deck reads of a data set besides its charts. */
 function documents() {
   const manifest = { schema_version: 1, data_set: DATA_SET, label: "generated", experiments: {} };
   const claims = { schema_version: 2, data_set: DATA_SET, method: {}, sources: {}, claims: {} };
@@ -81,7 +81,7 @@ function documents() {
 
 /**
  * Writes a generated talk below `root`: `slides/generated.md` and `benchmarks/`.
- * @returns {Promise<{slides: string, benchmarks: string, chapters: string[]}>} what `startPerfServer` wants
+ * @returns {Promise<{slides: string, benchmarks: string, chapters: string[]}>} options for `startPerfServer`
  */
 export async function writeTalk(root, { chapter, files }) {
   const slides = path.join(root, "slides");

@@ -1,9 +1,9 @@
-/** What is measured, in the page itself. These functions are handed to the browser as they are. */
+/** Measures within the page. These functions are passed to the browser as they are. */
 /* global document, window, requestAnimationFrame -- in functions that run in the page */
 
 /**
- * Runs before the page's own scripts. Notes when the heading of the slide on show, and all of that slide's charts, could
- * first be seen: `performance.now()` of the frame, so the time since the navigation began.
+ * Runs before the page's own scripts. Notes when the heading of the current slide, and when all of its charts, were
+ * first visible: `performance.now()` of the frame, which is the time since the navigation began.
  */
 export function watchLoading() {
   const seen = (window.perfSeen = { firstSlide: null, chartsReady: null });
@@ -32,8 +32,8 @@ export function canvasBytes() {
 }
 
 /**
- * Goes from slide to slide, and gives for each change the longest frame of those that follow it, in milliseconds.
- * @param {{changes: number, framesEach: number}} options   how many changes, and how many frames are waited after each
+ * Goes from slide to slide, and returns the longest frame after each change, in milliseconds.
+ * @param {{changes: number, framesEach: number}} options   the number of changes, and of frames to wait after each
  */
 export async function changeSlides({ changes, framesEach }) {
   const { deck } = window.replay ?? window.plain;
@@ -56,7 +56,7 @@ export async function changeSlides({ changes, framesEach }) {
   return longest;
 }
 
-/** Starts to note how long each frame takes; `window.perfFrames()` ends it and gives the milliseconds of all. */
+/** Starts to note how long each frame takes; `window.perfFrames()` stops and returns the milliseconds of all. */
 export function recordFrames() {
   const times = [];
   let before = null;

@@ -1,4 +1,4 @@
-/** Measures one side of the comparison in a browser of its own profile, so that nothing is cached from before. */
+/** Measures one side of the comparison in a fresh browser profile, so that nothing is cached. */
 /* global window -- in functions that run in the page */
 
 import { canvasBytes, changeSlides, recordFrames, watchLoading } from "./in-page.js";
@@ -10,8 +10,8 @@ const HOVER_STEPS = 40;
 const PATIENCE_MS = 120_000;
 
 /**
- * Opens a page and waits until the charts of its slide are drawn; calls `more` with the page for what else is measured.
- * @returns {Promise<Record<string, number>>} milliseconds: `firstSlide`, `chartsReady`, and what `more` gives
+ * Opens a page and waits until the charts of its slide are drawn; `more` is called with the page for further measures.
+ * @returns {Promise<Record<string, number>>} milliseconds: `firstSlide`, `chartsReady`, and the results of `more`
  */
 export async function measureLoad(browser, url, more = () => ({})) {
   const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
@@ -28,7 +28,7 @@ export async function measureLoad(browser, url, more = () => ({})) {
   }
 }
 
-/** Longest frame of a slide change, and memory of canvases afterwards. */
+/** The longest frames of slide changes, and the memory of canvases afterwards. */
 export async function measureChanges(page, changes) {
   const frames = await page.evaluate(changeSlides, { changes, framesEach: FRAMES_EACH });
   const bytes = await page.evaluate(canvasBytes);
@@ -39,7 +39,7 @@ export async function measureChanges(page, changes) {
   };
 }
 
-/** Frames while the pointer moves along the chart, so that the tooltip follows it. */
+/** The frames while the pointer moves along the chart and the tooltip follows it. */
 export async function measureHover(page) {
   const box = await page.locator("section.present canvas[data-chart]").first().boundingBox();
   const y = box.y + box.height / 2;

@@ -1,6 +1,6 @@
 /**
  * Serves one talk to both sides of the comparison: the deck at `/`, and the plain approach at `/plain/`. Both read the
- * same chapters and CSV files, from where they lie, with the same delay.
+ * same chapters and CSV files with the same delay.
  */
 
 import { readFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ const PLAIN = "/plain/";
  * @param {string} given.benchmarks   folder of data sets
  * @param {string[]|null} [given.chapters]   chapters in order, as the page names them; null for those of the deck's page
  * @returns {Promise<{deckUrl: string, plainUrl: string, delay: (milliseconds: number) => void, close: () => Promise<void>}>}
- *   delay: how long each answer with a chapter or data waits from now on
+ *   delay: sets how long each answer with a chapter or data waits from now on
  */
 export async function startPerfServer({ deck, plain, slides, benchmarks, chapters = null }) {
   const own = await readFile(path.join(deck, "index.html"), "utf8");
@@ -33,7 +33,7 @@ export async function startPerfServer({ deck, plain, slides, benchmarks, chapter
       const address = addressOf(request.url);
       if (address === null) return refuse(response, 400, "not an address");
       if (/^\/(?:plain\/)?(?:slides|benchmarks)\//.test(address)) {
-        // The plain page is in a folder of its own and asks for the same files there.
+        // The plain page is in another folder and requests the same files there.
         request.url = request.url.replace(PLAIN, "/");
         if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
         return await serveData(request, response, () => refuse(response, 404, "no such file"));
@@ -78,7 +78,7 @@ export function chaptersIn(html) {
   return [...slidesOf(html).matchAll(/data-markdown="([^"]+)"/g)].map(([, name]) => name);
 }
 
-/** The page with these chapters instead of its own. Pure. @throws {Error} when the page has no place for them */
+/** The page with these chapters instead of its own. Pure. @throws {Error} if the page has no place for them */
 export function withChapters(html, names) {
   const sections = names.map(
     (name) => `<section data-markdown="${name}" data-separator="^\\n\\n\\n"

@@ -1,6 +1,6 @@
-/** What the performance program prints. Pure. */
+/** Formats the output of the performance program. Pure. */
 
-/** What each measure is called, and its unit. */
+/** The name of each measure, and its unit. */
 export const MEASURES = {
   firstSlide: { name: "first slide to be seen", unit: "ms" },
   chartsReady: { name: "its charts drawn", unit: "ms" },
@@ -11,7 +11,7 @@ export const MEASURES = {
   hoverP95: { name: "frame under a moving pointer, 95 %", unit: "ms" },
 };
 
-/** A figure as long as it needs to be: `1.87`, `18.7`, `187`. */
+/** A figure with three significant digits: `1.87`, `18.7`, `187`. */
 export function digits(value) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
@@ -22,7 +22,7 @@ const withSpread = ({ median, low, high }, unit) =>
   `${digits(median)}${unit} (${digits(low)}–${digits(high)})`;
 
 /**
- * The table of all scenarios: a line per measure, with both sides and their ratio.
+ * The table of all scenarios: one line for each measure, with both sides and their ratio.
  * @param {{title: string, measures: ReturnType<import("./statistics.js").compare>}[]} scenarios
  */
 export function tableOf(scenarios) {
@@ -48,7 +48,7 @@ export function tableOf(scenarios) {
   return rows.map(line).join("\n");
 }
 
-/** On what it was measured, in a line. */
+/** One line about the machine that measured. */
 export function machineLine({ cpu, cores, memoryBytes, chromium, node, date }) {
   const memory = `${Math.round(memoryBytes / 2 ** 30)} GiB`;
   return `${cpu}, ${cores} cores, ${memory}; Chromium ${chromium} without graphics card; Node ${node}; ${date}`;

@@ -1,4 +1,4 @@
-/** The scenarios: which talk is opened, where, and what is measured on both sides, round by round. */
+/** The scenarios: which talk is opened, at which slide, and what each round measures on both sides. */
 /* global document -- in functions that run in the page */
 
 import { rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { talkOfCharts, talkOfPoints, writeTalk } from "./generated-talk.js";
 import { measureChanges, measureHover, measureLoad } from "./measures.js";
 import { startPerfServer } from "./perf-server.js";
 
-/** How far the data are, milliseconds for each answer: on this machine, and on a server elsewhere. */
+/** The delay of each answer, in milliseconds: from this machine, and from a distant server. */
 const NEAR_MS = 0;
 const FAR_MS = 50;
 
@@ -30,7 +30,7 @@ async function buildPlain(outDir) {
 }
 
 /**
- * Readies both sides: bundles, generated talks, and a server for each talk.
+ * Prepares both sides: bundles, generated talks, and a server for each talk.
  * @param {{charts: number, points: number, changes: number}} sizes
  * @returns {Promise<{scenarios: object[], close: () => Promise<void>}>}
  *   scenarios: `{title, measure(browser, side)}`; side is `deck` or `plain`
@@ -92,7 +92,7 @@ function scenario(title, server, startOf, more, latency = NEAR_MS) {
   };
 }
 
-/** The id of the talk's first slide with a chart, as the deck itself has it. */
+/** The id of the talk's first slide with a chart, from the deck's own page. */
 function firstSlideWithChart({ deckUrl }) {
   return async (browser) => {
     const page = await browser.newPage();

@@ -1,6 +1,6 @@
-/** Medians, quantiles and paired ratios of what was measured. Pure. */
+/** Medians, quantiles and paired ratios of measured values. Pure. */
 
-/** The value below which a share `p` of the values lies, by linear interpolation; NaN of none. */
+/** The value below which a share `p` of the values lies, by linear interpolation; NaN if there are none. */
 export function quantile(values, p) {
   const sorted = [...values].sort((a, b) => a - b);
   if (sorted.length === 0) return NaN;
@@ -10,15 +10,15 @@ export function quantile(values, p) {
   return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
 }
 
-/** `{median, low, high}` of the values: their spread is smallest to largest. */
+/** `{median, low, high}` of the values: `low` is the smallest, `high` the largest. */
 export function spread(values) {
   return { median: quantile(values, 0.5), low: Math.min(...values), high: Math.max(...values) };
 }
 
 /**
- * Compares what was measured in the same rounds.
- * @param {Record<string, number>[]} deck    by round, the value of each measure
- * @param {Record<string, number>[]} plain   of the same rounds
+ * Compares the measures of both sides, round by round.
+ * @param {Record<string, number>[]} deck    for each round, the value of each measure
+ * @param {Record<string, number>[]} plain   the same for the other side
  * @returns {Record<string, {deck: object, plain: object, ratio: object}>} by measure, `spread` of both sides and of
  *   plain ÷ deck within each round
  */

@@ -1,4 +1,4 @@
-/** The talk's answer in a sentence, as its front page gives it: the elements with `data-answer`. Pure. */
+/** The talk's answer in one sentence, from the elements with `data-answer` on its front page. Pure. */
 
 import { proseOf } from "./prose.js";
 import { elementsWith } from "./segments.js";
@@ -6,7 +6,7 @@ import { elementsWith } from "./segments.js";
 /**
  * @param {import("./segments.js").ReadSlide[]} slides   of all chapters; the first with such elements counts
  * @param {ReturnType<import("./data-set-words.js").wordsOf>} words   of the data set that is published
- * @returns {string|null} null where no chapter marks an answer, or the data leave it without a text
+ * @returns {string|null} null if no chapter marks an answer, or if it has no text with these data
  */
 export function answerOf(slides, words) {
   for (const slide of slides) {

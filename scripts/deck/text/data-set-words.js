@@ -1,4 +1,4 @@
-/** What a data set puts into the talk's sentences: the texts of bound values, and which texts its verdicts choose. */
+/** What the talk's sentences take from a data set: texts of bound values, and texts chosen by its verdicts. */
 
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,8 +10,8 @@ import { isChosen } from "../../../deck/text/verdict-text.js";
  * Reads a data set's manifest and claims.
  * @param {string} benchmarks   folder of data sets
  * @param {string} name
- * @returns {Promise<{name: string, manifest: object|null, claims: object|null}>} null for a file that is not there
- * @throws {Error} naming a file that holds no JSON object
+ * @returns {Promise<{name: string, manifest: object|null, claims: object|null}>} null for a missing file
+ * @throws {Error} naming a file that contains no JSON object
  */
 export async function readDataSet(benchmarks, name) {
   const [manifest, claims] = await Promise.all(
@@ -20,7 +20,7 @@ export async function readDataSet(benchmarks, name) {
   return { name, manifest, claims };
 }
 
-/** What a data set lacks of the two files that fill its sentences, each with the way to get it; none is best. */
+/** The files of the two for its sentences that a data set lacks, as messages that say how to write them. */
 export function lacking({ name, manifest, claims }) {
   return Object.entries({ "manifest.json": manifest, "claims.json": claims })
     .filter(([, document]) => document === null)
@@ -33,8 +33,8 @@ export function lacking({ name, manifest, claims }) {
  * @returns {{resolve: (value: string) => string|null, absent: (value: string) => string,
  *            text: (value: string, literal: string) => string,
  *            chooses: (when: {claim: string, verdicts: string[]}[]) => boolean}}
- *   resolve: the text that the data give, or null; absent: what stands for a value that they do not give; text: what
- *   is shown; chooses: whether all conditions are met
+ *   resolve: the text from the data, or null; absent: the text for a value that the data lack; text: the text to show;
+ *   chooses: whether all conditions are met
  */
 export function wordsOf({ manifest, claims }, { shipped = false } = {}) {
   const numbers = numbersFrom({ manifest: () => manifest, claims: () => claims });
@@ -55,6 +55,6 @@ async function readObject(file) {
     throw new Error(`${file}: ${error.message}`, { cause: error });
   }
   if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new Error(`${file}: holds no JSON object; write it again with npm run derive`);
+    throw new Error(`${file} contains no JSON object; write it again with npm run derive`);
   return value;
 }

@@ -2,7 +2,7 @@
 
 /**
  * @param {string} text
- * @param {{from: number, to: number, text: string}[]} edits   in any order; one that lies within a larger is left out
+ * @param {{from: number, to: number, text: string}[]} edits   in any order; one that lies within a larger one is left out
  */
 export function applyEdits(text, edits) {
   const size = ({ from, to }) => to - from;

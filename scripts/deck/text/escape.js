@@ -1,6 +1,6 @@
 /**
- * Text as it is written into a slide: nothing in it is a tag, an entity or a mark of Markdown. Entities are read alike in
- * HTML and in Markdown; a backslash is not.
+ * Escapes a text for a slide, so that nothing in it is read as a tag, an entity or Markdown. It uses entities, which
+ * mean the same in HTML and in Markdown; a backslash does not.
  */
 export function escapeText(text) {
   return text.replace(

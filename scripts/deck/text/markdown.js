@@ -1,11 +1,11 @@
 /**
- * Where Markdown's blocks begin and end in a slide's text, and which characters are its marks. Pure.
+ * Finds where Markdown's blocks begin and end in a slide's text, and which characters are markup. Pure.
  *
- * Positions are kept, so that whoever reads the prose can name its line. This is enough of Markdown to read a
- * slide, not a renderer: what it does not know stays prose, and prose is what the checks look at.
+ * Positions are kept, so that checks can name the line. This is enough of Markdown to read a slide, not a renderer:
+ * unknown syntax stays prose, which the checks read.
  */
 
-/** What a character of the text is. */
+/** The kinds of characters in the text. */
 export const PROSE = 0;
 export const MARK = 1;
 export const CODE = 2;
@@ -33,14 +33,14 @@ const INLINE = new RegExp(
   ].join("|"),
   "g",
 );
-// An address in angle brackets must be told before a tag of that name: `<https:…>` is none.
+// An address in angle brackets comes before tags: `<https:…>` is not a tag named https.
 const ADDRESS = /^<[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*>$/;
 
 /**
  * @param {string} text   Markdown with HTML
  * @returns {{events: {at: number, open: boolean, name: string}[], marks: Uint8Array}}
  *   events: Markdown's own blocks (`p`, `h1`…`h6`, `ul`, `ol`, `li`, `table`, `tr`, `td`, `pre`) in the order of
- *   the text; HTML's are not among them. marks: for each character PROSE, MARK or CODE
+ *   the text, without those of HTML; marks: PROSE, MARK or CODE for each character
  */
 export function scanMarkdown(text) {
   const scan = new Scan(text);
@@ -52,13 +52,13 @@ class Scan {
   events = [];
   #text;
   #lines = [];
-  /** The open block that holds words: `{name, start, end, event}`. */
+  /** The open block that contains text: `{name, start, end, event}`. */
   #leaf = null;
   #list = null;
-  /** Where the last block that holds words ended: a list ends there, not at the blank lines after it. */
+  /** Where the last block of text ended: a list ends there, not after the blank lines that follow it. */
   #end = 0;
   #table = false;
-  /** Inside HTML or code: `{until, code}`; until is what its last line matches. */
+  /** Inside HTML or code: `{until, code}`; its last line matches `until`. */
   #raw = null;
 
   constructor(text) {
@@ -91,7 +91,7 @@ class Scan {
     if (!this.#begins(line, start, number)) this.#continue(line, start);
   }
 
-  /** Reads a line that begins a block; @returns {boolean} false when it begins none */
+  /** Reads a line that begins a block; @returns {boolean} false if it begins none */
   #begins(line, start, number) {
     const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line);
     if (fence) {
@@ -112,7 +112,7 @@ class Scan {
     return this.#row(line, start, number) || this.#item(line, start);
   }
 
-  /** What ends the block of HTML that this line begins; null when it begins none. */
+  /** The pattern that ends the block of HTML that this line begins; null if it begins none. */
   #htmlEnd(line) {
     if (/^ {0,3}<!--/.test(line)) return /-->/;
     const tag = /^ {0,3}<\/?([a-zA-Z][a-zA-Z0-9-]*)(?=[\s/>]|$)/.exec(line)?.[1].toLowerCase();
@@ -145,7 +145,7 @@ class Scan {
     return true;
   }
 
-  /** A line of dashes or the like: under a paragraph it makes that a heading. */
+  /** A line of dashes or the like: it turns a paragraph above it into a heading. */
   #rule(line, start) {
     if (this.#leaf?.name === "p" && /^ {0,3}(?:=+|-+)[ \t]*$/.test(line)) {
       const name = line.includes("=") ? "h1" : "h2";
@@ -190,7 +190,7 @@ class Scan {
     const found = ITEM.exec(line);
     if (!found) return false;
     const [marker, , bullet] = found;
-    // In the middle of a paragraph, only a list that begins at 1 is one: "in\n2026. Then" is prose.
+    // In the middle of a paragraph, a list must begin at 1: "in\n2026. Then" is prose.
     if (this.#leaf?.name === "p" && /\d/.test(bullet) && !/^1[.)]$/.test(bullet)) return false;
     this.#closeLeaf();
     const kind = /\d/.test(bullet) ? "ol" : "ul";
@@ -273,7 +273,7 @@ class Scan {
   }
 }
 
-/** Whether a run of `*`, `_` or `~~` marks emphasis: not between blanks, and `_` not within a word. */
+/** Whether a run of `*`, `_` or `~~` marks emphasis; between blanks it does not, nor does `_` within a word. */
 function emphasises(text, index, run) {
   const before = text[index - 1] ?? " ";
   const after = text[index + run.length] ?? " ";

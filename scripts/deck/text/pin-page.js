@@ -1,8 +1,8 @@
 /**
- * The page, pinned: it names the data set as its own, and says that no other is shown. Pure.
+ * Pins the page: it names the data set as its own, and says that it shows no other. Pure.
  * @param {string} html
  * @param {string} name
- * @throws {Error} when the page does not name its data set in the way that the deck reads
+ * @throws {Error} if the page does not name its data set in the way that the deck expects
  */
 export function pinPage(html, name) {
   let found = 0;

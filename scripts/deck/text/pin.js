@@ -1,4 +1,4 @@
-/** Pins slides to one data set: writes its texts into them and removes those that its verdicts do not choose. Pure. */
+/** Pins slides to one data set: fills in its values, and removes the texts that its verdicts do not choose. Pure. */
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";
@@ -47,12 +47,12 @@ function pinSlide(slide, { name, words }) {
         ),
     })),
   ]);
-  // Blank lines part slides: a text that is gone must not leave two of them, nor take those at the end.
+  // Blank lines separate slides: removing a text must not leave two of them, nor remove those at the end.
   const ending = /\s*$/.exec(slide.text)[0];
   return pinned.replace(/\n(?:[ \t]*\n){2,}/g, "\n\n").trim() + ending;
 }
 
-/** As in the deck: what names no claim and no verdict is never shown. */
+/** As in the deck, a text that names no claim or no verdict is never shown. */
 function chosen({ attributes }, words) {
   const when = parseWhen(attributes["data-when"]);
   return when !== null && words.chooses([when]);

@@ -1,4 +1,4 @@
-/** A slide's text as it reads with one data set: values filled in, unchosen texts left out. Pure. */
+/** A slide's text with one data set: values filled in, texts that were not chosen left out. Pure. */
 
 /**
  * @typedef {{block: string, kind: string, text: string, sentences: {text: string, line: number}[]}} Block
@@ -23,7 +23,7 @@ export function proseOf(slide, words) {
   return [...blocks.values()].map(joined).filter(({ text }) => text !== "");
 }
 
-/** A segment's text, cut at line ends: each piece knows its line. */
+/** A segment's text, split at line ends; each piece has its line. */
 function piecesOf({ text, line, bound }, words) {
   if (bound !== null) return [{ text: words.text(bound, text), line }];
   return text.split("\n").map((part, row) => ({ text: row === 0 ? part : ` ${part}`, line: line + row }));
@@ -33,7 +33,7 @@ function joined({ block, kind, pieces }) {
   let text = "";
   const starts = [];
   for (const piece of pieces) {
-    // Only blanks of the source are folded; a thin space within a number is part of it.
+    // Only blanks in the source are folded; a thin space within a number is part of it.
     const folded = piece.text.replace(/[ \t\r\n]+/g, " ");
     const added = text === "" || text.endsWith(" ") ? folded.replace(/^ /, "") : folded;
     if (added === "") continue;

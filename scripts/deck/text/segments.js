@@ -1,6 +1,6 @@
 /**
- * A slide as the pieces of text that a reader or listener meets, each with its line, and with what decides whether
- * and how it is shown: the value that it is bound to, the verdicts that choose it, the source that it names.
+ * A slide as pieces of text that somebody reads or hears. Each has its line, and everything that decides whether and
+ * how it is shown: the value that it is bound to, the verdicts that choose it, the source that it names.
  */
 
 import { parseWhen } from "../../../deck/text/verdict-text.js";
@@ -15,7 +15,7 @@ import { everything, groupsOf, isElement, parseTree, textOf } from "./tree.js";
  * @property {"body"|"note"|"heading"|"attribute"} kind   everything in a note is `note`
  * @property {string|null} source   id of the source that it names: `data-source`
  * @property {string|null} bound    the value of the `<data>` around it; text is then the literal
- * @property {{claim: string, verdicts: string[]}[]} when   all of them must be met for it to be shown
+ * @property {{claim: string, verdicts: string[]}[]} when   conditions that must all be met for it to be shown
  * @property {boolean} code
  * @property {string} block   pieces of one block are read as one text; the texts of a verdict group are one block
  *
@@ -26,7 +26,7 @@ import { everything, groupsOf, isElement, parseTree, textOf } from "./tree.js";
 const NOTE = /^<!-- Note -->/m;
 const UNSEEN = new Set(["script", "style", "template"]);
 const PROSE_ATTRIBUTE = /^(?:alt|title|aria-label|aria-description|data-chart-(?:\w+-)?title)$/;
-// Everything else begins and ends a block: its text is not read together with the text around it.
+// Every other element is a block: its text is not read together with the text around it.
 const INLINE = new Set(
   "a abbr b bdi bdo cite code data del dfn em i ins kbd mark q s samp span strong sub sup time tspan u var wbr".split(
     " ",
@@ -71,20 +71,20 @@ export function* boundElements(slide) {
   for (const node of dataElements(slide)) if ("value" in node.attributes) yield node;
 }
 
-/** The place of an element's attribute in the slide's text; of the element, where its tag does not hold it. */
+/** The place of an element's attribute in the slide's text; that of the element if the attribute is not in its tag. */
 export function placeOf(slide, element, attribute) {
   const tag = slide.text.slice(element.start, element.innerStart);
   const found = new RegExp(`[\\s"']${attribute}\\s*=`, "i").exec(tag);
   return element.start + (found ? found.index + 1 : 0);
 }
 
-/** The groups of adjacent texts that one claim chooses from. */
+/** The groups of adjacent texts of which a claim's verdict chooses one. */
 export function verdictGroups(slide) {
   const claimOf = ({ attributes }) => attributes["data-when"]?.trim().split(/\s+/)[0] || null;
   return [slide.body, slide.note].filter(Boolean).flatMap((root) => groupsOf(root, claimOf));
 }
 
-/** The slide's title: its first `h1` or `h2`; null when it has none. */
+/** The slide's title: its first `h1` or `h2`; null if it has none. */
 export function headingOf({ body }) {
   for (const node of everything(body)) if (isElement(node) && /^h[12]$/.test(node.name)) return node;
   return null;
@@ -122,8 +122,8 @@ class Reader {
       return;
     }
     const stands = !INLINE.has(node.name);
-    // The texts of a verdict group are one block, so that the one that is shown can be compared with another; so are a
-    // term and what is said of it, for a figure alone says nothing.
+    // The texts of a verdict group are one block, so that the one that is shown can be compared with another. A term and
+    // its description are one block, too, because a figure alone says nothing.
     const whole = around.when.length > 0;
     const goesOn = this.#continued.has(node) || node.name === "dd";
     const isFollowed = this.#followed.has(node) || node.name === "dt";
@@ -137,7 +137,7 @@ class Reader {
       if (!PROSE_ATTRIBUTE.test(name) || value.trim() === "") continue;
       const at = placeOf(this.#slide, node, name);
       const kind = inside.kind === "note" ? "note" : "attribute";
-      // A block of its own, which leaves the one around it whole.
+      // An attribute is a separate block, and does not split the one around it.
       this.#push(value, at, { ...inside, kind }, `${at}@${name}`);
     }
   }
@@ -153,7 +153,7 @@ class Reader {
     this.segments.push({ text, at, line: lineIn(this.#slide, at), kind, source, bound, when, code, block });
   }
 
-  /** Ends the block, or only parts two words of it. */
+  /** Ends the block, or only separates two of its words. */
   #part(sameBlock, at, around) {
     if (this.#empty) return;
     if (sameBlock) return this.#push(" ", at, around, String(this.#block));

@@ -1,4 +1,4 @@
-/** The talk and the data sets it can be read with, gathered for `npm run wording` and `npm run freeze`. */
+/** The talk and its data sets, gathered for `npm run wording` and `npm run freeze`. */
 
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { normalText, readTalk, shippedDataSet } from "../check/chapters.js";
 import { indexOf, scanBenchmarks, whyUnknownDataSet } from "../data-sets.js";
 import { readSlide } from "./segments.js";
 
-/** What a person asked for that is not there. */
+/** Something that a person asked for does not exist. */
 export class NotThere extends Error {}
 
 /**
@@ -36,7 +36,7 @@ export async function openTalk(root) {
 }
 
 /**
- * Refuses names that are no data set's.
+ * Refuses names of data sets that do not exist.
  * @param {string} benchmarks   folder of data sets
  * @param {string[]} names
  * @throws {NotThere} naming those that exist

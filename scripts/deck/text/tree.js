@@ -1,6 +1,6 @@
 /**
- * A slide's text as a tree of elements, each with its place in that text. HTML is read by htmlparser2, Markdown's
- * blocks by markdown.js; attributes given by reveal's `<!-- .element: … -->` stand at the element they decorate.
+ * A slide's text as a tree of elements, each with its place in that text. htmlparser2 reads HTML, markdown.js reads
+ * Markdown's blocks; attributes from reveal's `<!-- .element: … -->` are added to the element that they decorate.
  */
 
 import { Parser } from "htmlparser2";
@@ -23,12 +23,12 @@ import { CODE, MARK, scanMarkdown } from "./markdown.js";
  */
 
 const DECORATION = /\.(element|slide):\s*(\S.*)$/m;
-// `<` and `&` in code are text, but the parser does not know code: these stand in for them.
+// `<` and `&` in code are text, but the parser does not know code, so these replace them.
 const STAND_INS = { "<": "\uE000", "&": "\uE001" };
 
 /**
  * @param {string} text
- * @param {number} [base]   what is added to every position
+ * @param {number} [base]   added to every position
  * @returns {Element} the root
  */
 export function parseTree(text, base = 0) {
@@ -80,10 +80,10 @@ class Builder {
   closeTag(name, start, end, implied) {
     let closing = this.#here;
     while (closing !== this.#root && !(closing.isTag && closing.name === name)) closing = closing.parent;
-    // Closed by the end of a Markdown block already, or never open.
+    // It was closed by the end of a Markdown block, or never open.
     if (closing === this.#root) return;
-    // An element without content of its own (`<br>`, `<path />`) is closed where its tag ends.
-    // An unfinished comment ends the text, and the parser counts on.
+    // An element without content (`<br>`, `<path />`) is closed at the end of its tag.
+    // An unfinished comment ends the text, but the parser's position runs on.
     const at = Math.min(start, this.#text.length);
     if (implied && end === closing.innerStart) this.#close(closing, end, end);
     else if (implied) this.#close(closing, at, at);
@@ -96,7 +96,7 @@ class Builder {
   words(data, start, end) {
     this.#flush(start);
     if (this.readable.slice(start, end) !== data) {
-      // An entity, decoded.
+      // A decoded entity.
       this.#add(data, start, false);
       return;
     }
@@ -130,7 +130,7 @@ class Builder {
     return this.#root;
   }
 
-  /** What a comment decorates: as in reveal, the element before it, else the one that it stands in. */
+  /** The element that a comment decorates: as in reveal, the one before it, else the one around it. */
   #decorated(at) {
     const before = this.#here.children.filter((child) => isElement(child) && child.name !== "br").at(-1);
     if (!before) return this.#here;
@@ -154,11 +154,11 @@ class Builder {
     }
   }
 
-  /** Closes an element, and what is still open in it. */
+  /** Closes an element and everything that is still open in it. */
   #close(closing, innerEnd, end) {
     for (let inner = this.#here; inner !== closing; inner = inner.parent)
       Object.assign(inner, { innerEnd, end: innerEnd });
-    // A closing tag without an opening one (`</p>`) makes an element of nothing.
+    // A closing tag without an opening one (`</p>`) makes an empty element.
     Object.assign(closing, { innerEnd: Math.max(innerEnd, closing.innerStart), end });
     this.#here = closing.parent ?? closing;
   }
@@ -173,18 +173,18 @@ function element(name, attributes, start, innerStart, parent) {
   return { name, attributes: { ...attributes }, start, innerStart, ...ends, parent, children: [] };
 }
 
-/** Whether a child is an element, and not text. */
+/** Whether a child is an element rather than text. */
 export function isElement(node) {
   return "children" in node;
 }
 
-/** Every node below an element, in the order of the text, itself first. */
+/** An element and every node below it, in the order of the text. */
 export function* everything(node) {
   yield node;
   for (const child of node.children ?? []) yield* everything(child);
 }
 
-/** Every element below one, itself first. */
+/** An element and every element below it. */
 export function* elements(node) {
   for (const one of everything(node)) if (isElement(one)) yield one;
 }
@@ -195,9 +195,9 @@ export function textOf(node) {
 }
 
 /**
- * Adjacent siblings, with nothing but blanks between them, that speak of the same claim: the texts of which one is shown.
+ * Groups of siblings with the same key and only blanks between them.
  * @param {Element} root
- * @param {(element: Element) => string|null} keyOf   what the members of a group share; null for no member
+ * @param {(element: Element) => string|null} keyOf   the members of a group have the same key; null: not a member
  * @returns {Element[][]}
  */
 export function groupsOf(root, keyOf) {

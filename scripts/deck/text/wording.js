@@ -1,4 +1,4 @@
-/** Which sentences of the talk read differently with another data set. Pure. */
+/** Finds the sentences of the talk that differ with another data set. Pure. */
 
 import { proseOf } from "./prose.js";
 
@@ -9,7 +9,7 @@ const PARTS = { heading: "title", note: "note", body: "body", attribute: "descri
  * @param {object} before   words of one data set, as `wordsOf` gives them
  * @param {object} after    words of the other
  * @returns {{file: string, line: number, slide: string|null, part: string, old: string|null, new: string|null}[]}
- *   in the order of the talk; old or new is null where a sentence only goes or only comes
+ *   in the order of the talk; old or new is null if a sentence was added or removed
  */
 export function wordingDifferences(slides, before, after) {
   return slides.flatMap((slide) => {
@@ -31,7 +31,7 @@ export function wordingDifferences(slides, before, after) {
   });
 }
 
-/** The sentences that differ, side by side: what is between two sentences that stayed belongs together. */
+/** The sentences that differ, side by side: those between two unchanged sentences belong together. */
 export function changed(old, now) {
   const pairs = [];
   let from = 0;

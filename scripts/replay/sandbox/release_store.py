@@ -94,7 +94,7 @@ def _make(number: int, folder: Path, source: Source, say: Say) -> Release:
         shutil.rmtree(scratch, ignore_errors=True)
     log_path.unlink()
     made = Release(release.number, release.version, release.source, folder)
-    say(f"Ceph {made.version} is there: {show_size(size_bytes(made))}, in {time.monotonic() - began:.0f} s")
+    say(f"Ceph {made.version} is available: {show_size(size_bytes(made))}, in {time.monotonic() - began:.0f} s")
     return made
 
 

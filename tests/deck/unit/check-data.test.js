@@ -94,7 +94,7 @@ test("a value that names nothing is a problem that lists what there is", async (
   );
   assert.match(await about("small.ratio.loudness"), /no "loudness"; there are estimate/);
   assert.match(await about("small.verdict.low"), /"verdict" has no part "low"/);
-  assert.match(await about("small"), /say what of claim "small"/);
+  assert.match(await about("small"), /name a part of claim "small"/);
   assert.match(await about("small..low"), /write it as/);
 });
 

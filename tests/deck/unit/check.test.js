@@ -112,7 +112,7 @@ test("a chapter that is named and not there is a problem of index.html", async (
 
 test("a data file that is no JSON object is an error that names it", async () => {
   await talk.save("benchmarks/reference/claims.json", "[]");
-  await assert.rejects(problemsOf(GOOD), /claims\.json: holds no JSON object/);
+  await assert.rejects(problemsOf(GOOD), /claims\.json contains no JSON object/);
 });
 
 test("the command says how it is used, and refuses what it does not know", async () => {

@@ -1,7 +1,7 @@
 import { csvOf } from "../plugin.js";
 import { unite } from "../range.js";
 
-/** Small multiples: charts below each other get the same left and right edge of their plots. */
+/** Small multiples: plots below each other get the same left and right edges. */
 export function alignPlots(slots) {
   const columns = grouped(slots, ({ box }) => {
     const { left, width } = box.getBoundingClientRect();
@@ -16,8 +16,8 @@ export function alignPlots(slots) {
 }
 
 /**
- * Charts that are compared by eye get one y axis: the one that holds the data of all. While a reader changes views, one
- * of them may measure something else than its neighbour, or on another kind of axis; these stay by themselves.
+ * Charts that people compare by eye get the same y axis, which covers the data of all. While a reader changes views, a
+ * chart may show another quantity than its neighbour, or use another kind of axis; such a chart keeps its own axis.
  */
 export function shareAxes(slots) {
   const alike = grouped(slots, ({ chart, settings }) => `${settings.yUnit} ${chart.scales.y?.type}`);
@@ -37,7 +37,7 @@ function grouped(slots, keyOf) {
   return [...groups.values()];
 }
 
-/** Chart.js plugin: a shared y axis. Registered last, so that marks have made the axis as long as they need it. */
+/** Chart.js plugin: a shared y axis. It is registered last, so that marks have extended the axis before. */
 export const SharedAxis = {
   id: "csvSharedAxis",
 

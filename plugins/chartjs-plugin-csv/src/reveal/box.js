@@ -3,12 +3,12 @@ import { forgetCopied } from "../error-view.js";
 const BOX = "chart-box";
 
 /**
- * Puts a canvas into a box of fixed height, so that a slide's layout knows the chart's size before there is a
- * chart: `figure.chart-figure > div.chart-box > canvas`, and `figcaption.chart-caption` where captions are used.
- * A canvas that is in a box already (a copy of a slide) keeps it.
+ * Puts a canvas into a box of fixed height, so that a slide's layout knows the chart's size before the chart exists:
+ * `figure.chart-figure > div.chart-box > canvas`, and `figcaption.chart-caption` if captions are used.
+ * A canvas that is already in a box (in a copy of a slide) keeps it.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {{height: number, captions: boolean}} options height in px where `data-chart-height` gives none
+ * @param {{height: number, captions: boolean}} options height in px if there is no `data-chart-height`
  * @returns {{box: HTMLElement, caption: HTMLElement|null}}
  */
 export function boxCanvas(canvas, { height, captions }) {
@@ -31,7 +31,7 @@ export function boxCanvas(canvas, { height, captions }) {
   box.style.width = "100%";
   box.style.height = `${heightOf(canvas, height)}px`;
 
-  // Markdown wraps a lone canvas into a paragraph, where a figure may not stand.
+  // Markdown wraps a lone canvas in a paragraph, which must not contain a figure.
   const lone =
     parent.tagName === "P" &&
     parent.children.length === 1 &&

@@ -4,7 +4,7 @@ import { seriesNames } from "../entries.js";
 /** What a reader may choose of a chart. */
 const NOTHING = { shown: null, scale: null, runs: false, range: null, used: null, overlay: null };
 
-/** What was chosen for one canvas; it outlives the chart itself. */
+/** A reader's choices for one canvas; they outlive the chart itself. */
 export class Choice {
   #canvas;
   #chosen = { ...NOTHING };
@@ -18,7 +18,7 @@ export class Choice {
     return { ...this.#chosen };
   }
 
-  /** @returns {object} those of the csv plugin's options that the change touches, with their new values */
+  /** @returns {object} the options of the csv plugin that the change affects, with their new values */
   change(change) {
     Object.assign(this.#chosen, change);
     const { settings } = this;
@@ -31,25 +31,25 @@ export class Choice {
     return used ? (used.src ?? null) : (this.#canvas.dataset.chartSrc ?? null);
   }
 
-  /** Series that the chart is about: what stands in for the slide's file may be about others. */
+  /** The series of the chart; a file that replaces the slide's own may have others. */
   get series() {
     return this.#chosen.used?.series ?? seriesNames(this.#canvas.dataset.chartSeries);
   }
 
-  /** What was chosen, as options of the csv plugin. */
+  /** The choices as options of the csv plugin. */
   get settings() {
     const { shown, scale, runs, range, overlay } = this.#chosen;
     const second = overlay ? { url: overlay.src, label: overlay.label } : null;
     return { series: this.series, shown, scale, runs, range, overlay: second };
   }
 
-  /** Only what was chosen: the rest is for the slide to say. */
+  /** Only what the reader chose; the slide decides the rest. */
   get given() {
     return Object.fromEntries(Object.entries(this.settings).filter(([, value]) => value !== null));
   }
 
   /**
-   * Whether the file at an address is one that is read for this choice.
+   * Whether this choice needs the file at an address.
    * @param {string} url
    * @param {string|null} own   where the chart's own file is
    */

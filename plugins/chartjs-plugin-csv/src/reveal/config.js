@@ -3,14 +3,14 @@ import { merge } from "chart.js/helpers";
 import { CsvError } from "../error.js";
 import { unitOfFile } from "../units.js";
 
-/** What every deck can draw; further types when the page registered them. */
+/** The types that every deck can draw; a page may register more. */
 export const KINDS = ["line", "bar", "scatter"];
 
-/** Settings that belong to one file; another one shown in its place has its own. */
+/** Settings that belong to one file; a file shown in its place has its own. */
 const OF_THE_FILE = ["yUnit", "yScale", "yTitle", "bands", "orientation", "delimiter", "decimal", "comment"];
 const ATTRIBUTES = ["xUnit", "xScale", "xTitle", "prefix", ...OF_THE_FILE];
 
-/** What a chart without options of its own looks like on a slide. Sizes are px of the unscaled slide. */
+/** The look of a chart without options on a slide. Sizes are px of the unscaled slide. */
 function baseOptions(kind) {
   return {
     responsive: false,
@@ -22,7 +22,7 @@ function baseOptions(kind) {
         ? { mode: "nearest", intersect: true }
         : { mode: "nearest", axis: "x", intersect: false },
     plugins: {
-      // Words over words are rows, as in decks for the data-chart attributes of before.
+      // A file of words only is read by rows, as older decks with data-chart attributes expect.
       csv: { orientation: "prefer-rows", theme: { font: { size: 20 } } },
       csvLabels: { font: { size: 22, weight: 600 } },
       csvMarks: { font: { size: 20, weight: 600 } },
@@ -70,7 +70,7 @@ export function inlineText(canvas) {
   return text ? `${text}\n` : null;
 }
 
-/** Settings that attributes carry: `data-chart-y-unit="seconds"` and the like. */
+/** Settings in attributes: `data-chart-y-unit="seconds"` and the like. */
 function attributeSettings({ dataset }) {
   const settings = {};
   for (const key of ATTRIBUTES) {
@@ -84,7 +84,7 @@ function without(object, keys) {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }
 
-/** What the slide says of the canvas' own file is left out: options of the y axis and of single series. */
+/** Leaves out what the slide says about its own file: options of the y axis and of single series. */
 function forAnyFile({ options = {}, csv = {} }) {
   const { scales, ...rest } = options;
   return {
@@ -94,14 +94,14 @@ function forAnyFile({ options = {}, csv = {} }) {
 }
 
 /**
- * The Chart.js configuration of a canvas. Later wins: defaults of this plugin, the deck's `options.options`, its
- * `chartOptions(kind, src)`, the canvas' comment, its attributes, what a reader chose. `scales`, `data.datasets` of any
- * of them go through the csv plugin, which merges them over what the CSV asks for.
+ * The Chart.js configuration of a canvas. Later sources win: defaults of this plugin, the deck's `options.options`, its
+ * `chartOptions(kind, src)`, the canvas' comment, its attributes, the reader's choices. The csv plugin merges their
+ * `scales` and `data.datasets` over what it takes from the CSV.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {{kind: string, src: string|null, url: string|null, text?: string|null, foreign?: boolean, deckOptions: object[],
  *          styles: object, palette?: object[], chosen?: object, marks?: () => object[]}} given
- *   foreign: `src` or `text` stand in for what the slide names; chosen: settings that win; marks: further marks
+ *   foreign: `src` or `text` replaces the slide's own file; chosen: settings that win; marks: further marks
  * @throws {CsvError} kind `options`
  */
 export function chartConfig(canvas, given) {
@@ -144,7 +144,7 @@ export function chartConfig(canvas, given) {
   };
 }
 
-/** The marks of the options, and those that are asked for at each update. */
+/** The marks of the options, and those that the page gives at each update. */
 function joinMarks(options, further) {
   if (options === false || !further) return options;
   const { items = [] } = options ?? {};

@@ -2,9 +2,9 @@ import { csvOf } from "../plugin.js";
 import { summarize } from "../summary.js";
 
 /**
- * Writes a chart's words: the label for listeners, and the caption under it.
+ * Writes the text of a chart: its label for screen readers, and its caption.
  * @param {import("./slot.js").Slot} slot
- * @param {{labelFor: Function|null, summaryFor: Function|null}} context   what the page says itself
+ * @param {{labelFor: Function|null, summaryFor: Function|null}} context   the page's own texts
  */
 export async function describe(slot, { labelFor, summaryFor }) {
   const { model, canvas, caption } = slot;
@@ -25,7 +25,7 @@ function summaryOf(slot, summaryFor) {
     const summary = summaryFor?.(slot);
     if (summary) return summary;
   } catch (error) {
-    // The page's own words failed: that is for its author to see, and no reason for silence.
+    // The page's own summary failed: its author sees the error, and the chart still gets a summary.
     console.error(error);
   }
   const { overlaid } = csvOf(slot.chart);

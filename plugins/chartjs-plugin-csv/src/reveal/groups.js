@@ -1,4 +1,4 @@
-/** Groups of charts that are brought into line whenever one of them may need another place than before. */
+/** Groups of charts that are aligned again whenever one of them may need different room. */
 export class Groups {
   #selector;
   #slotsIn;
@@ -7,9 +7,9 @@ export class Groups {
   #frame = null;
 
   /**
-   * @param {string|null} selector   of what holds the charts of a group; null: there are no groups
+   * @param {string|null} selector   of the element that contains the charts of a group; null: there are no groups
    * @param {(group: Element) => import("./slot.js").Slot[]} slotsIn
-   * @param {(slots: import("./slot.js").Slot[]) => void} align   gets those of a group that are drawn
+   * @param {(slots: import("./slot.js").Slot[]) => void} align   gets the slots of a group that are drawn
    */
   constructor(selector, slotsIn, align) {
     this.#selector = selector;
@@ -17,7 +17,7 @@ export class Groups {
     this.#align = align;
   }
 
-  /** Says that a chart may need another place than before; its group is aligned before the next frame. */
+  /** Says that a chart may need different room; its group is aligned before the next frame. */
   touch({ canvas }) {
     const group = this.#selector && canvas.closest(this.#selector);
     if (!group) return;
@@ -25,7 +25,7 @@ export class Groups {
     this.#frame ??= requestAnimationFrame(() => this.flush());
   }
 
-  /** Aligns at once what waits for it. */
+  /** Aligns all waiting groups at once. */
   flush() {
     if (this.#frame !== null) cancelAnimationFrame(this.#frame);
     this.#frame = null;

@@ -1,7 +1,7 @@
 /** Longest wait, ms: a chart of the next slide must not wait for a page that is never idle. */
 const TIMEOUT = 250;
 
-/** A queue whose work is done one by one while the browser has nothing better to do. */
+/** A queue whose items are handled one by one while the browser is idle. */
 export class IdleQueue {
   #work;
   #items = new Set();
@@ -21,7 +21,7 @@ export class IdleQueue {
     this.#items.delete(item);
   }
 
-  /** Does all that is left, now. */
+  /** Handles all remaining items now. */
   flush() {
     this.#cancel();
     const items = [...this.#items];

@@ -1,6 +1,6 @@
 /**
- * The slides of a deck in order of presentation. Not `deck.getSlides()`, which leaves out slides that do not count:
- * an appendix has charts, too. A section that holds sections is a stack, not a slide.
+ * The slides of a deck in order of presentation. Not `deck.getSlides()`, which leaves out uncounted slides: an appendix
+ * has charts, too. A section that contains sections is a stack, not a slide.
  * @param {ParentNode} root   the deck's slides element
  * @returns {Element[]}
  */
@@ -22,7 +22,7 @@ export function nearSlides(slides, current, ahead) {
 }
 
 /**
- * Which of the live charts to give up so that at most `limit` live: never a wanted one, the farthest first. Pure.
+ * Which live charts to release so that at most `limit` remain: never a wanted one, the farthest first. Pure.
  * @template T
  * @param {{item: T, wanted: boolean, distance: number}[]} live
  * @returns {T[]}
@@ -37,7 +37,7 @@ export function surplus(live, limit) {
     .map(({ item }) => item);
 }
 
-/** A name for a canvas that its copies share: reveal.js replaces slides by copies of them. Null where there is none. */
+/** A key that a canvas shares with its copies: reveal.js replaces slides by copies. Null if the slide has no id. */
 export function keyOf(canvas) {
   const slide = canvas.closest("section");
   if (!slide?.id) return null;

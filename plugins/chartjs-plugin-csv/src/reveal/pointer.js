@@ -1,6 +1,6 @@
 /**
- * Chart.js plugin: pointer positions under a CSS transform or zoom, for mouse and touch alike. Chart.js reads a
- * touch in scaled px while the chart is drawn in unscaled ones; the ratio of both is on the canvas itself.
+ * Chart.js plugin: corrects pointer positions under a CSS transform or zoom, for mouse and touch. Chart.js reads a
+ * touch in scaled px, but draws the chart in unscaled px; the canvas gives the ratio of both.
  */
 export const ScaledPointer = {
   id: "csvScaledPointer",

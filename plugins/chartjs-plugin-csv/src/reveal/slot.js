@@ -9,7 +9,7 @@ import { chartConfig } from "./config.js";
 import { describe } from "./description.js";
 import { keyOf } from "./near.js";
 
-/** What a chart's canvas tells when its data are there, or are not. */
+/** The events of a canvas that say whether the chart has its data. */
 const NEWS = ["ready", "updated", "error"].map((type) => `chart-csv:${type}`);
 
 /**
@@ -60,7 +60,7 @@ export class Slot {
     return this.src === null ? null : this.context.resolve(this.src);
   }
 
-  /** Whether the page says by now that this chart's file is elsewhere than where it was read from. */
+  /** Whether the page now resolves this chart's file to another address than the one it was read from. */
   get moved() {
     return this.chart !== null && this.src !== null && csvOf(this.chart).url !== this.url;
   }
@@ -113,12 +113,12 @@ export class Slot {
     return this.#choice.state;
   }
 
-  /** Takes over what was chosen for a canvas that this one is a copy of. */
+  /** Takes over the choices of the canvas of which this one is a copy. */
   restore(state) {
     this.#choice.change(state ?? {});
   }
 
-  /** Whether the file at `url` is one that this chart reads. */
+  /** Whether this chart reads the file at `url`. */
   reads(url) {
     return this.#choice.reads(url, this.url);
   }
@@ -134,7 +134,7 @@ export class Slot {
     this.creating = true;
     this.ready = this.#create().finally(() => {
       this.creating = false;
-      // Wanted again, or something else wanted, while the chart was given up in the making.
+      // Meanwhile the choice changed, or the chart was dropped and is wanted again.
       if (this.wanted && !this.chart) this.create();
     });
   }
@@ -169,14 +169,14 @@ export class Slot {
   async settled() {
     let ready;
     do {
-      // A chart that is made anew meanwhile is waited for, too.
+      // If the chart is made again meanwhile, wait for that, too.
       ready = this.ready;
       await ready;
     } while (ready !== this.ready);
     await this.described;
   }
 
-  /** Options that make no chart: the error stays until the page changes. */
+  /** Shows an error in the options, which stays until the page changes. */
   #refuse(error) {
     this.refusal = error;
     showError(this.canvas, error);
@@ -202,7 +202,7 @@ export class Slot {
   }
 
   /**
-   * Reads the CSV again, from where `resolve` says now; a chart that is not live reads it when it is made.
+   * Reads the CSV again from the address that `resolve` gives now; a chart that is not live reads it when it is made.
    * @returns {Promise<boolean>} whether the chart changed
    */
   async refresh() {
@@ -217,18 +217,18 @@ export class Slot {
     if (this.chart) csvOf(this.chart).restyle();
   }
 
-  /** Shows these series only; null shows all that the chart is about. No axis moves. */
+  /** Shows only these series; null shows all series of the chart. No axis moves. */
   setShown(names) {
     this.#choose({ shown: names });
     if (this.chart) this.onData();
   }
 
-  /** Draws the y axis logarithmic or linear; null: as the slide says. */
+  /** Makes the y axis logarithmic or linear; null: as the slide says. */
   setScale(scale) {
     this.#choose({ scale });
   }
 
-  /** Makes the y axis hold at least this range, so that it does not move while data arrive; null: as the data say. */
+  /** Makes the y axis cover at least this range, so that it does not move while data arrive; null: only the data. */
   setRange(range) {
     this.#choose({ range });
   }
@@ -243,7 +243,7 @@ export class Slot {
   }
 
   /**
-   * Draws a second data set in the same axes, or takes it away. Never rejects.
+   * Draws a second data set in the same axes, or removes it. Never rejects.
    * @param {{src: string, label: string}|null} overlay   src: an address, not resolved again
    * @returns {Promise<boolean>} whether it is drawn; if not, `overlayError` says why
    */
@@ -254,9 +254,9 @@ export class Slot {
   }
 
   /**
-   * Shows another file, or CSV text, in the same place; null brings the slide's own back. The chart is made anew.
-   * @param {{src?: string, text?: string, series?: string[]}|null} used   src: as a slide would write it; series: stand
-   *   in for those of the slide
+   * Shows another file, or CSV text, in the same place; null restores the slide's own file. The chart is made again.
+   * @param {{src?: string, text?: string, series?: string[]}|null} used   src: as a slide would write it; series: replace
+   *   those of the slide
    */
   use(used) {
     if (JSON.stringify(used ?? null) === JSON.stringify(this.state.used)) return this.settled();
@@ -275,7 +275,7 @@ export class Slot {
     return this.chart ? csvOf(this.chart).change(options) : Promise.resolve(false);
   }
 
-  /** Gives the chart up; the box keeps its place, and `create` makes the chart again. */
+  /** Destroys the chart; the box keeps its place, and `create` makes the chart again. */
   release() {
     if (!this.chart) return;
     this.chart.destroy();
@@ -285,7 +285,7 @@ export class Slot {
     Object.assign(this.canvas.style, { width: "100%", height: "100%" });
   }
 
-  /** Ends with this canvas altogether. */
+  /** Ends all work for this canvas. */
   destroy() {
     this.wanted = false;
     this.release();
@@ -293,7 +293,7 @@ export class Slot {
     for (const type of NEWS) this.canvas.removeEventListener(type, this.onData);
   }
 
-  /** Label for listeners and the caption under the chart. */
+  /** Writes the chart's label for screen readers, and its caption. */
   describe() {
     return describe(this, this.context);
   }

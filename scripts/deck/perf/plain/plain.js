@@ -1,6 +1,6 @@
 /**
- * The plain approach, which the deck is measured against: as soon as the slides are there, every chart of the talk is made,
- * one after the other, each from a CSV file that is asked for synchronously; no bands, no labels, no decimation.
+ * The plain approach, with which the deck is compared: as soon as the slides are loaded, it creates every chart of the
+ * talk, one after the other, each from a CSV file that is fetched synchronously; no bands, no labels, no decimation.
  * Same versions of reveal.js and Chart.js, same style sheets, same slides, same files.
  */
 
@@ -22,7 +22,7 @@ function read(src) {
   return request.status === 200 ? request.responseText : "";
 }
 
-/** Splits at commas and line ends, which is what the plain approach does. */
+/** Splits at commas and line ends only. */
 function datasetsOf(text) {
   const [header, ...rows] = text
     .trim()
