@@ -13,12 +13,15 @@ import { button, element } from "../page/elements.js";
  */
 
 /**
- * Opens the dialog. Closing the dialog removes it.
+ * Opens the dialog, unless one is open. Closing the dialog removes it.
  * @param {About[]} charts   of one slide, in its order
  * @param {{at?: number, page?: Document, fetchFile?: typeof fetch}} options   at: which is scrolled to
- * @returns {HTMLDialogElement}
+ * @returns {HTMLDialogElement} that is open
  */
 export function openPanel(charts, { at = 0, page = document, fetchFile = (...args) => fetch(...args) } = {}) {
+  // Whoever presses the key again while this module is fetched still gets one dialog.
+  const open = page.querySelector("dialog.chart-panel[open]");
+  if (open) return open;
   const make = (...given) => element(page, ...given);
   const status = make("p", { class: "panel-status", role: "status" });
   const say = (text) => {

@@ -17,10 +17,12 @@ export function Contents({ deck, mode, announce }) {
   let dialog = null;
 
   function open({ search = false } = {}) {
-    if (dialog) {
+    if (dialog?.open) {
       if (search) dialog.querySelector("input").focus();
       return;
     }
+    // A dialog learns only with the next frame that it was closed. A key pressed before that opens a new one.
+    dialog?.remove();
     const slides = outlineOf(deck.getRevealElement());
     const current = deck.getCurrentSlide()?.id;
     dialog = contentsDialog();
@@ -47,9 +49,10 @@ export function Contents({ deck, mode, announce }) {
       if (target.closest('a[href^="#/"]') || target === dialog) dialog.close();
     });
     dialog.addEventListener("keydown", (event) => moveWithin(event, dialog, input.field));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      dialog = null;
+    const opened = dialog;
+    opened.addEventListener("close", () => {
+      opened.remove();
+      if (dialog === opened) dialog = null;
     });
     document.body.append(dialog);
     dialog.showModal();

@@ -3,6 +3,7 @@
 import "../../css/help.css";
 
 import { keyList } from "./key-list.js";
+import { HELP_DIALOG } from "./keys.js";
 
 const CLASS = "keys-help";
 
@@ -12,11 +13,13 @@ const CLASS = "keys-help";
  * @param {{key: string, description: string}[]} tools
  */
 export function toggleHelp(mode, tools, page = document) {
-  const open = page.querySelector(`dialog.${CLASS}`);
+  const open = page.querySelector(HELP_DIALOG);
   if (open) {
     open.close();
     return;
   }
+  // One that was closed since the last frame is still here.
+  page.querySelector(`dialog.${CLASS}`)?.remove();
   const dialog = page.createElement("dialog");
   dialog.className = CLASS;
   dialog.setAttribute("aria-labelledby", "keys-help-title");

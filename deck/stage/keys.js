@@ -149,7 +149,7 @@ export function stageKeys({ mode, deck: deckOf, opens }) {
       paused: deck.isPaused(),
       overlay: deck.isOverlayOpen() || document.querySelector(HELP_DIALOG) !== null,
       overview: deck.isOverview(),
-      focus: focusKind(document.activeElement),
+      focus: focusKind(focused()),
     });
     if (answer === "pass") return true;
     if (answer === "leave") return false;
@@ -161,6 +161,14 @@ export function stageKeys({ mode, deck: deckOf, opens }) {
     event.preventDefault?.();
     return false;
   };
+}
+
+/** The focused element. A browser takes the focus out of a dialog that was closed only with its next frame. */
+function focused() {
+  const element = document.activeElement;
+  if (!element?.closest("dialog:not([open])")) return element;
+  element.blur();
+  return document.activeElement;
 }
 
 /** What kind of element has the focus. */

@@ -89,8 +89,7 @@ describe("a step of npm test", () => {
 
   it("whose runner is killed is ended all the same, and its folder is removed", async (t) => {
     const step = new Step(t, `${DAEMON} sleep 300`);
-    await until(() => existsSync(path.join(step.folder, "pid")), "the daemon");
-    assert.equal(step.isRunning(), true);
+    await until(() => step.isRunning(), "the daemon");
     step.holder.kill("SIGKILL");
     await until(() => !step.isRunning(), "the end of the daemon");
     await until(() => !existsSync(step.read("folder")), "the end of its folder");

@@ -77,6 +77,73 @@ test("the search finds words of slides and of notes, by keyboard alone", async (
   await page.close();
 });
 
+test("no key is lost: not in the moment after something closed, nor while what it opens is fetched", async () => {
+  const page = await openReader("#/journal-ratio");
+  // All within one task of the page, so that no frame comes between a closing and the next key.
+  const pressed = await page.evaluate(() => {
+    const press = (key, keyCode) =>
+      document.dispatchEvent(new KeyboardEvent("keydown", { key, keyCode, bubbles: true, cancelable: true }));
+    const open = () => document.querySelectorAll("dialog[open]").length;
+    const found = [];
+    for (const [key, keyCode] of [
+      ["c", 67],
+      ["/", 191],
+      ["g", 71],
+      ["/", 191],
+    ]) {
+      press(key, keyCode);
+      found.push([key, open(), document.activeElement.id === "contents-search"]);
+      document.querySelector("dialog[open]")?.close();
+    }
+    return found;
+  });
+  assert.deepEqual(pressed, [
+    ["c", 1, false],
+    ["/", 1, true],
+    ["g", 1, false],
+    ["/", 1, true],
+  ]);
+  for (const [key, kind] of [
+    ["?", "keys-help"],
+    ["i", "chart-panel"],
+  ]) {
+    const dialog = page.locator(`dialog.${kind}`);
+    await page.keyboard.press(key);
+    await dialog.waitFor();
+    await page.evaluate(
+      ([name, keyCode]) => {
+        document.querySelector("dialog[open]").close();
+        document.dispatchEvent(new KeyboardEvent("keydown", { key: name, keyCode }));
+      },
+      [key, key === "?" ? 191 : 73],
+    );
+    await page.locator(`dialog.${kind}[open]`).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  }
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("whoever presses the key of a panel again while it is fetched gets one panel", async () => {
+  let fetched = null;
+  const page = await openReader("#/journal-ratio", undefined, {
+    prepare: (opened) =>
+      opened.route(/\/panel[-.][^/]*$/, async (route) => {
+        await new Promise((resolve) => (fetched = resolve));
+        await route.continue();
+      }),
+  });
+  await page.keyboard.press("i");
+  while (fetched === null) await page.evaluate(() => new Promise(requestAnimationFrame));
+  await page.keyboard.press("i");
+  fetched();
+  await page.locator("dialog.chart-panel[open]").first().waitFor();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  assert.equal(await page.locator("dialog.chart-panel").count(), 1);
+  await page.close();
+});
+
 test("what is searched for is text, and never markup", async () => {
   const page = await openReader();
   await page.keyboard.press("/");
