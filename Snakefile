@@ -22,7 +22,14 @@ from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
 from replay.derive.part import FACTS_FILE, PART, RATIOS, REGISTERED_FILE
 from replay.workflow import settings as replay_settings
-from replay.workflow.notes import CLAIMS_NOTE, DESCRIBED, DESCRIPTION_NOTE, JUDGED
+from replay.workflow.notes import (
+    ANSWER_NOTE,
+    ANSWERED,
+    CLAIMS_NOTE,
+    DESCRIBED,
+    DESCRIPTION_NOTE,
+    JUDGED,
+)
 
 try:
     SETTINGS = replay_settings.read_settings(config)
@@ -34,6 +41,7 @@ WHOLE = [
     *DESCRIBED,
     DESCRIPTION_NOTE,
     *([*JUDGED, CLAIMS_NOTE] if replay_settings.claims_files() else []),
+    *([*ANSWERED, ANSWER_NOTE] if replay_settings.answer_files() else []),
 ]
 MARKERS = SETTINGS.markers()
 JOB = f"{sys.executable} -m replay.workflow.job"
@@ -138,6 +146,28 @@ if replay_settings.claims_files():
             "Judge every claim against {wildcards.data}"
         shell:
             f"{JOB} judge --data {{wildcards.data}} --log {{log}}"
+
+
+if replay_settings.answer_files():
+
+    rule answer:
+        input:
+            lambda wildcards: SETTINGS.answered_from(wildcards.data),
+        output:
+            note=update(of_data_set(ANSWER_NOTE)),
+            csv=update(
+                report(
+                    of_data_set("answer.csv"),
+                    category="Answer",
+                    labels={"data set": "{data}"},
+                )
+            ),
+        log:
+            ".replay/logs/answer-{data}.log",
+        message:
+            "Answer what each mode loses and costs, by {wildcards.data}"
+        shell:
+            f"{JOB} answer --data {{wildcards.data}} --log {{log}}"
 
 
 rule describe:

@@ -54,7 +54,8 @@ class Cost:
 
 def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
     """Derive a data set in a process of its own, and return what that and its children took."""
-    for note in (*data_set.glob("*/derived.json"), data_set / "judged.json", data_set / "described.json"):
+    whole = (data_set / f"{done}.json" for done in ("judged", "answered", "described"))
+    for note in (*data_set.glob("*/derived.json"), *whole):
         note.unlink(missing_ok=True)  # with it nothing would be derived again
     environment = {
         **os.environ,

@@ -25,6 +25,7 @@ ORDER = (
     "samplers",
     "derive",
     "claims",
+    "answer",
     "describe",
     "workflow",
     "importing",
@@ -88,7 +89,7 @@ def test_no_way_to_import_is_overlooked(text):
     assert imported_rooms(text) == {"measure"}
 
 
-@pytest.mark.parametrize("room", ["derive", "claims", "describe", "workflow", "importing", "comparing"])
+@pytest.mark.parametrize("room", ["derive", "claims", "answer", "describe", "workflow", "importing", "comparing"])
 def test_deriving_and_judging_load_nothing_that_knows_a_cluster(room):
     names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in modules_of(room)]
     names = [name.removesuffix(".__init__") for name in names if not name.endswith(".__main__")]

@@ -357,7 +357,7 @@ def test_the_data_package_passes_frictionless(directory):
         path for path in directory.parent.rglob("*") if path.suffix in (".csv", ".json") and "raw" not in path.parts
     }
     # Itself, and what git ignores.
-    unlisted = {"datapackage.json", "derived.json", "judged.json", "described.json", "ratios.csv"}
+    unlisted = {"datapackage.json", "derived.json", "judged.json", "answered.json", "described.json", "ratios.csv"}
     names = {path.relative_to(directory.parent).as_posix() for path in derived if path.name not in unlisted}
     assert {one["path"] for one in package["resources"]} == names
     assert {"manifest.json", "recording.json", "claims.json"} <= names

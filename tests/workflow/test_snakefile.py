@@ -51,7 +51,7 @@ def test_what_only_reads_needs_no_cluster_and_writes_nothing(reading, snakemake,
     done = snakemake(*reading)
     assert done.returncode == 0, done.stderr
     said = done.stdout + done.stderr
-    assert all(rule in said for rule in ("derive_experiment", "claims", "describe"))
+    assert all(rule in said for rule in ("derive_experiment", "claims", "answer", "describe"))
     assert "measure_block" not in said
     assert digests(benchmarks) == before
 
@@ -64,7 +64,7 @@ def test_a_plan_measures_its_blocks_and_nothing_else(snakemake, benchmarks, tmp_
     assert "measure_block" in done.stdout
     assert "derive_experiment" not in done.stdout
     graph = snakemake("site", "--rulegraph", "dot", "--config", f"plan_file={plan}").stdout
-    assert all(rule in graph for rule in ("measure_block", "derive_experiment", "claims", "describe", "site"))
+    assert all(rule in graph for rule in ("measure_block", "derive_experiment", "claims", "answer", "describe", "site"))
     assert digests(benchmarks) == before
 
 
@@ -79,7 +79,9 @@ def test_a_typo_is_refused_before_anything_runs(snakemake):
 def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
     picture = (ROOT / "docs" / "images" / "dag.svg").read_text()
     rules = re.findall(r"^ *rule (\w+):$", (ROOT / "Snakefile").read_text(), re.M)
-    assert {"all", "measure_block", "changed", "derive_experiment", "claims", "describe", "site"} == set(rules)
+    assert {"all", "measure_block", "changed", "derive_experiment", "claims", "answer", "describe", "site"} == set(
+        rules
+    )
     # `changed` has a job only where a note no longer fits what is there.
     assert [rule for rule in rules if rule not in ("all", "changed") and f">{rule}</text>" not in picture] == []
 
@@ -140,7 +142,7 @@ def test_no_option_removes_replaces_or_touches_a_pack(forced, planned, snakemake
 def test_bare_snakemake_derives_what_is_there_and_only_what_changed_again(snakemake, benchmarks):
     first = snakemake()
     assert first.returncode == 0, first.stderr
-    for name in ("manifest.json", "recording.json", "datapackage.json", "claims.json", "claims.csv"):
+    for name in ("manifest.json", "recording.json", "datapackage.json", "claims.json", "claims.csv", "answer.csv"):
         assert (benchmarks / "mine" / name).exists()
     assert (benchmarks / "mine" / "other" / "tidy.csv").exists()
     again = snakemake("--dry-run")

@@ -61,7 +61,7 @@ def _examine(one: Presupposition, table: Table, findings: Sequence[Finding]) -> 
     if not cells:
         return Presupposed(one, None, f"{predicate.fact.noun} is not known: none of the cells was measured")
     values = {cell.name: _values(cell, predicate.fact.name) for cell in cells}
-    failed = {name: found for name, known in values.items() if (found := _off(predicate, known)) is not None}
+    failed = {name: found for name, known in values.items() if (found := failing_value(predicate, known)) is not None}
     if failed:
         worst = max(failed, key=lambda name: _distance(predicate, failed[name]))
         alike = f", as in {len(failed)} of {len(cells)} cells" if len(cells) > 1 else ""
@@ -107,7 +107,7 @@ def _values(cell: _Cell, fact: str) -> list[float | str | None]:
     return [row["facts"].get(fact) for row in cell.runs.values()]
 
 
-def _off(predicate: Predicate, values: Sequence[float | str | None]) -> float | str | None:
+def failing_value(predicate: Predicate, values: Sequence[float | str | None]) -> float | str | None:
     """Return the value by which a cell fails, None if it does not fail by what is known of it."""
     known = [value for value in values if value is not None]
     failing = [value for value in known if not predicate.holds(value)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def datapackage(data_set: Path) -> dict[str, Any]:
 
 def described_files(data_set: Path) -> list[Path]:
     """Return the existing derived files of a data set that can have a digest in its datapackage.json."""
-    wanted = ("claims.csv", "*/tidy.csv", f"*/{FACTS_FILE}", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
+    wanted = ("claims.csv", "answer.csv", "*/tidy.csv", f"*/{FACTS_FILE}", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
     tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
     documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
     return [*tables, *documents]
@@ -91,17 +92,10 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
         words = {name for name, texts in zip(header, columns, strict=True) if not all(map(_NUMBER.fullmatch, texts))}
         fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
         return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
-    if name == "claims.csv":
-        types = dict.fromkeys(("estimate", "low", "high", "p_value", "q_value"), "number")
-        types |= {"n": "integer", "exploratory": "boolean", "altered": "boolean"}
-        fields = [{"name": column, "type": types.get(column, "string")} for column in header]
-        return {"fields": fields, "missingValues": [""]}
-    if name == FACTS_FILE:
-        fields = [{"name": column, "type": _fact_type(column)} for column in header]
-        return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}
-    if name == REGISTERED_FILE:
-        fields = [{"name": column, "type": "integer" if column == "block" else "string"} for column in header]
-        return {"fields": fields, "missingValues": [""]}
+    if name in _TYPES:
+        type_of, key = _TYPES[name]
+        fields = [{"name": column, "type": type_of(column)} for column in header]
+        return {"fields": fields, **({"primaryKey": list(key)} if key else {}), "missingValues": [""]}
     if tuple(header) == RUNS_HEADER:
         types = {"series": "string", "block": "integer", "attempt": "integer"}
         fields = [{"name": column, "type": types.get(column, "number")} for column in header]
@@ -111,16 +105,40 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
     return {"fields": fields, "missingValues": [""]}
 
 
+def _claim_type(column: str) -> str:
+    types = dict.fromkeys(("estimate", "low", "high", "p_value", "q_value"), "number")
+    return {**types, "n": "integer", "exploratory": "boolean", "altered": "boolean"}.get(column, "string")
+
+
+def _registered_type(column: str) -> str:
+    return "integer" if column == "block" else "string"
+
+
 def _fact_type(column: str) -> str:
     if column in FACTS:
         return "string" if FACTS[column].type is FactType.WORD else "number"
     return "integer" if column in _INTEGERS else "string"
 
 
+def _answer_type(column: str) -> str:
+    if column in ("name", "label", "mode") or column.endswith("_source"):
+        return "string"
+    return "boolean" if column == "altered" else "integer" if column.endswith("_n") else "number"
+
+
 def _tidy_type(column: str, words: set[str]) -> str:
     if column in _INTEGERS:
         return "integer"
     return "string" if column in _WORDS or column in words else "number"
+
+
+#: By file how a column's type is told, and the columns that tell its rows apart.
+_TYPES: Mapping[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
+    "claims.csv": (_claim_type, ()),
+    "answer.csv": (_answer_type, ("name",)),
+    FACTS_FILE: (_fact_type, ("block", "cell", "attempt")),
+    REGISTERED_FILE: (_registered_type, ()),
+}
 
 
 def _slug(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from replay.base.data_sets import after_missing
@@ -22,7 +23,7 @@ def derive_data_set(
     begins: Callable[[str], None] = lambda _: None,
     ended: Callable[[Derived], None] = lambda _: None,
 ) -> list[Derived]:
-    """Derive the named experiments, or all that have raw output, then judge the claims and describe the data set.
+    """Derive the named experiments, or all that have raw output, then judge the claims, and answer and describe.
 
     With `entities`, also writes entities.csv. `known` are results that were just found to be current.
     `begins` is called with the name of the next step, and `ended` with the result of each experiment.
@@ -65,8 +66,8 @@ def wanted(data_set: Path, experiments: Sequence[str] = ()) -> list[str]:
 
 
 def finish(data_set: Path) -> None:
-    """Judge the claims and describe the data set, even if the claims are invalid."""
-    try:
+    """Judge the claims, answer the question and describe the data set, even if claims or answer are invalid."""
+    with ExitStack() as stack:
+        stack.callback(steps.describe, data_set)
+        stack.callback(steps.answer, data_set)
         steps.judge_claims(data_set)
-    finally:
-        steps.describe(data_set)

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None, *, warm: bool = True) -> int:
     The step's output also goes to the rule's log.
     """
     parser = argparse.ArgumentParser(prog="python -m replay.workflow.job", description=__doc__)
-    parser.add_argument("step", choices=["derive", "judge", "describe"])
+    parser.add_argument("step", choices=["derive", "judge", "answer", "describe"])
     parser.add_argument("--data", required=True, help="the data set")
     parser.add_argument("--experiment", help="the experiment to derive")
     parser.add_argument("--log", required=True, type=Path, help="the file for the step's output")
@@ -45,7 +45,7 @@ def _run(options: argparse.Namespace) -> list[str]:
     if options.step == "derive":
         derived = steps.derive_experiment(data_set / options.experiment)
         return [*notes_of(derived), result_of(derived)]
-    {"judge": steps.judge_claims, "describe": steps.describe}[options.step](data_set)
+    {"judge": steps.judge_claims, "answer": steps.answer, "describe": steps.describe}[options.step](data_set)
     return []
 
 

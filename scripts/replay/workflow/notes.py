@@ -14,13 +14,15 @@ from pathlib import Path
 
 from replay.base.paths import config_directory
 from replay.base.tables import json_text, write_if_changed
+from replay.config.answer_file import answer_path
 from replay.config.claims_file import claims_path
 from replay.derive.part import FACTS_FILE, PART, REGISTERED_FILE, digest_of_file, program_digest
 from replay.raw.layout import experiments_in
 
 #: Notes of this checkout, which git ignores.
-CLAIMS_NOTE, DESCRIPTION_NOTE = "judged.json", "described.json"
+CLAIMS_NOTE, ANSWER_NOTE, DESCRIPTION_NOTE = "judged.json", "answered.json", "described.json"
 JUDGED = ("claims.json", "claims.csv")
+ANSWERED = ("answer.csv",)
 DESCRIBED = ("manifest.json", "recording.json", "datapackage.json")
 _ORIGIN = ("campaign.json", "altered.json")
 _SCHEMA_VERSION = 1
@@ -37,9 +39,9 @@ class Step:
     def sources(self, data_set: Path) -> dict[str, str]:
         """Return the digests of everything that the step reads, by path."""
         there = sorted({path for pattern in self.inputs for path in data_set.glob(pattern)})
-        configured = [claims_path(), *sorted((config_directory() / "experiments").glob("*.yaml"))]
+        configured = [claims_path(), answer_path(), *sorted((config_directory() / "experiments").glob("*.yaml"))]
         return {
-            "program": program_digest("claims", "describe"),
+            "program": program_digest("claims", "answer", "describe"),
             "experiments": " ".join(experiments_in(data_set)),
             **{path.relative_to(data_set).as_posix(): digest_of_file(path) for path in there},
             **{f"config/{path.name}": digest_of_file(path) for path in configured},
@@ -70,7 +72,10 @@ class Step:
 TABLES = ("tidy.csv", FACTS_FILE, REGISTERED_FILE)
 _TABLES = tuple(f"*/{name}" for name in TABLES)
 JUDGING = Step(CLAIMS_NOTE, JUDGED, (*_TABLES, *_ORIGIN))
-DESCRIBING = Step(DESCRIPTION_NOTE, DESCRIBED, (*_TABLES, "*/aggregate/*.csv", f"*/{PART}", *JUDGED, *_ORIGIN))
+ANSWERING = Step(ANSWER_NOTE, ANSWERED, (*_TABLES, *_ORIGIN))
+DESCRIBING = Step(
+    DESCRIPTION_NOTE, DESCRIBED, (*_TABLES, "*/aggregate/*.csv", f"*/{PART}", *JUDGED, *ANSWERED, *_ORIGIN)
+)
 
 
 def _note(sources: Mapping[str, str], outputs: Mapping[str, str]) -> dict[str, object]:

@@ -13,12 +13,13 @@ from snakemake.io import ancient
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
+from replay.config.answer_file import answer_path
 from replay.config.claims_file import claims_path
 from replay.config.documents import validate_values
 from replay.derive.part import PART, noted_part, state_of
 from replay.design.plan_file import PlanFile, read_plan_file
 from replay.raw.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
-from replay.workflow.notes import DESCRIBING, JUDGED, JUDGING, TABLES, Step
+from replay.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, TABLES, Step
 from replay.workflow.snakemake import rule_path
 
 #: A marker for a step whose note no longer fits what is there: the rule `changed` makes it for the time of one run.
@@ -87,16 +88,19 @@ class Settings:
 
     def judged_from(self, data_set: str) -> list[str]:
         """Return the inputs of the verdicts: all tables, the claims, and the configuration of experiments."""
-        tables = [path for name in TABLES for path in self.of_experiments(data_set, name)]
-        paths = [*tables, *claims_files(), *experiment_files()]
-        return self._of_whole(data_set, paths, JUDGING, upstream=self._experiments_due(data_set))
+        return self._from_tables(data_set, claims_files(), JUDGING)
+
+    def answered_from(self, data_set: str) -> list[str]:
+        """Return the inputs of answer.csv: all tables, and the configuration that it is made by."""
+        return self._from_tables(data_set, answer_files(), ANSWERING)
 
     def described_from(self, data_set: str) -> list[str]:
         """Return the inputs of a data set's description: what was derived and judged, and where it comes from."""
-        judged = [_path(benchmarks_directory() / data_set / file) for file in JUDGED if claims_files()]
-        paths = [*self.of_experiments(data_set, PART), *judged, *claims_files(), *experiment_files()]
         folder = benchmarks_directory() / data_set
-        upstream = self._experiments_due(data_set) or bool(claims_files() and not JUDGING.is_current(folder))
+        said = [file for step, files in _steps_before() for file in files]
+        paths = [*self.of_experiments(data_set, PART), *(_path(folder / file) for file in said)]
+        paths += [*claims_files(), *answer_files(), *experiment_files()]
+        upstream = self._experiments_due(data_set) or any(not step.is_current(folder) for step, _ in _steps_before())
         return self._of_whole(data_set, [*paths, *origin_files(data_set)], DESCRIBING, upstream=upstream)
 
     def markers(self) -> list[str]:
@@ -105,8 +109,13 @@ class Settings:
         for data_set in self.data_sets:
             for name in self._names(data_set):
                 found += self.sources(data_set, name)
-            found += [*self.judged_from(data_set), *self.described_from(data_set)]
+            found += [*self.judged_from(data_set), *self.answered_from(data_set), *self.described_from(data_set)]
         return [path for path in found if path.startswith(CHANGED.format(step=""))]
+
+    def _from_tables(self, data_set: str, configured: list[str], step: Step) -> list[str]:
+        tables = [path for name in TABLES for path in self.of_experiments(data_set, name)]
+        paths = [*tables, *configured, *experiment_files()]
+        return self._of_whole(data_set, paths, step, upstream=self._experiments_due(data_set))
 
     def _of_whole(self, data_set: str, paths: list[str], step: Step, *, upstream: bool) -> list[str]:
         folder = benchmarks_directory() / data_set
@@ -209,6 +218,17 @@ def experiment_files(experiment: str = "*") -> list[str]:
 def claims_files() -> list[str]:
     """Return the file of the claims; nothing if the talk makes none."""
     return [_path(claims_path())] if claims_path().exists() else []
+
+
+def answer_files() -> list[str]:
+    """Return the file that says where answer.csv comes from; nothing if the talk has no such table."""
+    return [_path(answer_path())] if answer_path().exists() else []
+
+
+def _steps_before() -> list[tuple[Step, tuple[str, ...]]]:
+    """Return the steps that a description follows, and what each writes: those that this talk has."""
+    steps = ((claims_files(), JUDGING, JUDGED), (answer_files(), ANSWERING, ANSWERED))
+    return [(step, files) for configured, step, files in steps if configured]
 
 
 def _unknown(key: str, name: str, known: list[str]) -> ConfigurationError:

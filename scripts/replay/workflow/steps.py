@@ -1,4 +1,4 @@
-"""The steps from raw output to the deck's files: derive each experiment, judge the claims, describe the data set.
+"""The steps from raw output to the deck's files: derive each experiment, judge the claims, answer, describe.
 
 The Snakefile's rules run these functions, and so does deriving without Snakemake. A step does nothing if it would
 change nothing. It imports what it needs when it runs, so a step that is not due does not import pandas.
@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.base.errors import EvidenceError, ReplayError
+from replay.config.answer_file import answer_path
 from replay.config.claims_file import claims_path
 from replay.derive.part import Derived, current_part
 from replay.raw.copies import ALTERED, read_stamp
 from replay.raw.layout import exclusive
-from replay.workflow.notes import DESCRIBING, JUDGING
+from replay.workflow.notes import ANSWERING, DESCRIBING, JUDGING
 
 if TYPE_CHECKING:
     from replay.derive.cells import Cache
@@ -51,6 +52,18 @@ def judge_claims(data_set: Path) -> None:
         sources = JUDGING.sources(data_set)
         write_claims(data_set)
         JUDGING.write_note(data_set, sources)
+
+
+def answer(data_set: Path) -> None:
+    """Write answer.csv from the experiments' tables. A talk without config/answer.yaml has none."""
+    if not answer_path().exists() or ANSWERING.is_current(data_set):
+        return
+    from replay.answer.files import write_answer  # noqa: PLC0415 - see above
+
+    with explained(data_set), exclusive(data_set):
+        sources = ANSWERING.sources(data_set)
+        write_answer(data_set)
+        ANSWERING.write_note(data_set, sources)
 
 
 def describe(data_set: Path) -> None:

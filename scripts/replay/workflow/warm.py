@@ -21,7 +21,7 @@ from pathlib import Path
 
 _VARIABLE = "REPLAY_WARM_JOBS"
 #: What the steps need: this is what takes its time to be imported.
-_MODULES = ("replay.derive.experiment", "replay.claims.files", "replay.describe.data_set")
+_MODULES = ("replay.derive.experiment", "replay.claims.files", "replay.answer.files", "replay.describe.data_set")
 _LOOK_SECONDS = 0.05
 _FAILED = 1
 
