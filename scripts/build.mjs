@@ -26,7 +26,12 @@ let site;
 try {
   shown.step("Reading the talk");
   const { buildSite } = await import("./deck/site.js");
-  const wanted = { dataSets: options.data ?? null, preview: !options["no-preview"], say: shown.step };
+  const wanted = {
+    dataSets: options.data ?? null,
+    preview: !options["no-preview"],
+    altered: options.altered,
+    say: shown.step,
+  };
   site = await replaceFolder(outDir, (folder) => buildSite({ outDir: folder, ...wanted }));
   shown.end();
 } catch (error) {

@@ -23,7 +23,7 @@ try {
   process.exitCode = error instanceof NotThere ? 2 : 1;
 }
 
-async function freeze({ data: name, out, "no-preview": noPreview }) {
+async function freeze({ data: name, out, "no-preview": noPreview, altered }) {
   const outDir = path.resolve(out);
   const refusal = await whyNoSiteIn(outDir, out);
   if (refusal !== null) {
@@ -32,7 +32,7 @@ async function freeze({ data: name, out, "no-preview": noPreview }) {
   }
   endWhenInterrupted(shown, `Stopped. Nothing was frozen: ${out} is as it was.`);
   shown.step("Reading the talk");
-  const wanted = { benchmarks: benchmarksRoot(), name, preview: !noPreview, say: shown.step };
+  const wanted = { benchmarks: benchmarksRoot(), name, altered, preview: !noPreview, say: shown.step };
   const { record, undrawn, site } = await replaceFolder(outDir, (folder) =>
     freezeSite({ outDir: folder, ...wanted }),
   );

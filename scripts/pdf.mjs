@@ -5,7 +5,9 @@ import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { chromiumPath } from "./deck/chromium.js";
-import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
+import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
+import { openTalk } from "./deck/text/talk.js";
+import { AlteredData, requireUnaltered } from "./deck/verified/alterations.js";
 import program from "./npm/declared/pdf.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
@@ -14,13 +16,21 @@ const options = optionsOf(program);
 
 process.exitCode = await print(options);
 
-async function print({ cut = null, notes, data, theme, out, incomplete }) {
+async function print({ cut = null, notes, data, theme, out, incomplete, altered }) {
   const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
   const unknown = whyUnknownDataSet(index.data_sets, data === undefined ? [] : [data]);
   const problem = unknown ?? (chromiumPath() === null ? noBrowser() : null);
   if (problem !== null) {
     console.error(problem);
     return 2;
+  }
+  const printedSet = data ?? (await openTalk(PROJECT)).shipped;
+  try {
+    await requireUnaltered(benchmarksRoot(), [printedSet], { allowed: altered });
+  } catch (error) {
+    if (!(error instanceof AlteredData)) throw error;
+    console.error(`The talk was not printed: ${error.message}`);
+    return 1;
   }
   const shown = progress();
   const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);

@@ -2,6 +2,7 @@
 
 import { companionUrl } from "chartjs-plugin-csv";
 
+import { partsOf } from "../data/data-set.js";
 import { provenance } from "../data/provenance.js";
 import { colorOf } from "../page/theme.js";
 import { chosenText } from "../text/verdict-text.js";
@@ -19,7 +20,7 @@ export function aboutCharts(slide, slots, data, here = location.href) {
     return {
       title: headingOf(slot.canvas) ?? place.entry?.title ?? titleOf(slide),
       sentence: slot.model ? sentenceOf(chartedAs(slot, data)) : (slot.error?.message ?? "Not drawn yet."),
-      origin: place.url ? provenance([place.url], place.manifest) : "Written on the slide.",
+      origin: place.url ? originOf(place, data) : "Written on the slide.",
       link: chartLink(here, slide.id, position + 1),
       csv: fileOf(slot),
       runs: place.entry?.runs ? companionUrl(slot.url, "runs") : null,
@@ -28,6 +29,10 @@ export function aboutCharts(slide, slots, data, here = location.href) {
       picture: pictureFor(slide, slot),
     };
   });
+}
+
+function originOf({ url, manifest }, data) {
+  return provenance([url], manifest, data.alterationsOf(partsOf(url)?.dataSet));
 }
 
 /** A chart's file: its address and the name to save it under; null for data written on the slide. */

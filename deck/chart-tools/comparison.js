@@ -5,7 +5,7 @@
 
 import { isDataSetName, partsOf, withDataSet } from "../data/data-set.js";
 import { byDataSet } from "../text/labels.js";
-import { Manifests, availableFiles } from "../data/manifests.js";
+import { Manifests, serverIndex } from "../data/manifests.js";
 import { chartPlace, provenance } from "../data/provenance.js";
 
 export class Comparison {
@@ -33,7 +33,7 @@ export class Comparison {
       this.problem = "The name after ?compare= is not a valid data set name.";
       return;
     }
-    this.#files = await availableFiles(this.#fetch);
+    this.#files = (await serverIndex(this.#fetch))?.files ?? null;
     if (this.#files && !Object.hasOwn(this.#files, this.name)) {
       const names = Object.keys(this.#files).sort().join(", ");
       this.problem = `There is no data set “${this.name}” to compare with. Available: ${names}.`;
@@ -66,7 +66,9 @@ export class Comparison {
     const same = sources.every((src) => partsOf(this.#data.resolve(src))?.dataSet === this.name);
     if (same) return `compared with ${this.name}: the same data`;
     if (found.length === 0) return `${this.name} has nothing to compare with here`;
-    const origin = byDataSet(found).map((group) => provenance(group, this.#manifests.get(this.name)));
+    const origin = byDataSet(found).map((group) =>
+      provenance(group, this.#manifests.get(this.name), this.#data.alterationsOf(this.name)),
+    );
     const lacks = others.length - found.length;
     return [
       `hollow markers show ${origin.join("; ")}`,

@@ -21,6 +21,7 @@ export function writeWords(slide, shown, data) {
   labelSlide(slide, {
     resolve: (src) => data.resolve(src),
     manifestOf: (name) => data.manifestOf(name),
+    alterationsOf: (name) => data.alterationsOf(name),
     claims: data.claims,
   });
   if (shown.comparison !== null) {

@@ -7,7 +7,7 @@
 
 import { claimsAddress } from "./claims.js";
 import { chooseDataSet, isDataSetName, requestedDataSet, withDataSet } from "./data-set.js";
-import { Manifests, availableFiles } from "./manifests.js";
+import { Manifests, serverIndex } from "./manifests.js";
 
 export class DataOnShow {
   #search;
@@ -17,6 +17,7 @@ export class DataOnShow {
   #manifests;
   #claims;
   #files = null;
+  #altered = {};
 
   /**
    * @param {{search: string, usual: string, frozen?: string|null, fetchFile?: typeof fetch}} page
@@ -46,7 +47,9 @@ export class DataOnShow {
 
   /** Reads only the list of files. */
   async loadList() {
-    this.#files = await availableFiles(this.#fetch);
+    const index = await serverIndex(this.#fetch);
+    this.#files = index?.files ?? null;
+    this.#altered = index?.altered ?? {};
     this.available = this.#files && Object.keys(this.#files).sort();
     const other = new URLSearchParams(this.#search).get("meanwhile");
     this.meanwhile = isDataSetName(other) && this.#frozen === null ? other : null;
@@ -84,6 +87,11 @@ export class DataOnShow {
 
   manifestOf(name) {
     return this.#manifests.get(name);
+  }
+
+  /** The files of a data set that are not as recorded. @returns {import("./alterations.js").Alteration[]} */
+  alterationsOf(name) {
+    return Object.hasOwn(this.#altered, name) ? this.#altered[name] : [];
   }
 
   #names() {

@@ -52,16 +52,21 @@ export class Manifests {
 }
 
 /**
- * The files that the server offers, by data set: `benchmarks/index.json`.
- * @returns {Promise<Record<string, string[]>|null>} paths below the data set; null when the server has no list
+ * The files that the server offers, and which are altered, by data set: `benchmarks/index.json`.
+ * @returns {Promise<{files: Record<string, string[]>, altered: Record<string, {file: string, what: string}[]>}|null>}
+ *   paths below the data set; null when the server has no list
  */
-export async function availableFiles(fetchFile = (...args) => fetch(...args)) {
+export async function serverIndex(fetchFile = (...args) => fetch(...args)) {
   try {
     const response = await fetchFile("benchmarks/index.json", { cache: "no-cache" });
     if (!response.ok) return null;
-    const { files } = JSON.parse(await response.text());
-    return files !== null && typeof files === "object" && !Array.isArray(files) ? files : null;
+    const { files, altered = {} } = JSON.parse(await response.text());
+    return isObject(files) && isObject(altered) ? { files, altered } : null;
   } catch {
     return null;
   }
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
  * Where a chart's data come from, in one line: data set, releases, n, date, what limited it. Pure functions.
  */
 
+import { behindChart } from "./alterations.js";
 import { partsOf } from "./data-set.js";
 import { formatDate } from "./format.js";
 
@@ -57,15 +58,18 @@ export function limiterWords(limiter) {
  * The label of one chart, or of several charts on one slide.
  * @param {string[]} sources   addresses, all of one data set
  * @param {object|null} manifest
+ * @param {import("./alterations.js").Alteration[]} [alterations]   of that data set
  * @returns {string}
  */
-export function provenance(sources, manifest) {
+export function provenance(sources, manifest, alterations = []) {
   const dataSet = partsOf(sources[0])?.dataSet ?? "unknown data set";
-  if (!manifest) return `${dataSet} · no manifest`;
+  const isAltered = manifest?.altered || sources.some((src) => behindChart(src, alterations).length > 0);
+  const marked = (text) => (isAltered ? `ALTERED DATA · ${text}` : text);
+  if (!manifest) return `${marked(dataSet)} · no manifest`;
   const places = sources.map((src) => chartPlace(src, manifest)).filter(Boolean);
   const entries = places.map(({ entry }) => entry);
   const name = manifest.label ? `${dataSet}: ${manifest.label}` : dataSet;
-  const words = [manifest.altered ? `ALTERED DATA · ${name}` : name];
+  const words = [marked(name)];
   if (entries.length === 0) return [...words, "this chart is not in the manifest"].join(" · ");
   words.push(...measuredWith(places.map(({ experiment }) => experiment.provenance ?? {})));
   words.push(sampleSize(combined(entries)) ?? "n not recorded");

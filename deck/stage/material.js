@@ -6,6 +6,7 @@
 import { writeClaims } from "../text/claims-table.js";
 import { DataOnShow } from "../data/data-on-show.js";
 import { partsOf } from "../data/data-set.js";
+import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
 import { showNotice } from "../page/notice.js";
 import { chartEntry } from "../data/provenance.js";
@@ -44,7 +45,10 @@ export function Material({ search, usual, frozen, mode }) {
       numbers.bind(root, { shipped: data.shipped });
       chooseTexts(root, data.claims);
       writeClaims(root, data.claims, data.manifestOf(data.claims?.data_set));
-      writeLabels(root, { resolve, manifestOf: (name) => data.manifestOf(name), claims: data.claims });
+      const alterationsOf = (name) => data.alterationsOf(name);
+      const manifestNamed = (name) => data.manifestOf(name);
+      writeLabels(root, { resolve, manifestOf: manifestNamed, claims: data.claims, alterationsOf });
+      writeAlteredMarks(root, { resolve, dataSet: data.dataSet, alterationsOf });
     },
   };
 }

@@ -18,7 +18,8 @@ const CLASS = "provenance";
 /**
  * Writes or rewrites the labels below `root`.
  * @param {Element} root
- * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null, claims: object|null}} data
+ * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null, claims: object|null,
+ *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
  *   claims: claims.json of the data on show
  */
 export function writeLabels(root, data) {
@@ -26,7 +27,7 @@ export function writeLabels(root, data) {
 }
 
 /** Writes or rewrites the label of one slide, if it shows charts. Charts that the current verdicts hide do not count. */
-export function labelSlide(slide, { resolve, manifestOf, claims }) {
+export function labelSlide(slide, { resolve, manifestOf, claims, alterationsOf }) {
   if (slide.querySelector("section")) return;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   if (canvases.length === 0) {
@@ -35,7 +36,10 @@ export function labelSlide(slide, { resolve, manifestOf, claims }) {
   }
   const sources = canvases.map((canvas) => resolve(shownSource(canvas)));
   const origin = byDataSet(sources)
-    .map((group) => provenance(group, manifestOf(partsOf(group[0])?.dataSet)))
+    .map((group) => {
+      const name = partsOf(group[0])?.dataSet;
+      return provenance(group, manifestOf(name), alterationsOf(name));
+    })
     .join("; ");
   const lines = canvases.flatMap((canvas, at) =>
     ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(sources[at])?.dataSet)),

@@ -15,9 +15,10 @@ const CHAPTER = /^[^/]+\.md$/;
 
 /**
  * @param {{benchmarks: string, slides: string}} folders   absolute paths
+ * @param {() => Promise<Record<string, object[]>>} [alterations]   which of the files are altered, by data set
  * @returns {(request, response, next: () => void) => Promise<void>} `next` is called for other addresses
  */
-export function dataHandler({ benchmarks, slides }) {
+export function dataHandler({ benchmarks, slides }, alterations = () => Promise.resolve({})) {
   return async function serveData(request, response, next) {
     const address = addressOf(request.url);
     const area = /^\/(benchmarks|slides)(?:\/|$)/.exec(address ?? "")?.[1];
@@ -31,7 +32,7 @@ export function dataHandler({ benchmarks, slides }) {
         request,
         response,
         mediaTypeOf(name),
-        Buffer.from(`${JSON.stringify(indexOf(files), null, 2)}\n`),
+        Buffer.from(`${JSON.stringify(indexOf(files, await alterations()), null, 2)}\n`),
       );
     }
     const pattern = area === "benchmarks" ? DATA_FILE : CHAPTER;

@@ -46,16 +46,36 @@ export async function scanBenchmarks(root) {
 }
 
 /**
+ * The raw output that lies there: sealed blocks, and the list of them. The deck reads none of it; that it changed matters.
+ * @param {string} root   the folder of data sets
+ * @returns {Promise<{files: Map<string, string>, folders: string[]}>} as `scanBenchmarks` gives them
+ */
+export async function scanEvidence(root) {
+  const files = new Map();
+  const folders = [];
+  for (const dataSet of (await namesOfFolders(root)).filter(isDataSetName)) {
+    for (const experiment of await namesOfFolders(path.join(root, dataSet))) {
+      const raw = path.join(dataSet, experiment, "raw");
+      folders.push(path.join(root, raw));
+      await addFiles(files, root, raw, () => true);
+    }
+  }
+  return { files, folders };
+}
+
+/**
  * The content of `benchmarks/index.json`: which data sets there are, and which files each has.
  * A folder counts as a data set when it holds at least one file that the deck may read.
+ * @param {Map<string, string>} files
+ * @param {Record<string, {file: string, what: string}[]>} [altered]   what is not as recorded, by data set
  */
-export function indexOf(files) {
+export function indexOf(files, altered = {}) {
   const byName = {};
   for (const file of files.keys()) {
     const [name, ...rest] = file.split("/");
     (byName[name] ??= []).push(rest.join("/"));
   }
-  return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName };
+  return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName, altered };
 }
 
 /** The data sets that there are, those included that hold nothing yet for the deck to read. */

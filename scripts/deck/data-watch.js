@@ -1,26 +1,28 @@
 /**
  * Notices changed data files. The kernel's notifications say only that a folder changed; what changed is
  * found by comparing two scans, so files written in place, renamed into place, and folders that appear
- * later are all met in one way. `raw/` is neither watched nor read.
+ * later are all met in one way. Raw output is watched too, so that altered evidence is noticed; nothing of it is read here.
  */
 
 import { existsSync, watch } from "node:fs";
 import path from "node:path";
 
-import { scanBenchmarks } from "./data-sets.js";
+import { scanBenchmarks, scanEvidence } from "./data-sets.js";
 
 const SETTLE_MS = 30;
 const SAFETY_SCAN_MS = 3000;
 
 /**
  * Watches a folder of data sets until `close()`.
- * @param {{root: string, onChange: (files: string[]) => void}} options
- *   onChange gets the paths below root that appeared, changed or went
+ * @param {{root: string, onChange: (files: string[]) => void, onEvidence?: (files: string[]) => void}} options
+ *   both get the paths below root that appeared, changed or went: onChange those that the deck reads, onEvidence those of
+ *   raw output
  * @returns {Promise<{close: () => void}>} resolves when changes from now on will be noticed
  */
-export async function watchData({ root, onChange }) {
+export async function watchData({ root, onChange, onEvidence = () => {} }) {
   const watchers = new Map();
   let known = new Map();
+  let knownEvidence = new Map();
   let timer = null;
   let scanning = false;
   let again = false;
@@ -38,12 +40,15 @@ export async function watchData({ root, onChange }) {
     }
     scanning = true;
     try {
-      const { files, folders } = await scanBenchmarks(root);
+      const [shown, evidence] = [await scanBenchmarks(root), await scanEvidence(root)];
       if (closed) return;
-      watchFolders(folders);
-      const changed = differences(known, files);
-      known = files;
+      watchFolders([...shown.folders, ...evidence.folders.filter((folder) => existsSync(folder))]);
+      const changed = differences(known, shown.files);
+      const behind = differences(knownEvidence, evidence.files);
+      known = shown.files;
+      knownEvidence = evidence.files;
       if (changed.length) onChange(changed);
+      if (behind.length) onEvidence(behind);
     } catch {
       // A folder that cannot be read now is met by the next scan.
     } finally {

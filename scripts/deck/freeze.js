@@ -36,19 +36,27 @@ export async function pinnedTalk({ root, benchmarks, name }) {
 
 /**
  * Builds the site.
- * @param {{outDir: string, benchmarks: string, name: string, preview?: boolean, say?: (step: string) => void}} places
- *   outDir: absolute; say: called with each step as it begins
+ * @param {{outDir: string, benchmarks: string, name: string, altered?: boolean, preview?: boolean,
+ *          say?: (step: string) => void}} places
+ *   outDir: absolute; altered: whether altered data may be frozen; say: called with each step as it begins
  * @returns {Promise<{record: object, undrawn: string[], site: Awaited<ReturnType<import("./site.js").buildSite>>}>}
  *   record: what frozen.json holds; undrawn: files of charts that the data set lacks; site: what building it told
  * @throws {NotThere} as pinnedTalk; {Error} when the data change while they are copied
  */
-export async function freezeSite({ outDir, benchmarks, name, preview = true, say = () => {} }) {
+export async function freezeSite({
+  outDir,
+  benchmarks,
+  name,
+  altered = false,
+  preview = true,
+  say = () => {},
+}) {
   await requireDataSets(benchmarks, [name]);
   const before = await digests(path.join(benchmarks, name), isDocument);
   const chapters = await pinnedTalk({ root: PROJECT, benchmarks, name });
   const { buildSite } = await import("./site.js");
   const frozen = { name, chapters };
-  const site = await buildSite({ outDir, benchmarks, dataSets: [name], frozen, preview, say });
+  const site = await buildSite({ outDir, benchmarks, dataSets: [name], frozen, altered, preview, say });
   say("Recording what was frozen");
   const files = await digests(outDir, isData);
   for (const [file, digest] of Object.entries(before)) {

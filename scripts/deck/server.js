@@ -16,6 +16,8 @@ import { DEFAULT_PORT } from "./constants.js";
 import { EventStream } from "./event-stream.js";
 import { mediaTypeOf } from "./media-types.js";
 import { watchSources } from "./source-watch.js";
+import { alterationLines } from "./verified/alterations.js";
+import { watchStanding } from "./verified/standing.js";
 
 const HOST = "127.0.0.1";
 const PORTS_TO_TRY = 50;
@@ -47,7 +49,15 @@ export async function startPresentServer({
   let { folder } = await ensureBundle();
   const events = new EventStream();
   const slides = path.join(PROJECT, "slides");
-  const serveData = dataHandler({ benchmarks, slides });
+  const standing = watchStanding({
+    benchmarks,
+    onChange(found) {
+      for (const line of alterationLines(found)) log(`ALTERED: ${line}`);
+      events.send("data", { files: ["benchmarks/index.json"] });
+    },
+    onError: (error) => log(`The data could not be compared with what was recorded: ${error.message}`),
+  });
+  const serveData = dataHandler({ benchmarks, slides }, () => standing.current());
   const server = http.createServer(async (request, response) => {
     try {
       await respond(request, response);
@@ -88,7 +98,11 @@ export async function startPresentServer({
   const { bound, busy } = await listen(server, port);
   const dataWatch = await watchData({
     root: benchmarks,
-    onChange: (files) => events.send("data", { files: files.map((file) => `benchmarks/${file}`) }),
+    onChange(files) {
+      events.send("data", { files: files.map((file) => `benchmarks/${file}`) });
+      standing.changed();
+    },
+    onEvidence: () => standing.changed(),
   });
   const places = followSources ? [...(await bundleSources()), slides] : [];
   const sourceWatch = watchSources({ places, onChange: onSource });
@@ -103,6 +117,7 @@ export async function startPresentServer({
     portWasBusy: busy,
     async close() {
       dataWatch.close();
+      standing.close();
       sourceWatch.close();
       events.close();
       const closed = new Promise((resolve) => server.close(resolve));

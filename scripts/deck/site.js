@@ -16,6 +16,7 @@ import { withSocialTags } from "./social.js";
 import { answerOf } from "./text/answer.js";
 import { readDataSet, wordsOf } from "./text/data-set-words.js";
 import { openTalk } from "./text/talk.js";
+import { alterationLines, requireUnaltered } from "./verified/alterations.js";
 import { deckConfig } from "./vite-config.js";
 
 /**
@@ -25,10 +26,12 @@ import { deckConfig } from "./vite-config.js";
  * @param {string} [wanted.benchmarks]   folder of data sets
  * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private one
  * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   as for `deckConfig`
+ * @param {boolean} [wanted.altered]   whether altered data may be published; each slide that shows them then says so
  * @param {boolean} [wanted.preview]   whether to make the picture
  * @param {(step: string) => void} [wanted.say]   called with each step as it begins
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
+ * @throws {import("./verified/alterations.js").AlteredData} when data are altered, and that is not allowed
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
 export async function buildSite({
@@ -36,20 +39,26 @@ export async function buildSite({
   benchmarks = benchmarksRoot(),
   dataSets = null,
   frozen = null,
+  altered: allowed = false,
   preview = true,
   say = () => {},
 }) {
   const talk = await openTalk(PROJECT);
+  say("Comparing the data with what was recorded");
+  const published = await dataSetsIn(benchmarks, dataSets);
+  const altered = await requireUnaltered(benchmarks, published, { allowed });
   say("Bundling the deck, copying slides and data");
   const { build } = await import("vite");
-  const config = deckConfig({ outDir, benchmarks, dataSets, frozen, published: true });
+  const config = deckConfig({ outDir, benchmarks, dataSets, frozen, altered, published: true });
   const { output } = await build({ ...config, configFile: false, logLevel: "warn" });
   say("Weighing the site");
   const parts = await weigh(output, outDir);
-  const published = await dataSetsIn(benchmarks, dataSets);
   const usual = frozen?.name ?? talk.shipped;
   const shown = published.includes(usual) ? usual : (published[0] ?? null);
-  const remarks = remarksOn({ usual, published });
+  const remarks = [
+    ...remarksOn({ usual, published }),
+    ...alterationLines(altered).map((line) => `ALTERED, and shown as such: ${line}`),
+  ];
   if (preview) say("Photographing the title slide");
   const picture = preview
     ? await pictureOf(outDir, { dataSet: shown === usual ? null : shown, remarks })

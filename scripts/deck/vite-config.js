@@ -14,11 +14,11 @@ import { pinPage } from "./text/pin-page.js";
 
 /**
  * @param {{outDir?: string, published?: boolean, copyFiles?: boolean, dataSets?: string[]|null, benchmarks?: string,
- *          frozen?: {name: string, chapters: Map<string, string>}|null}} options
+ *          frozen?: {name: string, chapters: Map<string, string>}|null, altered?: Record<string, object[]>}} options
  *   published: whether the page is to be a site that readers explore by themselves; copyFiles: whether slides and data
  *   sets are copied beside the bundle (a static site needs them; the present server reads them where they lie);
  *   dataSets: which data sets to copy; frozen: the data set that the page is pinned to, and the texts of its chapters
- *   by file
+ *   by file; altered: what the site says of files that are not as recorded, by data set
  * @returns {import("vite").UserConfig}
  */
 export function deckConfig({
@@ -28,6 +28,7 @@ export function deckConfig({
   dataSets = null,
   benchmarks,
   frozen = null,
+  altered = {},
 } = {}) {
   const folders = { benchmarks: benchmarks ?? benchmarksRoot(), slides: path.join(PROJECT, "slides") };
   return {
@@ -52,7 +53,7 @@ export function deckConfig({
       rolldownOptions: { output: { codeSplitting: { groups: [START] } } },
     },
     server: { host: "127.0.0.1", fs: { allow: [PROJECT], deny: ["**/benchmarks/**", "**/.*"] } },
-    plugins: [deckPlugin(folders, { published, copyFiles, dataSets, frozen })],
+    plugins: [deckPlugin(folders, { published, copyFiles, dataSets, frozen, altered })],
   };
 }
 
@@ -66,7 +67,7 @@ const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id)
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
 const PUBLISHED = { tag: "meta", attrs: { name: "replay:published", content: "true" }, injectTo: "head" };
 
-function deckPlugin(folders, { published, copyFiles, dataSets, frozen }) {
+function deckPlugin(folders, { published, copyFiles, dataSets, frozen, altered }) {
   let outDir;
   return {
     name: "replay-deck",
@@ -88,7 +89,8 @@ function deckPlugin(folders, { published, copyFiles, dataSets, frozen }) {
       server.middlewares.use(dataHandler(folders));
     },
     async writeBundle() {
-      if (copyFiles) await copyRunTimeFiles(folders, outDir, dataSets, frozen?.chapters ?? null);
+      if (copyFiles)
+        await copyRunTimeFiles(folders, outDir, { dataSets, chapters: frozen?.chapters ?? null, altered });
     },
   };
 }
@@ -97,10 +99,17 @@ function deckPlugin(folders, { published, copyFiles, dataSets, frozen }) {
  * Copies slides, CSV files and JSON files to where the page will ask for them; raw output stays behind.
  * @param {{benchmarks: string, slides: string}} folders
  * @param {string} outDir
- * @param {string[]|null} dataSets   which to copy; null for all but the private one
- * @param {Map<string, string>|null} chapters   slides as they are to be written, by file; null to copy all as they are
+ * @param {object} [wanted]
+ * @param {string[]|null} [wanted.dataSets]   which to copy; null for all but the private one
+ * @param {Map<string, string>|null} [wanted.chapters]   slides as they are to be written, by file; null to copy all as
+ *   they are
+ * @param {Record<string, object[]>} [wanted.altered]   as for `deckConfig`
  */
-export async function copyRunTimeFiles({ benchmarks, slides }, outDir, dataSets = null, chapters = null) {
+export async function copyRunTimeFiles(
+  { benchmarks, slides },
+  outDir,
+  { dataSets = null, chapters = null, altered = {} } = {},
+) {
   await mkdir(path.join(outDir, "slides"), { recursive: true });
   if (chapters) {
     for (const [file, text] of chapters) await writeFile(path.join(outDir, file), text);
@@ -120,6 +129,6 @@ export async function copyRunTimeFiles({ benchmarks, slides }, outDir, dataSets 
   await mkdir(path.join(outDir, "benchmarks"), { recursive: true });
   await writeFile(
     path.join(outDir, "benchmarks", "index.json"),
-    `${JSON.stringify(indexOf(files), null, 2)}\n`,
+    `${JSON.stringify(indexOf(files, altered), null, 2)}\n`,
   );
 }

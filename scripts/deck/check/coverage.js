@@ -1,11 +1,11 @@
 /** What the talk must speak of: every claim, every chart of a claim; and what a chart must have: a finding and a source. */
 
-import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { boundElements, elementsWith, headingOf } from "../text/segments.js";
 import { elements } from "../text/tree.js";
 import { isAwaited } from "./awaited.js";
 import { lineIn } from "./chapters.js";
+import { chartsOf } from "./charts-of.js";
 
 /** Every claim is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
 export function claimsSpoken({ slides, shipped, claimPlace }) {
@@ -77,16 +77,6 @@ function* claimsOf(slide) {
     yield attributes["data-when"].trim().split(/\s+/)[0] || null;
   for (const { attributes } of elementsWith(slide, "data-claims"))
     yield* attributes["data-claims"].trim().split(/\s+/);
-}
-
-/** A slide's charts: their elements, their addresses, and what these name. */
-function chartsOf(slide) {
-  return [...elementsWith(slide, "data-chart-src")]
-    .filter(({ name }) => name === "canvas")
-    .map((element) => {
-      const src = element.attributes["data-chart-src"];
-      return { element, src, parts: partsOf(src) };
-    });
 }
 
 function claimsIn({ claims }) {

@@ -7,6 +7,8 @@ import { CUTS } from "../../../deck/page/mode.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
 import { readDataSet, wordsOf } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
+import { findAlterations } from "../verified/alterations.js";
+import { chartsOf } from "./charts-of.js";
 import { lineAt, readTalk, shippedDataSet } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { RULES } from "./rules.js";
@@ -24,6 +26,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that literals are of
  * @property {ReturnType<typeof wordsOf>} words   the texts of the shipped data set
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
+ * @property {Record<string, import("../verified/alterations.js").Alteration[]>} altered   of the data sets that slides show
  *
  * @param {{root: string, benchmarks: string}} places   root: folder of index.html
  * @returns {Promise<{problems: import("./chapters.js").Problem[],
@@ -35,11 +38,16 @@ export async function checkTalk({ root, benchmarks }) {
   const { files } = await scanBenchmarks(benchmarks);
   const html = await readFile(path.join(root, "index.html"), "utf8");
   const shipped = await readDataSet(benchmarks, shippedDataSet(html));
+  const slides = chapters.flatMap((chapter) => chapter.slides.map(readSlide));
+  const dataSets = new Set(indexOf(files).data_sets);
+  const drawn = slides.flatMap((slide) => chartsOf(slide).map(({ parts }) => parts?.dataSet));
+  const shown = [...new Set([shipped.name, ...drawn])].filter((name) => dataSets.has(name));
   const talk = {
     chapters,
-    slides: chapters.flatMap((chapter) => chapter.slides.map(readSlide)),
+    slides,
     files,
-    dataSets: new Set(indexOf(files).data_sets),
+    dataSets,
+    altered: await findAlterations(benchmarks, shown),
     experiments: await experimentNames(root, files),
     shipped,
     words: wordsOf(shipped, { shipped: true }),

@@ -11,6 +11,7 @@ import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, marks, series, steps } from "./chart-attributes.js";
 import { chartFindings, chartSources, claimsDrawn, claimsSpoken } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
+import { oneDataSet, unaltered } from "./data-on-slides.js";
 import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
 import { boundValues, shippedData, staleLiterals } from "./values.js";
@@ -121,7 +122,7 @@ function canvasesOf(slide) {
 
 /** In the order in which they are applied. */
 export const RULES = [
-  ...[lineEnds, timing, oneNote, ids, links, charts],
+  ...[lineEnds, timing, oneNote, ids, links, charts, unaltered, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory, pace],
   ...[series, steps, marks, ceilings],
   ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],

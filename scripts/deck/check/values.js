@@ -43,7 +43,9 @@ export function boundValues({ slides, shipped }) {
 }
 
 /** The literal on the slide is the text from the shipped data. */
-export function staleLiterals({ slides, shipped, words }) {
+export function staleLiterals({ slides, shipped, words, altered }) {
+  // What derive did not write must not get from a file into the slides.
+  const trusted = !Object.hasOwn(altered, shipped.name);
   return slides.flatMap((slide) =>
     [...boundElements(slide)].flatMap((element) => {
       const { value } = element.attributes;
@@ -56,11 +58,13 @@ export function staleLiterals({ slides, shipped, words }) {
           file: slide.file,
           line: lineIn(slide, element.start),
           message: `"${value}" says "${literal}", but the data of "${shipped.name}" say "${right}"`,
-          fix: {
-            from: slide.start + element.innerStart,
-            to: slide.start + element.innerEnd,
-            text: escapeText(right),
-          },
+          ...(trusted && {
+            fix: {
+              from: slide.start + element.innerStart,
+              to: slide.start + element.innerEnd,
+              text: escapeText(right),
+            },
+          }),
         },
       ];
     }),

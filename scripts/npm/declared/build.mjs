@@ -10,6 +10,7 @@ Usage: npm run build -- [options]
   --out DIR      where to write it (dist); replaces what is there
   --data NAME    publish only this data set; may be given more than once
                  (default: all data sets except “${PRIVATE_DATA_SET}”, which is private)
+  --altered      publish even data that are altered; each slide that shows them then says so
   --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
   --help         show this text
 
@@ -24,6 +25,7 @@ export default {
   options: {
     out: { type: "string", default: "dist" },
     data: { type: "string", multiple: true },
+    altered: { type: "boolean", default: false },
     "no-preview": { type: "boolean" },
   },
   check: ({ data }) => requireDataSetName("data", data),

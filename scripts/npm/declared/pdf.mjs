@@ -13,6 +13,7 @@ Usage: npm run pdf -- [options]
   --theme NAME   light or dark (light)
   --out FILE     where to write it (talk.pdf); replaces what is there
   --incomplete   write the file even if some charts cannot be drawn; the page then says why
+  --altered      print even data that are altered; each page that shows them then says so
   --help         show this text
 
 Needs Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
@@ -28,6 +29,7 @@ export default {
     theme: { type: "string", default: "light" },
     out: { type: "string", default: "talk.pdf" },
     incomplete: { type: "boolean" },
+    altered: { type: "boolean", default: false },
   },
   check({ cut, theme, out, data }) {
     requireOneOf("cut", CUTS.map(String), cut);

@@ -168,7 +168,7 @@ async function compared(name, { files = null, manifest = null, shows = "mine" } 
   };
   const comparison = new Comparison({
     name,
-    data: { resolve: (src) => src.replace("reference", shows) },
+    data: { resolve: (src) => src.replace("reference", shows), alterationsOf: () => [] },
     fetchFile: (address) =>
       Promise.resolve(
         Object.hasOwn(texts, address) ? new Response(texts[address]) : new Response("", { status: 404 }),

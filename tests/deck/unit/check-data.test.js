@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -150,6 +151,60 @@ test("--fix writes stale literals anew, and nothing else", async () => {
     before.filter(({ fix }) => !fix),
   );
   assert.deepEqual(await fixProblems(talk.root, after), []);
+});
+
+test("an altered file of the shipped data is a problem, and --fix spreads nothing of it", async () => {
+  const written = JSON.stringify(claimsWith({ small: {} }));
+  const manifest = JSON.stringify(MANIFEST);
+  const describes = (claims) =>
+    talk.save(
+      "benchmarks/reference/datapackage.json",
+      JSON.stringify({
+        resources: Object.entries({
+          "claims.json": claims,
+          "manifest.json": manifest,
+          [CHART.replace("benchmarks/reference/", "")]: "I/O size,4096\nA,1\n",
+        }).map(([file, text]) => ({
+          path: file,
+          hash: `sha256:${createHash("sha256").update(text).digest("hex")}`,
+        })),
+      }),
+    );
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  await describes(written);
+  const stale = slideWith('It is <data value="small.ratio">15.6×</data>.');
+  assert.equal((await problemsOf(stale)).length, 1);
+  await talk.save("benchmarks/reference/claims.json", written.replace("2.084", "3.084"));
+  const { problems } = await talk.check();
+  assert.deepEqual(
+    problems.map(({ file, message, fix }) => [file, /3\.08×|is not what derive wrote/.test(message), fix]),
+    [
+      ["benchmarks/reference/claims.json", true, undefined],
+      ["slides/a.md", true, undefined],
+    ],
+  );
+  assert.deepEqual(await fixProblems(talk.root, problems), []);
+  assert.match(await readFile(path.join(talk.root, "slides/a.md"), "utf8"), /15\.6×/);
+});
+
+test("charts of two data sets on one slide are a problem, unless the slide says that it compares them", async () => {
+  const mine = CHART.replace("reference", "mine");
+  await talk.save(mine, "I/O size,4096\nA,1\n");
+  await talk.saveData({ claims: null }, "mine");
+  const chart = (src) => `<canvas data-chart="line" data-chart-src="${src}"></canvas>`;
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  const both = `## <data value="small.ratio">2.08×</data>\n\n${chart(CHART)}\n${chart(mine)}`;
+  const mixed = (text) =>
+    problemsOf(text).then((all) => all.filter((one) => one.includes("charts of this slide")));
+  assert.deepEqual(await mixed(slideWith(both.replace(mine, CHART))), []);
+  const [problem] = await mixed(slideWith(both));
+  assert.match(problem, /^slides\/a\.md:4: .* reference and mine; .*data-compare="reference mine"/);
+  const compared = slideWith(both).replace(
+    'data-timing="30"',
+    'data-timing="30" data-compare="reference mine"',
+  );
+  assert.deepEqual(await mixed(compared), []);
+  assert.equal((await mixed(compared.replace("reference mine", "reference other"))).length, 1);
 });
 
 test("--fix leaves a file with CR LF as it is: that is to be mended first", async () => {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { indexOf, scanBenchmarks } from "../../../scripts/deck/data-sets.js";
 import { differences, watchData } from "../../../scripts/deck/data-watch.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 let folder;
 let watcher;
@@ -51,6 +52,21 @@ test("a CSV file that is renamed into place is noticed within half a second", as
     [...new Set(news.flatMap(({ files }) => files))],
     ["local/rbd-journaling/aggregate/iops-read-seq.csv"],
   );
+});
+
+test("changed evidence is told apart from what the deck reads", async () => {
+  await save("local/rbd-journaling/raw/SHA256SUMS", "");
+  const evidence = [];
+  watcher = await watchData({
+    root: folder,
+    onChange: (files) => news.push({ at: Date.now(), files }),
+    onEvidence: (files) => evidence.push(...files),
+  });
+  evidence.length = 0;
+  await save("local/rbd-journaling/raw/block-01-0123456789ab.tar.gz", "evidence");
+  for (const end = Date.now() + patient(10_000); evidence.length === 0 && Date.now() < end;) await sleep(5);
+  assert.deepEqual(evidence, ["local/rbd-journaling/raw/block-01-0123456789ab.tar.gz"]);
+  assert.deepEqual(news, []);
 });
 
 test("a data set whose folders appear later is followed, and so are its later files", async () => {
@@ -111,5 +127,8 @@ test("the list of data sets has those with a file to show", async () => {
     schema_version: 1,
     data_sets: ["hardware", "local"],
     files: { hardware: ["csv/aggregate/b.csv", "manifest.json"], local: ["rbd-journaling/aggregate/a.csv"] },
+    altered: {},
   });
+  const altered = { local: [{ file: "rbd-journaling/aggregate/a.csv", what: "is not what derive wrote" }] };
+  assert.deepEqual(indexOf(files, altered).altered, altered);
 });

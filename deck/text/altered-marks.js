@@ -1,0 +1,55 @@
+/**
+ * Marks the slides that show altered data: a line in words above the first chart that is concerned, or below the title of
+ * a slide whose texts are. A figure that somebody edited must never be shown as if it had been measured.
+ */
+
+import { alteredSentence, behindChart, ofDataSet } from "../data/alterations.js";
+import { partsOf } from "../data/data-set.js";
+import { canvasesOf } from "./canvases.js";
+import { shownSource } from "./labels.js";
+
+const CLASS = "altered-data";
+/** What takes its text from the data: bound values, texts that verdicts choose, tables of claims. */
+const FROM_DATA = "data[value], [data-when], [data-claims]";
+
+/**
+ * Writes, rewrites or removes the marks below `root`.
+ * @param {Element} root
+ * @param {{resolve: (src: string) => string, dataSet: string,
+ *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
+ *   dataSet: the one that texts are from
+ */
+export function writeAlteredMarks(root, data) {
+  for (const slide of root.querySelectorAll("section"))
+    if (!slide.querySelector("section")) markSlide(slide, data);
+}
+
+function markSlide(slide, { resolve, dataSet, alterationsOf }) {
+  const charts = canvasesOf(slide)
+    .filter((canvas) => canvas.dataset.chartSrc)
+    .map((canvas) => {
+      const src = resolve(shownSource(canvas));
+      return { canvas, found: behindChart(src, alterationsOf(partsOf(src)?.dataSet)) };
+    })
+    .filter(({ found }) => found.length > 0);
+  const texts = slide.querySelector(FROM_DATA) === null ? [] : ofDataSet(alterationsOf(dataSet));
+  const sentence = alteredSentence([...charts.flatMap(({ found }) => found), ...texts]);
+  const present = slide.querySelector(`:scope > .${CLASS}`);
+  if (sentence === null) {
+    present?.remove();
+    return;
+  }
+  if (present?.textContent === sentence) return;
+  const mark = present ?? slide.ownerDocument.createElement("p");
+  mark.className = CLASS;
+  mark.setAttribute("role", "status");
+  if (present === null) slide.insertBefore(mark, placeFor(slide, charts[0]?.canvas ?? null));
+  mark.textContent = sentence;
+}
+
+/** The part of a slide before which its mark stands. */
+function placeFor(slide, canvas) {
+  if (canvas !== null) return [...slide.children].find((part) => part.contains(canvas));
+  const heading = [...slide.children].find((part) => /^H[12]$/.test(part.tagName));
+  return heading ? heading.nextElementSibling : slide.firstElementChild;
+}
