@@ -1,6 +1,6 @@
 /** What the panel says about each chart, gathered from the slide, the plugin and the manifest. */
 
-import { companionUrl } from "chartjs-plugin-csv";
+import { runsUrl } from "chartjs-plugin-csv";
 
 import { partsOf } from "../data/data-set.js";
 import { provenance } from "../data/provenance.js";
@@ -23,7 +23,7 @@ export function aboutCharts(slide, slots, data, here = location.href) {
       origin: place.url ? originOf(place, data) : "Written on the slide.",
       link: chartLink(here, slide.id, position + 1),
       csv: fileOf(slot),
-      runs: place.entry?.runs ? companionUrl(slot.url, "runs") : null,
+      runs: place.entry?.runs ? runsUrl(slot.url) : null,
       attempts: attemptsBehind(place),
       commands: commandsFor(place),
       picture: pictureFor(slide, slot),

@@ -37,8 +37,9 @@ export class Film {
   #quantiles;
 
   /**
-   * @param {{text: string, runs: string|null, group: object, ratio: boolean, quantiles: Record<string, number>}} given
-   *   text: the finished `X.csv`; runs: `X.runs.csv`, needed where runs or blocks arrive; group: when what arrives
+   * @param {{text: string, runs: string[][]|null, group: object, ratio: boolean,
+   *          quantiles: Record<string, number>}} given
+   *   text: the finished `X.csv`; runs: its rows of `runs.csv`, needed where runs or blocks arrive; group: when what arrives
    *   (recording.json: `arrives, seconds, x, block`); ratio: whether `y` is a ratio with its interval
    * @throws {CsvError} when a file is no CSV
    */
@@ -48,7 +49,7 @@ export class Film {
     this.#group = group;
     this.#ratio = ratio;
     this.#quantiles = quantiles;
-    this.#runs = runs === null ? null : runsOf(runs, group);
+    this.#runs = runs === null ? null : timed(runs, group);
   }
 
   /**
@@ -57,7 +58,7 @@ export class Film {
    */
   rangeOf(isShown = () => true) {
     const values = this.#runs
-      ? this.#runs.rows.filter(({ series }) => isShown(series)).map(({ y }) => y)
+      ? this.#runs.filter(({ series }) => isShown(series)).map(({ y }) => y)
       : this.#finished(isShown);
     if (values.length === 0) return null;
     return values.reduce(({ low, high }, y) => ({ low: Math.min(low, y), high: Math.max(high, y) }), {
@@ -69,19 +70,15 @@ export class Film {
   /**
    * The chart's files at a moment.
    * @param {number} seconds   of the recording
-   * @returns {Record<string, string|null>} by the part before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`, `runs`;
-   *   null where there is no such file, or none yet
+   * @returns {Record<string, string>} by the part before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`; what
+   *   the chart has no file of is not there
    */
   filesAt(seconds) {
     if (seconds >= lastMoment(this.#group)) throw new RangeError("the finished chart has its own files");
-    const arrived = this.#runs?.rows.filter(({ at }) => at <= seconds) ?? [];
-    const points = this.#pointsOf(arrived);
-    const runs = this.#runs && arrived.length > 0 ? this.#runs.header : null;
-    const files = { runs: runs && csv([runs, ...arrived.map(({ fields }) => fields)]) };
-    if (this.#long) return { ...files, "": this.#longFile(points, seconds) };
-    const parts = this.#ratio ? RATIO_FILES : MEDIAN_FILES;
-    for (const [suffix, part] of Object.entries(parts)) files[suffix] = this.#wideFile(points, part);
-    return files;
+    const points = this.#pointsOf(this.#runs?.filter(({ at }) => at <= seconds) ?? []);
+    if (this.#long) return { "": this.#longFile(points, seconds) };
+    const parts = Object.entries(this.#ratio ? RATIO_FILES : MEDIAN_FILES);
+    return Object.fromEntries(parts.map(([suffix, part]) => [suffix, this.#wideFile(points, part)]));
   }
 
   #pointsOf(runs) {
@@ -121,19 +118,29 @@ export class Film {
   }
 }
 
-/** The runs of a file, each with the moment it arrived. A run that the recording does not know never arrives. */
-function runsOf(text, group) {
-  const [header, ...body] = parseCsv(text);
+/**
+ * The rows of `runs.csv` that had arrived at a moment.
+ * @param {string[][]} runs   rows of one chart, without its name
+ * @param {object} group   when what arrives
+ * @param {number} seconds   of the recording
+ */
+export function arrivedRuns(runs, group, seconds) {
+  return timed(runs, group)
+    .filter(({ at }) => at <= seconds)
+    .map(({ fields }) => fields);
+}
+
+/** Runs, each with the moment it arrived. A run that the recording does not know never arrives. */
+function timed(runs, group) {
   const byBlock = group.arrives === "block";
   const moments = new Map(
     group.seconds.map((at, i) => [byBlock ? `${group.block[i]}` : `${group.x[i]} ${group.block[i]}`, at]),
   );
-  const rows = body.map((fields) => {
+  return runs.map((fields) => {
     const [series, x, y, block] = fields;
     const at = moments.get(byBlock ? `${Number(block)}` : `${Number(x)} ${Number(block)}`) ?? Infinity;
     return { series, x: Number(x), y: Number(y), at, fields };
   });
-  return { header, rows };
 }
 
 function momentOfRow(group, x) {
@@ -150,7 +157,8 @@ function numberText(value) {
   return value === null || value === undefined ? "" : String(Number(value.toPrecision(9)));
 }
 
-function csv(rows) {
+/** Rows of fields as CSV. */
+export function csv(rows) {
   const line = (fields) =>
     fields.map((field) => (/[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(",");
   return `${rows.map(line).join("\n")}\n`;

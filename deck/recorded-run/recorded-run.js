@@ -2,7 +2,7 @@
  * The recorded run (`?run`): charts fill as they did during the measurement, for a stage without a cluster.
  *
  * The plugin reads CSV files as usual; this module answers with their content at that moment of the recording. Nothing is
- * made up: each value is computed from the runs that had arrived (`X.runs.csv`) at the moments in `recording.json`, and at
+ * made up: each value is computed from the runs that had arrived (`runs.csv`) at the moments in `recording.json`, and at
  * the end the charts read their own files. A run plays the experiments of one slide: the first slide with recorded charts,
  * or the current slide when it is played again. All other charts are complete.
  */
@@ -223,15 +223,33 @@ class RecordedRun {
   /** Answers the plugin: with a frame for charts that play, else with the file itself. */
   async #read(url, init) {
     const file = this.#recording.fileAt(url);
+    if (file?.suffix === "runs") return this.#readRuns(file, url, init);
     const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
-    // Ask again: the run may have continued or ended while the film was made.
-    const place = film && this.#placeOf(file);
-    const at = place ? (this.#playback?.at ?? BEFORE) - place.start : Infinity;
-    if (!place || at >= lastMoment(place.group)) return fetch(url, init);
+    // Only now: the run may have continued or ended while the film was made.
+    const at = film ? this.#momentOf(file) : Infinity;
+    if (at === Infinity) return fetch(url, init);
     init?.signal?.throwIfAborted();
-    const text = film.filesAt(at)[file.suffix] ?? null;
-    return text === null
-      ? new Response("not measured yet\n", { status: 404 })
-      : new Response(text, { headers: { "Content-Type": "text/csv; charset=utf-8" } });
+    const text = film.filesAt(at)[file.suffix];
+    return text === undefined ? new Response("there is no such file\n", { status: 404 }) : csvResponse(text);
   }
+
+  async #readRuns(file, url, init) {
+    try {
+      return csvResponse(await this.#recording.runsAt(file, (key) => this.#momentOf({ key })));
+    } catch (error) {
+      console.error(error);
+      return fetch(url, init); // the plugin says what is wrong with the file
+    }
+  }
+
+  /** How far the playback of a chart's experiment is; Infinity if the chart is complete. */
+  #momentOf(file) {
+    const place = this.#placeOf(file);
+    const at = place ? (this.#playback?.at ?? BEFORE) - place.start : Infinity;
+    return place && at >= lastMoment(place.group) ? Infinity : at;
+  }
+}
+
+function csvResponse(text) {
+  return new Response(text, { headers: { "Content-Type": "text/csv; charset=utf-8" } });
 }

@@ -1,15 +1,17 @@
 /** The recording of a data set: when each part arrived, and the frames of each chart. Reads files; plays nothing. */
 
-import { companionUrl, loadText } from "chartjs-plugin-csv";
+import { loadText, parseCsv } from "chartjs-plugin-csv";
 
-import { chartFileIn } from "./chart-file.js";
-import { Film } from "./film.js";
+import { chartFileIn, RUNS } from "./chart-file.js";
+import { arrivedRuns, csv, Film } from "./film.js";
 import { groupsOf, timelineOf } from "./timeline.js";
 
 export class Recording {
   #dataSet;
   #document;
   #films = new Map();
+  /** By folder: the runs of all of its charts. */
+  #runs = new Map();
 
   constructor(dataSet, document) {
     this.#dataSet = dataSet;
@@ -45,16 +47,33 @@ export class Recording {
   /** The files have changed, so what was read before belongs to an earlier measurement. */
   forget() {
     this.#films.clear();
+    this.#runs.clear();
     this.lacking.clear();
+  }
+
+  /**
+   * The content of a folder's `runs.csv` at a moment.
+   * @param {{folder: string, experiment: string}} file
+   * @param {(key: string) => number} momentOf   seconds since the experiment began, by a chart's key; Infinity if the
+   *   chart is complete
+   */
+  async runsAt({ folder, experiment }, momentOf) {
+    const { header, charts } = await this.#runsIn(folder);
+    const rows = [...charts].flatMap(([chart, runs]) => {
+      const key = `${experiment}/${chart}`;
+      const at = momentOf(key);
+      const arrived = at === Infinity ? runs : arrivedRuns(runs, this.groups.get(key), at);
+      return arrived.map((fields) => [chart, ...fields]);
+    });
+    return csv([header, ...rows]);
   }
 
   async #makeFilm({ folder, chart, key }) {
     const group = this.groups.get(key);
-    const url = `${folder}/${chart}.csv`;
     try {
       const [text, runs] = await Promise.all([
-        loadText(url),
-        ["run", "block"].includes(group.arrives) ? loadText(companionUrl(url, "runs")) : null,
+        loadText(`${folder}/${chart}.csv`),
+        ["run", "block"].includes(group.arrives) ? this.#runsOf(folder, chart) : null,
       ]);
       const { t_quantiles: quantiles } = this.#document;
       return new Film({ text, runs, group, ratio: chart.startsWith("ratio-"), quantiles });
@@ -64,6 +83,29 @@ export class Recording {
       return null;
     }
   }
+
+  async #runsOf(folder, chart) {
+    const runs = (await this.#runsIn(folder)).charts.get(chart);
+    if (!runs) throw new Error(`${folder}/${RUNS} has no run of ${chart}`);
+    return runs;
+  }
+
+  /** Reads a folder's runs once for all of its charts. */
+  #runsIn(folder) {
+    if (!this.#runs.has(folder)) this.#runs.set(folder, readRuns(`${folder}/${RUNS}`));
+    return this.#runs.get(folder);
+  }
+}
+
+/** @returns {Promise<{header: string[], charts: Map<string, string[][]>}>} charts: rows by chart, without its name */
+async function readRuns(url) {
+  const [header, ...rows] = parseCsv(await loadText(url));
+  const charts = new Map();
+  for (const [chart, ...fields] of rows) {
+    if (!charts.has(chart)) charts.set(chart, []);
+    charts.get(chart).push(fields);
+  }
+  return { header, charts };
 }
 
 /** @throws {Error} that says what to do if there is no recording */

@@ -1,13 +1,13 @@
 /** Updates the page in place when files change; the present server says which ones. */
 
-import { ownerOf } from "chartjs-plugin-csv";
+import { ownerOf, runsUrl } from "chartjs-plugin-csv";
 
 import { listen } from "../data/live.js";
 
 /**
  * @param {object} data   data on show
  * @param {(isChanged: (slot: {url: string|null}) => boolean) => Promise<void>} update   brings the page up to date; gets
- *   whether a chart's file changed
+ *   whether one of a chart's files changed
  */
 export function followNews(data, update) {
   /** Reads changed files again. `files` are addresses; null means any file. */
@@ -15,7 +15,9 @@ export function followNews(data, update) {
     if (files === null || files.some((file) => !file.endsWith(".csv"))) await data.load();
     else await data.loadList();
     const changed = files && new Set(files.map((file) => ownerOf(file).url));
-    await update(({ url }) => changed === null || changed.has(url));
+    await update(
+      ({ url }) => changed === null || [url, url && runsUrl(url)].some((file) => changed.has(file)),
+    );
   }
 
   /** Handles one change after the other, so that an earlier read never overwrites a later one. */

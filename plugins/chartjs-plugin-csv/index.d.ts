@@ -35,7 +35,7 @@ export interface Model {
   series: Series[];
 }
 
-/** One run behind a point, as `X.runs.csv` has it. */
+/** One run behind a point, as `runs.csv` has it. */
 export interface Run {
   x: number | string;
   y: number | null;
@@ -230,7 +230,8 @@ export const PALETTE: SeriesStyle[];
 export function csvOf(chart: AnyChart): CsvController | undefined;
 export function parseCsv(text: string): string[][];
 export function readModel(text: string, options?: ReadingOptions): Model;
-export function readRuns(text: string): Map<string, Run[]>;
+/** Runs by the chart's name and the series' name. */
+export function readRuns(text: string): Map<string, Map<string, Run[]>>;
 export function joinCompanions(
   model: Model,
   companions: { low?: Model | null; high?: Model | null; n?: Model | null },
@@ -238,6 +239,8 @@ export function joinCompanions(
 export function withSeries(model: Model, names: string[] | null): Model;
 export function seriesNames(attribute: string | null | undefined): string[] | null;
 export function companionUrl(url: string, suffix: string): string;
+/** The file with the runs behind the points of a chart and of those beside it. */
+export function runsUrl(url: string): string;
 /** The chart's own file that a companion belongs to; of any other file itself, with suffix "". */
 export function ownerOf(url: string): { url: string; suffix: string };
 export function loadText(

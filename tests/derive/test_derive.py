@@ -52,9 +52,9 @@ def test_raw_output_becomes_one_row_a_cell_and_a_table_a_metric_and_workload(dir
         "experiment", "block", "cell", "attempt", "point", "variant", "label", "io_type", "io_pattern", "io_size_bytes",
     ]  # fmt: skip
     assert sorted(path.name for path in (directory / "aggregate").iterdir() if "write" in path.name) == [
-        *(f"iops-write-seq{part}.csv" for part in ("", ".max", ".min", ".n", ".runs")),
-        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low", ".n", ".runs")),
-        *(f"throughput-write-seq{part}.csv" for part in ("", ".max", ".min", ".n", ".runs")),
+        *(f"iops-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
+        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low", ".n")),
+        *(f"throughput-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
     ]
 
 

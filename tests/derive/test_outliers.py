@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from replay.base.stats import modified_z
 from replay.derive.__main__ import main
 from replay.derive.outliers import LIMIT, flagged_in, outliers
-from replay.derive.runs import Run, runs_csv, runs_file
+from replay.derive.runs import RUNS_FILE, Run, runs_csv
 
 numbers = st.floats(min_value=-1e9, max_value=1e9)
 
@@ -51,14 +51,14 @@ def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsy
     folder.mkdir(parents=True)
     (folder.parent / "raw").mkdir()
     (folder.parent / "raw" / "SHA256SUMS").touch()
-    table = folder / runs_file("throughput")
-    table.write_text(runs_csv(runs(10, 11, 12, 13, 30)))
+    table = folder / RUNS_FILE
+    table.write_text(runs_csv({"throughput": runs(10, 11, 12, 13, 30), "iops": runs(1, 1.1, 1.2)}))
     before = table.read_bytes()
     assert main(["--data", "mine", "--outliers"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said == [
         "rbd-bench/throughput: a, 1: 30 in block 5, attempt 1; the median is 12, z = 12.1",
-        "mine: 1 of 5 runs in charts lie far from the median of their point (modified z above 3.5); all are kept",
+        "mine: 1 of 8 runs in charts lie far from the median of their point (modified z above 3.5); all are kept",
     ]
     assert table.read_bytes() == before
-    assert flagged_in(tmp_path / "mine", ["rbd-bench"]).runs == 5
+    assert flagged_in(tmp_path / "mine", ["rbd-bench"]).runs == 8

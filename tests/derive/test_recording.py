@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from replay.base import stats as statistics
 from replay.base.clock import utc_text
 from replay.base.paths import ROOT
+from replay.derive.runs import RUNS_FILE
 from replay.describe.recording import LONGEST_PAUSE_SECONDS, attempts_of, played_seconds, recording
 from replay.workflow.dataset import derive_data_set
 from support.datasets import rows_of
@@ -175,7 +176,7 @@ def test_derive_writes_it_with_every_run_of_every_chart_at_one_moment(directory)
     for chart in ("iops-write-seq", "ratio-throughput-write-seq"):
         group = group_of(document, chart)
         known = set(zip(group["x"], group["block"], strict=True))
-        runs = rows_of(directory / "aggregate" / f"{chart}.runs.csv")
+        runs = [row for row in rows_of(directory / "aggregate" / RUNS_FILE) if row["chart"] == chart]
         assert {(int(one["x"]), int(one["block"])) for one in runs} == known
         assert group["seconds"] == sorted(group["seconds"])
 

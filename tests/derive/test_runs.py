@@ -1,4 +1,4 @@
-"""`X.runs.csv`: what charts draw is computed from exactly these runs, and the manifest says where they come from."""
+"""`aggregate/runs.csv`: charts draw what these runs give, and the manifest says where they come from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
 from replay.derive.experiment import derive_experiment
-from replay.derive.runs import RUNS_HEADER, Run, runs_csv
+from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_csv
 from replay.workflow.dataset import derive_data_set
 from support.rawtree import RawTree, rbd_bench_output
 
@@ -32,10 +32,15 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def rows_behind(directory, name):
+    """Return the rows of a chart in its experiment's file of runs."""
+    return [row for row in rows_of(directory / "aggregate" / RUNS_FILE) if row["chart"] == name]
+
+
 def runs_of(directory, name):
     """Return the runs behind each point of a chart: (series, x) to block to value."""
     found = defaultdict(dict)
-    for row in rows_of(directory / "aggregate" / f"{name}.runs.csv"):
+    for row in rows_behind(directory, name):
         place = (row["series"], float(row["x"]))
         assert row["block"] not in found[place], "a block gives a point one run"
         found[place][row["block"]] = float(row["y"])
@@ -61,7 +66,7 @@ def test_a_chart_of_medians_has_every_valid_run_with_its_block_and_attempt(direc
     tree.attempt(1, "write-seq-4096")
     tree.attempt(2, "write-seq-4096")
     derive_experiment(directory)
-    rows = rows_of(directory / "aggregate" / "iops-write-seq.runs.csv")
+    rows = rows_behind(directory, "iops-write-seq")
     assert tuple(rows[0]) == RUNS_HEADER
     small = [(row["block"], row["attempt"]) for row in rows if (row["series"], row["x"]) == ("With journal", "4096")]
     assert small == [("1", "2"), ("2", "1")]
@@ -100,18 +105,27 @@ def test_a_void_attempt_has_no_run(directory):
     tree.attempt(1, "write-seq-4096")
     tree.attempt(2, "write-seq-4096", invalid={"with-journal": "failed"})
     derive_experiment(directory)
-    assert {row["block"] for row in rows_of(directory / "aggregate" / "iops-write-seq.runs.csv")} == {"1"}
+    assert {row["block"] for row in rows_behind(directory, "iops-write-seq")} == {"1"}
 
 
-def test_a_chart_without_any_run_has_no_file_of_runs_and_says_so(directory):
+def test_a_chart_without_any_run_has_no_row_of_runs_and_says_so(directory):
     RawTree(directory).attempt(1, "write-seq-4096")
     charts = derive_experiment(directory).entry["charts"]
     assert charts["iops-write-seq"]["runs"] is True
     assert charts["iops-read-seq"]["runs"] is False
-    assert not (directory / "aggregate" / "iops-read-seq.runs.csv").exists()
+    assert rows_behind(directory, "iops-write-seq")
+    assert not rows_behind(directory, "iops-read-seq")
 
 
-def test_what_is_drawn_run_by_run_or_over_time_has_no_file_of_runs(directory):
+def test_the_runs_of_all_charts_are_in_one_file_sorted_by_chart(directory):
+    RawTree(directory).measure(blocks=2)
+    charts = derive_experiment(directory).entry["charts"]
+    named = [row["chart"] for row in rows_of(directory / "aggregate" / RUNS_FILE)]
+    assert named == sorted(named)
+    assert set(named) == set(charts)
+
+
+def test_an_experiment_drawn_run_by_run_or_over_time_has_no_file_of_runs(directory):
     over_time = {"metric": "operations_per_second", "name": "rate-over-time", "title": "Rate", "better": "higher",
                  "unit": "operations_per_second", "series": True, "bin_seconds": 1}  # fmt: skip
     # Not rbd-journaling: that has further metrics in its configuration, which its raw output would give.
@@ -120,6 +134,7 @@ def test_what_is_drawn_run_by_run_or_over_time_has_no_file_of_runs(directory):
     charts = derive_experiment(directory).entry["charts"]
     assert charts
     assert not any(chart["runs"] for chart in charts.values())
+    assert not (directory / "aggregate" / RUNS_FILE).exists()
 
     trials = directory.parent / "failover"
     metric = {"metric": "rto_seconds", "name": "rto", "title": "RTO", "unit": "seconds", "better": "lower"}
@@ -166,23 +181,25 @@ RUNS = st.builds(
 )
 
 
-@given(st.lists(RUNS, max_size=20))
-def test_every_run_comes_back_from_its_file_with_nine_digits(runs):
-    header, *rows = csv.reader(io.StringIO(runs_csv(runs), newline=""))
+@given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9-]*", fullmatch=True), st.lists(RUNS, max_size=10), max_size=3))
+def test_every_run_comes_back_from_its_file_with_nine_digits(charts):
+    header, *rows = csv.reader(io.StringIO(runs_csv(charts), newline=""))
     assert tuple(header) == RUNS_HEADER
-    assert [(row[0], float(row[1]), int(row[3]), int(row[4])) for row in rows] == [
-        (one.series, one.x, one.block, one.attempt) for one in runs
+    wanted = [(chart, one) for chart in sorted(charts) for one in charts[chart]]
+    assert [(row[0], row[1], float(row[2]), int(row[4]), int(row[5])) for row in rows] == [
+        (chart, one.series, one.x, one.block, one.attempt) for chart, one in wanted
     ]
-    assert [float(row[2]) for row in rows] == [pytest.approx(one.y, rel=1e-8) for one in runs]
+    assert [float(row[3]) for row in rows] == [pytest.approx(one.y, rel=1e-8) for _, one in wanted]
 
 
 def test_the_shipped_charts_are_made_of_the_runs_beside_them():
     manifest = json.loads((REFERENCE / "manifest.json").read_text())
     compared = 0
     for name, entry in manifest["experiments"].items():
+        path = REFERENCE / name / "aggregate" / RUNS_FILE
+        behind = {row["chart"] for row in rows_of(path)} if path.exists() else set()
         for chart, said in entry["charts"].items():
-            path = REFERENCE / name / "aggregate" / f"{chart}.runs.csv"
-            assert path.exists() == said["runs"], path
+            assert (chart in behind) == said["runs"], (name, chart)
             if not said["runs"] or said["kind"] != "wide":
                 continue
             runs = runs_of(REFERENCE / name, chart)
@@ -201,7 +218,8 @@ def test_deriving_the_data_set_describes_runs_as_numbers_with_block_and_attempt(
     RawTree(directory).measure()
     derive_data_set(directory.parent)
     package = json.loads((directory.parent / "datapackage.json").read_text())
-    [described] = [one for one in package["resources"] if one["path"].endswith("/iops-write-seq.runs.csv")]
+    [described] = [one for one in package["resources"] if one["path"].endswith("/aggregate/runs.csv")]
     assert [(field["name"], field["type"]) for field in described["schema"]["fields"]] == [
-        ("series", "string"), ("x", "number"), ("y", "number"), ("block", "integer"), ("attempt", "integer"),
+        ("chart", "string"), ("series", "string"), ("x", "number"), ("y", "number"), ("block", "integer"),
+        ("attempt", "integer"),
     ]  # fmt: skip

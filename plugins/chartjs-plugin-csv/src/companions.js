@@ -1,7 +1,10 @@
-/** The files beside a chart's own, `X.csv`: bounds, counts and runs have its name and a suffix. Pure. */
+/**
+ * The files beside a chart's own, `X.csv`: bounds and counts have its name and a suffix; `runs.csv` has the runs of all
+ * charts of its folder. Pure.
+ */
 
-/** All suffixes: smallest and largest run, number of runs, interval, the runs themselves. */
-export const COMPANIONS = ["min", "max", "n", "low", "high", "runs"];
+/** All suffixes: smallest and largest run, number of runs, interval. */
+export const COMPANIONS = ["min", "max", "n", "low", "high"];
 
 const COMPANION = new RegExp(`\\.(${COMPANIONS.join("|")})(\\.csv(?:[?#].*)?)$`, "i");
 
@@ -20,4 +23,21 @@ export function companionUrl(url, suffix) {
 export function ownerOf(url) {
   const [, suffix = "", rest = ""] = COMPANION.exec(url) ?? [];
   return { url: suffix ? url.slice(0, -`.${suffix}${rest}`.length) + rest : url, suffix };
+}
+
+const FILE_NAME = /([^/?#]*)((?:[?#].*)?)$/;
+
+/** The file with the runs behind a chart: `a/X.csv?v=1` → `a/runs.csv?v=1`. */
+export function runsUrl(url) {
+  return url.replace(FILE_NAME, (_, name, rest) => `runs.csv${rest}`);
+}
+
+/** The name of a chart's file, by which `runs.csv` calls the chart: `a/X.csv?v=1` → `X`. */
+export function chartNameOf(url) {
+  const name = FILE_NAME.exec(url)[1].replace(/\.csv$/i, "");
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // a lone "%"
+  }
 }

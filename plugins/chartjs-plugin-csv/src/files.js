@@ -1,8 +1,7 @@
-import { companionUrl } from "./companions.js";
+import { chartNameOf, runsUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { FurtherFile } from "./further-file.js";
-import { loadText } from "./load.js";
-import { readRuns } from "./runs.js";
+import { sharedRuns } from "./shared-runs.js";
 import { loadModel, readingOf } from "./source.js";
 
 /** The files of one chart: its own, the runs behind its points, a second data set. Reads them, and draws nothing. */
@@ -55,7 +54,7 @@ export class ChartFiles {
   async readFurther(url, { fresh }) {
     const { runs, overlay } = this.#settings();
     const reads = [this.second.want(overlay?.url ?? null, { fresh: fresh && Boolean(overlay) })];
-    if (runs && url) reads.push(this.runs.want(companionUrl(url, "runs"), { fresh }));
+    if (runs && url) reads.push(this.runs.want(url, { fresh }));
     else if (fresh) reads.push(this.runs.want(null));
     const changes = await Promise.all(reads);
     return changes.some(Boolean);
@@ -79,13 +78,14 @@ export class ChartFiles {
     return { bands: settings.bands, reading: readingOf(settings), ...this.#fetching(request) };
   }
 
-  async #readRuns(url, request) {
-    const text = await loadText(url, this.#fetching(request));
-    try {
-      return readRuns(text);
-    } catch (error) {
-      throw error instanceof CsvError ? error.in(url) : error;
-    }
+  /** The runs of the chart whose own file is at `url`. */
+  async #readRuns(url, { fresh }) {
+    // Without a signal: other charts may be waiting for the same file.
+    const { maxBytes, fetch } = this.#settings();
+    const chart = chartNameOf(url);
+    const runs = (await sharedRuns(runsUrl(url), { fresh, maxBytes, fetch })).get(chart);
+    if (!runs) throw new CsvError(`it has no run of ${chart}`, { url: runsUrl(url), kind: "empty" });
+    return runs;
   }
 
   async #readSecond(url, request) {

@@ -11,7 +11,7 @@ export class FurtherFile {
   #request = null;
   #url = null;
 
-  /** @param {(url: string, request: {signal: AbortSignal}) => Promise<T>} read */
+  /** @param {(url: string, request: {signal: AbortSignal, fresh: boolean}) => Promise<T>} read */
   constructor(read) {
     this.#read = read;
     /** @type {T|null} */
@@ -39,7 +39,7 @@ export class FurtherFile {
       this.#request = null;
       return had;
     }
-    const request = { controller: new AbortController() };
+    const request = { controller: new AbortController(), fresh };
     this.#request = request;
     request.done = this.#fetch(url, request);
     return request.done;
@@ -49,7 +49,7 @@ export class FurtherFile {
     let data = null;
     let error = null;
     try {
-      data = await this.#read(url, { signal: request.controller.signal });
+      data = await this.#read(url, { signal: request.controller.signal, fresh: request.fresh });
     } catch (cause) {
       error = cause;
     }

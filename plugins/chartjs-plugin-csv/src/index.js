@@ -6,7 +6,7 @@ export { Log2Scale } from "./log2-scale.js";
 export { Marks } from "./marks.js";
 export { parseCsv } from "./parse.js";
 export { joinCompanions, readModel } from "./table.js";
-export { companionUrl, ownerOf } from "./companions.js";
+export { companionUrl, ownerOf, runsUrl } from "./companions.js";
 export { loadModel } from "./source.js";
 export { readRuns } from "./runs.js";
 export { loadText } from "./load.js";

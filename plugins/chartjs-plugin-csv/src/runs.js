@@ -4,8 +4,8 @@ import { isLogarithmic } from "./range.js";
 import { parseCsv } from "./parse.js";
 import { numberAt, readXs } from "./table.js";
 
-/** The header of a file of runs, `X.runs.csv`, which has one row for each run behind a point of `X.csv`. */
-export const RUNS_HEADER = ["series", "x", "y", "block", "attempt"];
+/** The header of `runs.csv`, which has one row for each run behind a point of the charts beside it. */
+export const RUNS_HEADER = ["chart", "series", "x", "y", "block", "attempt"];
 
 const RADIUS = 3;
 const ALPHA = 0.5;
@@ -16,7 +16,8 @@ const COLUMNS = 5;
 /**
  * Reads a file of runs.
  * @param {string} text
- * @returns {Map<string, {x: number|string, y: number|null, block: string, attempt: string}[]>} runs by series name
+ * @returns {Map<string, Map<string, {x: number|string, y: number|null, block: string, attempt: string}[]>>} runs by the
+ *   chart's name and the series' name
  * @throws {CsvError} naming row and column
  */
 export function readRuns(text) {
@@ -28,13 +29,35 @@ export function readRuns(text) {
       kind: "header",
     });
   }
-  const runs = new Map();
-  const xs = readXs(body.map(([, x]) => x));
-  body.forEach(([name, , y, block, attempt], index) => {
-    if (!runs.has(name)) runs.set(name, []);
-    runs.get(name).push({ x: xs[index], y: numberAt(y, index + 2, 3, "y"), block, attempt });
-  });
-  return runs;
+  const rows = body.map((fields, index) => ({ fields, row: index + 2 }));
+  return new Map([...by(rows, 0)].map(([chart, all]) => [chart, readChart(all)]));
+}
+
+/** The runs of one chart by series: whether its x are numbers does not depend on other charts. */
+function readChart(rows) {
+  const xs = readXs(rows.map(({ fields: [, , x] }) => x));
+  const placed = rows.map((one, index) => ({ ...one, x: xs[index] }));
+  return new Map(
+    [...by(placed, 1)].map(([series, all]) => [
+      series,
+      all.map(({ fields: [, , , y, block, attempt], x, row }) => ({
+        x,
+        y: numberAt(y, row, 4, "y"),
+        block,
+        attempt,
+      })),
+    ]),
+  );
+}
+
+function by(rows, column) {
+  const groups = new Map();
+  for (const row of rows) {
+    const key = row.fields[column];
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(row);
+  }
+  return groups;
 }
 
 /** The runs of the entries that are drawn; the axis makes room for them. */

@@ -7,7 +7,8 @@ const { inDeck } = browserTests();
 const SIZES = "I/O size,4096,65536,1048576";
 const WIDE = `${SIZES}\nWithout journal,30,200,900\nWith journal,6,50,300\nAgain,31,210,1800\n`;
 const RUNS =
-  "series,x,y,block,attempt\nWith journal,4096,5,1,1\nWith journal,4096,7,2,1\nWithout journal,4096,3000,1,1\n";
+  "chart,series,x,y,block,attempt\na,With journal,4096,5,1,1\na,With journal,4096,7,2,1\n" +
+  "a,Without journal,4096,3000,1,1\nd,With journal,4096,6,1,1\n";
 
 /** Of the n-th canvas: y range, plot, series that are visible, events since the last call. */
 const look = (page, n = 0) =>
@@ -97,14 +98,17 @@ inDeck(
   "the runs are drawn on demand, read once, read again with their chart, and missing ones are told to the caller",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);
-    csv("/d/a.runs.csv", RUNS);
+    csv("/d/runs.csv", RUNS);
     csv("/d/b.csv", WIDE);
-    csv("/d/c.csv", WIDE);
-    csv("/d/c.runs.csv", "series,x,y,block,attempt\nWith journal,4096,many,1,1\n");
-    return { sections: [`${canvas("/d/a.csv")}${canvas("/d/b.csv")}${canvas("/d/c.csv")}`] };
+    csv("/c/c.csv", WIDE);
+    csv("/c/runs.csv", "chart,series,x,y,block,attempt\nc,With journal,4096,many,1,1\n");
+    csv("/d/d.csv", WIDE);
+    csv("/e/e.csv", WIDE);
+    const files = ["/d/a.csv", "/d/b.csv", "/c/c.csv", "/d/d.csv", "/e/e.csv"];
+    return { sections: [files.map((file) => canvas(file)).join("")] };
   },
   async (page, { requests }) => {
-    const asked = () => requests.filter((path) => path === "/d/a.runs.csv").length;
+    const asked = () => requests.filter((path) => path === "/d/runs.csv").length;
     assert.equal(asked(), 0);
     const before = await painted(page);
     assert.equal(await withSlot(page, "return slot.showRuns(true)"), true);
@@ -114,15 +118,22 @@ inDeck(
     assert.ok((await look(page)).y.max < 3000);
     await withSlot(page, "return slot.showRuns(true)");
     assert.equal(asked(), 1);
-    await withSlot(page, "return slot.refresh()");
+    assert.equal(await withSlot(page, "return slot.showRuns(true)", 3), true);
+    assert.equal(asked(), 1, "shared by the charts of a folder");
+    await page.evaluate(() => window.plugin.refresh());
     assert.equal(asked(), 2);
     assert.equal(await withSlot(page, "return slot.showRuns(true)", 1), false);
     assert.match(
       await withSlot(page, "return slot.runsError.message", 1),
-      /b\.runs\.csv: the server answered 404/,
+      /d\/runs\.csv: it has no run of b/,
     );
     assert.equal(await withSlot(page, "return slot.showRuns(true)", 2), false);
-    assert.match(await withSlot(page, "return slot.runsError.message", 2), /row 2, column 3: "many" is not/);
+    assert.match(await withSlot(page, "return slot.runsError.message", 2), /row 2, column 4: "many" is not/);
+    assert.equal(await withSlot(page, "return slot.showRuns(true)", 4), false);
+    assert.match(
+      await withSlot(page, "return slot.runsError.message", 4),
+      /e\/runs\.csv: the server answered 404/,
+    );
     assert.equal(await page.locator("[role=alert]").count(), 0, "no error over the charts");
   },
 );

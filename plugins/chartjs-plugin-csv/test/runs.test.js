@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
+import { setTimeout as turn } from "node:timers/promises";
 import { readRuns } from "../src/runs.js";
+import { sharedRuns } from "../src/shared-runs.js";
 
-const HEADER = "series,x,y,block,attempt\n";
+const HEADER = "chart,series,x,y,block,attempt\n";
 
-test("runs come by series, with their block and attempt, a missing value as null", () => {
-  const runs = readRuns(`${HEADER}A,4096,1.5,1,1\nB,4096,,1,1\nA,8192,2,2,3\n`);
+test("runs come by chart and series, with their block and attempt, a missing value as null", () => {
+  const runs = readRuns(`${HEADER}X,A,4096,1.5,1,1\nX,B,4096,,1,1\nY,A,1,7,1,1\nX,A,8192,2,2,3\n`);
+  assert.deepEqual([...runs.keys()], ["X", "Y"]);
   assert.deepEqual(
-    [...runs],
+    [...runs.get("X")],
     [
       [
         "A",
@@ -20,15 +23,72 @@ test("runs come by series, with their block and attempt, a missing value as null
     ],
   );
   assert.equal(readRuns(HEADER).size, 0);
-  assert.equal(readRuns(`${HEADER}__proto__,osd.1,1,1,1\n`).get("__proto__")[0].x, "osd.1");
+});
+
+test("the x of a chart are numbers even if those of another chart are words", () => {
+  const runs = readRuns(`${HEADER}X,__proto__,osd.1,1,1,1\nY,A,4096,2,1,1\n`);
+  assert.equal(runs.get("X").get("__proto__")[0].x, "osd.1");
+  assert.equal(runs.get("Y").get("A")[0].x, 4096);
 });
 
 test("another header and a word for a number are errors that name their place", () => {
-  assert.throws(() => readRuns("series,x,y\nA,1,2\n"), { name: "CsvError", row: 1, kind: "header" });
-  assert.throws(() => readRuns(`${HEADER}A,1,2,1,1\nA,1,many,1,1\n`), {
+  assert.throws(() => readRuns("series,x,y,block,attempt\nA,1,2,1,1\n"), {
     name: "CsvError",
-    row: 3,
-    column: 3,
+    row: 1,
+    kind: "header",
+  });
+  assert.throws(() => readRuns(`${HEADER}X,A,1,2,1,1\nY,A,1,2,1,1\nX,A,1,many,1,1\n`), {
+    name: "CsvError",
+    row: 4,
+    column: 4,
     message: /"many" is not a number/,
+  });
+});
+
+/** A server of one file of runs that counts requests. */
+function server() {
+  const asked = [];
+  let content = `${HEADER}X,A,1,1,1,1\n`;
+  const fetch = (url) => {
+    asked.push(url);
+    return Promise.resolve(content === null ? new Response("", { status: 404 }) : new Response(content));
+  };
+  return { asked, fetch, serve: (next) => (content = next) };
+}
+
+/** Files are shared between all who ask, so each test has one of its own. */
+let number = 0;
+afterEach(() => (number += 1));
+const address = () => `d${number}/runs.csv`;
+
+test("charts that ask for the same file share one request, also when they are refreshed together", async () => {
+  const { asked, fetch, serve } = server();
+  const [one, other] = await Promise.all([1, 2].map(() => sharedRuns(address(), { fetch })));
+  assert.equal(one, other);
+  await turn();
+  assert.equal(await sharedRuns(address(), { fetch }), one, "kept for whoever asks later");
+  assert.equal(asked.length, 1);
+  serve(`${HEADER}X,A,1,2,1,1\n`);
+  const [again] = await Promise.all([1, 2, 3].map(() => sharedRuns(address(), { fetch, fresh: true })));
+  assert.equal(again.get("X").get("A")[0].y, 2);
+  assert.equal(asked.length, 2);
+  await turn();
+  await sharedRuns(address(), { fetch, fresh: true });
+  assert.equal(asked.length, 3, "a later refresh asks again");
+});
+
+test("what is read in another way is not shared, and what failed is asked for again", async () => {
+  const [first, second] = [server(), server()];
+  await sharedRuns(address(), { fetch: first.fetch });
+  second.serve(null);
+  await assert.rejects(sharedRuns(address(), { fetch: second.fetch }), { kind: "status", status: 404 });
+  second.serve(`${HEADER}X,A,1,9,1,1\n`);
+  const runs = await sharedRuns(address(), { fetch: second.fetch });
+  assert.equal(runs.get("X").get("A")[0].y, 9);
+  second.serve("chart\n");
+  await turn();
+  await assert.rejects(sharedRuns(address(), { fetch: second.fetch, fresh: true }), {
+    url: address(),
+    row: 1,
   });
 });

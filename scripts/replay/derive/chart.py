@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.tables import csv_text, number_text
 from replay.derive.designs import Design
-from replay.derive.runs import Run, runs_csv, runs_file
+from replay.derive.runs import Run
 
 LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 
@@ -19,7 +19,7 @@ class Chart:
     """One aggregate: its files by name, and what the manifest says of it.
 
     - `companions`: the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`.
-    - `runs`: whether `<name>.runs.csv` is among the files.
+    - `runs`: the runs behind its points, for `runs.csv`; none if its points are runs, or lines of them.
     - `column`: the column of tidy.csv whose values the chart draws, or divides.
     - `estimates`: what a ratio chart draws, by variant and x. Empty for other charts.
     - `summary`: what a chart of trials says of each variant over all blocks. Empty for other charts.
@@ -40,19 +40,13 @@ class Chart:
     n: tuple[int, int]
     files: Mapping[str, str]
     companions: Mapping[str, str] = field(default_factory=dict)
-    runs: bool = False
+    runs: Sequence[Run] = ()
     column: str | None = None
     estimates: Mapping[tuple[str, Any], statistics.Estimate] = field(default_factory=dict)
     summary: Mapping[str, statistics.Point] = field(default_factory=dict)
     x: Mapping[str, str] | None = None
     level: Any = None
     sparse: tuple[str, ...] = ()
-
-    def with_runs(self, runs: Sequence[Run]) -> Chart:
-        """Return the chart with a file of its runs, or unchanged if there are none."""
-        if not runs:
-            return self
-        return replace(self, files={**self.files, runs_file(self.name): runs_csv(runs)}, runs=True)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> 
                     counts.append(len(ys))
                     runs += [Run(label, number, value, block, attempt) for value, block, attempt in several]
             if rows:
-                found.append(_chart(metric, workload.levels, rows, counts).with_runs(runs))
+                found.append(_chart(metric, workload.levels, rows, counts, runs))
     return found
 
 
@@ -91,7 +91,9 @@ def _level(x: Any, design: Design) -> str:
     return level_text(x)
 
 
-def _chart(metric: Mapping[str, Any], levels: tuple[Any, ...], rows: list[tuple], counts: list[int]) -> Chart:
+def _chart(
+    metric: Mapping[str, Any], levels: tuple[Any, ...], rows: list[tuple], counts: list[int], runs: list[Run]
+) -> Chart:
     name = chart_name(metric, levels)
     return Chart(
         name=name,
@@ -106,4 +108,5 @@ def _chart(metric: Mapping[str, Any], levels: tuple[Any, ...], rows: list[tuple]
         n=(min(counts), max(counts)),
         files={f"{name}.csv": long_csv(rows)},
         x={"label": _TITLES[metric["entity"]], "unit": "count"},
+        runs=runs,
     )

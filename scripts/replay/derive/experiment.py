@@ -19,6 +19,7 @@ from replay.derive.limits import limiters, limits
 from replay.derive.part import FACTS_FILE, RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
 from replay.derive.ratios import ratios_csv
 from replay.derive.registered import registered_csv
+from replay.derive.runs import RUNS_FILE, runs_csv
 from replay.derive.sampling import sampling_entry
 from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
@@ -50,6 +51,8 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     texts = {directory / "tidy.csv": tidy_csv(records, design, chosen), directory / FACTS_FILE: facts_csv(records)}
     texts |= {directory / REGISTERED_FILE: registered_csv(loaded.receipts)}
     texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
+    if runs := {chart.name: chart.runs for chart in drawn if chart.runs}:
+        texts |= {directory / "aggregate" / RUNS_FILE: runs_csv(runs)}
     texts |= {directory / RATIOS: ratios_csv(drawn, design)}
     if entities and (text := entities_csv(records)):
         texts |= {directory / "entities.csv": text}
@@ -138,7 +141,7 @@ def _chart_entry(
         "title": chart.title,
         "path": f"{experiment}/aggregate/{chart.name}.csv",
         "companions": {part: f"{experiment}/aggregate/{file}" for part, file in chart.companions.items()},
-        "runs": chart.runs,
+        "runs": bool(chart.runs),
         "kind": chart.kind,
         "metric": chart.metric,
         **({"column": chart.column} if chart.column else {}),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from replay.base.stats import median, modified_z
-from replay.derive.runs import Run, runs_file
+from replay.derive.runs import RUNS_FILE, Run
 
 #: Iglewicz & Hoaglin 1993; see `stats.modified_z`.
 LIMIT = 3.5
@@ -64,16 +65,18 @@ def flagged_in(data_set: Path, experiments: Iterable[str]) -> Flagged:
     """Return the outliers of every derived chart of these experiments; a chart is named `experiment/chart`."""
     found, count = [], 0
     for experiment in experiments:
-        for path in sorted((data_set / experiment / "aggregate").glob(runs_file("*"))):
-            runs = _runs(path)
+        for chart, runs in _runs_by_chart(data_set / experiment / "aggregate" / RUNS_FILE):
             count += len(runs)
-            found += outliers(f"{experiment}/{path.name.removesuffix(runs_file(''))}", runs)
+            found += outliers(f"{experiment}/{chart}", runs)
     return Flagged(found, count)
 
 
-def _runs(path: Path) -> list[Run]:
+def _runs_by_chart(path: Path) -> Iterator[tuple[str, list[Run]]]:
+    """Yield each chart of a file of runs; none where there is no such file."""
+    if not path.exists():
+        return
     with path.open(newline="", encoding="utf-8") as file:
-        return [
-            Run(row["series"], float(row["x"]), float(row["y"]), int(row["block"]), int(row["attempt"]))
-            for row in csv.DictReader(file)
-        ]
+        rows = csv.reader(file)
+        next(rows)
+        for chart, several in groupby(rows, lambda row: row[0]):
+            yield chart, [Run(one, float(x), float(y), int(block), int(n)) for _, one, x, y, block, n in several]

@@ -58,7 +58,7 @@ def median_chart(
         }
         counts = [len(values) for values in trials_of.values()]
         summary = {name: statistics.summarise(values) for name, values in trials_of.items() if values}
-    chart = Chart(
+    return Chart(
         name=name,
         metric=metric["name"],
         title=chart_title(metric, workload.levels),
@@ -74,9 +74,9 @@ def median_chart(
         column=metric["metric"],
         summary=summary,
         sparse=workload.sparse() if design.kind == "wide" else (),
+        # Each point of a chart of trials is a run already.
+        runs=() if trials else _runs_of_medians(workload, values),
     )
-    # Each point of a chart of trials is a run already.
-    return chart if trials else chart.with_runs(_runs_of_medians(workload, values))
 
 
 def _runs_of_medians(workload: Workload, values: Values) -> list[Run]:
@@ -145,4 +145,5 @@ def ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Values, d
         column=metric["metric"],
         estimates=estimates,
         sparse=shown.sparse() if design.kind == "wide" else (),
-    ).with_runs(runs)
+        runs=runs,
+    )

@@ -1,8 +1,9 @@
-"""`X.runs.csv`: every run behind the points of chart X."""
+"""`aggregate/runs.csv`: every run behind the points of an experiment's charts. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from replay.base.tables import csv_text, number_text
@@ -18,14 +19,13 @@ class Run(NamedTuple):
     attempt: int
 
 
-RUNS_HEADER = Run._fields
+RUNS_FILE = "runs.csv"
+RUNS_HEADER = ("chart", *Run._fields)
 
 
-def runs_file(chart: str) -> str:
-    """Return the name of the file of a chart's runs."""
-    return f"{chart}.runs.csv"
-
-
-def runs_csv(runs: Iterable[Run]) -> str:
-    """Return the text of `X.runs.csv`, a row per run in the order given."""
-    return csv_text([RUNS_HEADER, *([one.series, *(number_text(value) for value in one[1:])] for one in runs)])
+def runs_csv(runs: Mapping[str, Iterable[Run]]) -> str:
+    """Return the text of `runs.csv` from the runs of each chart: sorted by chart, each chart's in the order given."""
+    rows = (
+        [chart, one.series, *(number_text(value) for value in one[1:])] for chart in sorted(runs) for one in runs[chart]
+    )
+    return csv_text(chain([RUNS_HEADER], rows))

@@ -16,7 +16,7 @@ from replay.base.tables import json_text, write_if_changed
 from replay.derive.chart import LONG_HEADER
 from replay.derive.fact_vocabulary import FACTS, FactType
 from replay.derive.part import FACTS_FILE, REGISTERED_FILE
-from replay.derive.runs import RUNS_HEADER
+from replay.derive.runs import RUNS_FILE
 from replay.derive.tidy import KEYS
 from replay.raw.copies import read_stamp
 
@@ -96,10 +96,6 @@ def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
         type_of, key = _TYPES[name]
         fields = [{"name": column, "type": type_of(column)} for column in header]
         return {"fields": fields, **({"primaryKey": list(key)} if key else {}), "missingValues": [""]}
-    if tuple(header) == RUNS_HEADER:
-        types = {"series": "string", "block": "integer", "attempt": "integer"}
-        fields = [{"name": column, "type": types.get(column, "number")} for column in header]
-        return {"fields": fields, "missingValues": [""]}
     first = "series" if tuple(header) == LONG_HEADER else header[0]
     fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]
     return {"fields": fields, "missingValues": [""]}
@@ -120,6 +116,10 @@ def _fact_type(column: str) -> str:
     return "integer" if column in _INTEGERS else "string"
 
 
+def _run_type(column: str) -> str:
+    return "string" if column in ("chart", "series") else "number" if column in ("x", "y") else "integer"
+
+
 def _answer_type(column: str) -> str:
     if column in ("name", "label", "mode") or column.endswith("_source"):
         return "string"
@@ -138,6 +138,7 @@ _TYPES: Mapping[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     "answer.csv": (_answer_type, ("name",)),
     FACTS_FILE: (_fact_type, ("block", "cell", "attempt")),
     REGISTERED_FILE: (_registered_type, ()),
+    RUNS_FILE: (_run_type, ()),
 }
 
 

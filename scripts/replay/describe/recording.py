@@ -1,6 +1,6 @@
 """recording.json: the course of a measurement over time, so that a deck can show its charts filling as they did.
 
-It only holds moments. The values that arrived at them are in the files of runs, so that no figure is stored twice.
+It only holds moments. The values that arrived at them are in the file of runs, so that no figure is stored twice.
 """
 
 from __future__ import annotations

@@ -181,7 +181,9 @@ test("without a recording the deck says what to do, and the charts are complete"
 test("a chart whose runs cannot be read is shown complete, and the line says so", async () => {
   const page = await deck.openDeck("?data=fixture&run=60", {
     prepare: (one) =>
-      one.route("**/throughput-write-seq.runs.csv", (route) => route.fulfill({ status: 404, body: "none" })),
+      one.route("**/rbd-journaling/aggregate/runs.csv", (route) =>
+        route.fulfill({ status: 404, body: "none" }),
+      ),
   });
   await goTo(page, SLIDE);
   await badge(page)

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import path from "node:path";
 
 import { parse } from "csv-parse/sync";
 
@@ -23,12 +24,15 @@ export async function readChart(file) {
   return header.join() === LONG ? longChart(rows) : wideChart(file, header, rows);
 }
 
-/** The runs behind a chart, `X.runs.csv`: `{series, x, y, block, attempt}` each; null where there is no such file. */
+/** The runs behind a chart, from `runs.csv` beside it: `{series, x, y, block, attempt}` each; null where it has none. */
 export async function readRuns(file) {
-  const name = file.replace(/\.csv$/, ".runs.csv");
+  const name = path.join(path.dirname(file), "runs.csv");
   if (!existsSync(name)) return null;
   const rows = parse(await readFile(name, "utf8"), { columns: true });
-  return rows.map((row) => ({ ...row, x: axis([row.x])[0], y: number(row.y) }));
+  const runs = rows
+    .filter(({ chart }) => chart === path.basename(file, ".csv"))
+    .map(({ chart: _, ...row }) => ({ ...row, x: axis([row.x])[0], y: number(row.y) }));
+  return runs.length > 0 ? runs : null;
 }
 
 function longChart(rows) {

@@ -23,13 +23,14 @@ function shareOf(block, blocks, ratio) {
   return blocks === 1 ? 1 : (ratio ? RATIO_SPREAD : SPREAD)[block - 1];
 }
 
-/** `X.runs.csv`: the runs behind points `[series, x, y]`; points without a value have none. */
-function runsFile(name, points, blocks) {
+/** The rows of `runs.csv` behind points `[series, x, y]` of a chart; points without a value have none. */
+function runsOf(name, points, blocks) {
   const ratio = name.startsWith("ratio-");
-  const rows = points
+  return points
     .filter(([, , y]) => y !== null)
     .flatMap(([series, x, y]) =>
       Array.from({ length: blocks }, (_, at) => [
+        name,
         series,
         x,
         number(y * shareOf(at + 1, blocks, ratio)),
@@ -37,23 +38,33 @@ function runsFile(name, points, blocks) {
         1,
       ]),
     );
-  return { [`${name}.runs.csv`]: text([["series", "x", "y", "block", "attempt"], ...rows]) };
 }
 
-/** A chart's file in the long form: of each series, its points as `[x, y]` or `[x, y, low, high]`. `n` runs stand behind each. */
+/** `runs.csv`: the runs of all charts of an experiment, sorted by chart. */
+export function runsFile(charts) {
+  const rows = charts.toSorted((a, b) => (a.name < b.name ? -1 : 1)).flatMap(({ runs }) => runs);
+  return rows.length > 0
+    ? { "runs.csv": text([["chart", "series", "x", "y", "block", "attempt"], ...rows]) }
+    : {};
+}
+
+/**
+ * A chart in the long form, its file and the runs behind it: of each series, its points as `[x, y]` or
+ * `[x, y, low, high]`. `n` runs stand behind each.
+ */
 export function longChart(name, series, n) {
   const rows = series.flatMap(([label, points]) =>
     points.map(([x, y, low = null, high = null]) => [label, x, ...[y, low, high].map(number), n]),
   );
   const points = series.flatMap(([label, all]) => all.map(([x, y]) => [label, x, y]));
   return {
-    [`${name}.csv`]: text([["series", "x", "y", "low", "high", "n"], ...rows]),
-    ...(n > 1 && runsFile(name, points, n)),
+    files: { [`${name}.csv`]: text([["series", "x", "y", "low", "high", "n"], ...rows]) },
+    runs: n > 1 ? runsOf(name, points, n) : [],
   };
 }
 
 /**
- * The files of a chart in the wide form: the values, the runs behind them, and the companions.
+ * A chart in the wide form: its files, which are the values and the companions, and the runs behind it.
  * @param {string} name
  * @param {string} axis   its title
  * @param {number[]} columns
@@ -65,15 +76,13 @@ export function wideChart(name, axis, columns, rows, companions, blocks) {
   const changed = (change) =>
     rows.map(([label, cells]) => [label, cells.map((cell) => (cell === null ? null : change(cell)))]);
   const points = rows.flatMap(([label, cells]) => cells.map((cell, i) => [label, columns[i], cell]));
+  const beside = Object.entries(companions).map(([suffix, change]) => [
+    `${name}.${suffix}.csv`,
+    table(axis, columns, changed(change)),
+  ]);
   return {
-    [`${name}.csv`]: table(axis, columns, rows),
-    ...Object.fromEntries(
-      Object.entries(companions).map(([suffix, change]) => [
-        `${name}.${suffix}.csv`,
-        table(axis, columns, changed(change)),
-      ]),
-    ),
-    ...runsFile(name, points, blocks),
+    files: { [`${name}.csv`]: table(axis, columns, rows), ...Object.fromEntries(beside) },
+    runs: runsOf(name, points, blocks),
   };
 }
 

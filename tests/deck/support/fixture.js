@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { findings } from "./claims.js";
-import { longChart, recordingOf, wideChart } from "./fixture-files.js";
+import { longChart, recordingOf, runsFile, wideChart } from "./fixture-files.js";
 
 /** The claims themselves, without what was found. */
 const CLAIMS = path.resolve(import.meta.dirname, "../../../benchmarks/reference/claims.json");
@@ -83,7 +83,7 @@ async function writeDataSet(root, dataSet, { label, blocks, scale, sizes, date }
 
   const save = async (experiment, charts) => {
     await mkdir(path.join(folder, experiment, "aggregate"), { recursive: true });
-    const entries = charts.map(({ files, workload = {}, points, ...entry }) => {
+    const entries = charts.map(({ files: _, runs, workload = {}, points, ...entry }) => {
       const sets = points * blocks;
       return [
         entry.name,
@@ -92,7 +92,7 @@ async function writeDataSet(root, dataSet, { label, blocks, scale, sizes, date }
           path: `${experiment}/aggregate/${entry.name}.csv`,
           ...entry,
           name: undefined,
-          runs: `${entry.name}.runs.csv` in files,
+          runs: runs.length > 0,
           workload,
           n: { min: blocks, max: blocks },
           attempts: { all: sets, used: sets, invalid: 0 },
@@ -101,7 +101,7 @@ async function writeDataSet(root, dataSet, { label, blocks, scale, sizes, date }
         },
       ];
     });
-    for (const { files } of charts) {
+    for (const files of [...charts.map((chart) => chart.files), runsFile(charts)]) {
       for (const [file, text] of Object.entries(files))
         await writeFile(path.join(folder, experiment, "aggregate", file), text);
     }
@@ -175,7 +175,7 @@ async function writeDataSet(root, dataSet, { label, blocks, scale, sizes, date }
           series: data.map(([series]) => series),
           workload: { io_type: kind, io_pattern: pattern },
           points: sizes.length,
-          files: wideChart(name, "I/O size", sizes, data, companions, blocks),
+          ...wideChart(name, "I/O size", sizes, data, companions, blocks),
           ...more,
         });
       add(`throughput-${workload}`, "Throughput", "bytes_per_second", "higher", rows, range);
@@ -206,7 +206,7 @@ async function writeDataSet(root, dataSet, { label, blocks, scale, sizes, date }
         y: { label: name, unit, better },
         series: rows.map(([series]) => series),
         points: clients.length,
-        files: longChart(name, rows, blocks),
+        ...longChart(name, rows, blocks),
       };
     };
     experiments["client-sweep"] = {
@@ -250,7 +250,7 @@ async function writeDataSet(root, dataSet, { label, blocks, scale, sizes, date }
           snapshot: { median_seconds: 3.05, min_seconds: 2.6, max_seconds: 3.5, n: blocks },
         },
         points: 1,
-        files: longChart("seconds-to-first-write-planned", rows, 1),
+        ...longChart("seconds-to-first-write-planned", rows, 1),
       },
     ]);
     recorded.failover = {

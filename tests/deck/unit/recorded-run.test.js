@@ -8,7 +8,7 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 
 import { chartFileIn } from "../../../deck/recorded-run/chart-file.js";
-import { Film, changesBetween, lastMoment } from "../../../deck/recorded-run/film.js";
+import { Film, arrivedRuns, changesBetween, lastMoment } from "../../../deck/recorded-run/film.js";
 import { medianOf, ratioOf } from "../../../deck/recorded-run/statistics.js";
 import { Playback, groupsOf, timelineOf } from "../../../deck/recorded-run/timeline.js";
 import { formatDuration, lackingWords, runPosition, runTitle } from "../../../deck/recorded-run/words.js";
@@ -54,12 +54,12 @@ test("a ratio is the geometric mean with a t-interval, and one pair has no inter
 // Frames ------------------------------------------------------------------------------------------------------------
 
 const WIDE = 'I/O size,4096,8192\n"Journal, cached",2,20\nPlain,4,\n';
-const RUNS = `series,x,y,block,attempt
-"Journal, cached",4096,1,1,1
-"Journal, cached",4096,3,2,1
-"Journal, cached",8192,20,1,2
-Plain,4096,4,1,1
-`;
+const RUNS = [
+  ["Journal, cached", "4096", "1", "1", "1"],
+  ["Journal, cached", "4096", "3", "2", "1"],
+  ["Journal, cached", "8192", "20", "1", "2"],
+  ["Plain", "4096", "4", "1", "1"],
+];
 const GROUP = { arrives: "run", seconds: [10, 20, 30], x: [4096, 8192, 4096], block: [1, 1, 2] };
 const film = (given) =>
   new Film({ text: WIDE, runs: RUNS, group: GROUP, ratio: false, quantiles: QUANTILES, ...given });
@@ -68,7 +68,7 @@ test("before the first moment there are the axes and the series, and no value", 
   const files = film().filesAt(-1);
   assert.equal(files[""], 'I/O size,4096,8192\n"Journal, cached",,\nPlain,,\n');
   assert.equal(files.n, files[""]);
-  assert.equal(files.runs, null);
+  assert.deepEqual(arrivedRuns(RUNS, GROUP, -1), []);
   assert.equal(files.low, undefined);
 });
 
@@ -80,14 +80,17 @@ test("a frame holds the median of the runs that arrived, their least, greatest a
   });
   assert.equal(table(files.n)["Journal, cached"][4096], 1);
   assert.deepEqual(
-    parse(files.runs).map(([, x]) => x),
-    ["x", "4096", "8192", "4096"],
+    arrivedRuns(RUNS, GROUP, 20).map(([, x]) => x),
+    ["4096", "8192", "4096"],
   );
 });
 
 test("a frame of a ratio holds its estimate, and the interval as soon as there is one", () => {
   const group = { ...GROUP, seconds: [10, 20, 30, 40], x: [4096, 4096, 4096, 8192], block: [1, 2, 3, 1] };
-  const runs = "series,x,y,block,attempt\nPlain,4096,2,1,1\nPlain,4096,8,2,1\n";
+  const runs = [
+    ["Plain", "4096", "2", "1", "1"],
+    ["Plain", "4096", "8", "2", "1"],
+  ];
   const ratio = film({ ratio: true, group, runs });
   assert.equal(table(ratio.filesAt(10).low).Plain[4096], null);
   near(table(ratio.filesAt(10)[""]).Plain[4096], 2);
@@ -112,7 +115,7 @@ test("of trials a row arrives as it stands in the file", () => {
 });
 
 test("what arrives by block arrives at each entity at once", () => {
-  const runs = "series,x,y,block,attempt\nA,1,2,1,1\nA,1,4,2,1\nA,2,7,1,1\nB,1,5,1,1\n";
+  const runs = ["A,1,2,1,1", "A,1,4,2,1", "A,2,7,1,1", "B,1,5,1,1"].map((row) => row.split(","));
   const group = { arrives: "block", seconds: [10, 20], block: [1, 2] };
   assert.equal(
     film({ text: LONG, runs, group }).filesAt(10)[""],
@@ -168,7 +171,7 @@ test("any frame of any recording is what derive would have drawn of the runs up 
           x: [...sets.map(({ x }) => x), 0],
           block: [...sets.map(({ block }) => block), 0],
         };
-        const runs = `series,x,y,block,attempt\n${rows.map(({ series, x, y, block }) => `${series},${x},${y},${block},1\n`).join("")}`;
+        const runs = rows.map(({ series, x, y, block }) => [series, `${x}`, `${y}`, `${block}`, "1"]);
         const files = film({ text: "size,1,2,3,4\nA,,,,\nB,,,,\n", runs, group }).filesAt(at);
         for (const series of ["A", "B"])
           for (const x of [1, 2, 3, 4]) {
@@ -197,7 +200,11 @@ test("the last frame of every shipped chart says what its file says", async () =
     const [experiment, chart] = key.split("/");
     const read = (suffix) =>
       readFile(path.join(REFERENCE, experiment, "aggregate", `${chart}${suffix}.csv`), "utf8");
-    const [text, runs] = await Promise.all([read(""), read(".runs")]);
+    const folder = path.join(REFERENCE, experiment, "aggregate");
+    const [text, all] = await Promise.all([read(""), readFile(path.join(folder, "runs.csv"), "utf8")]);
+    const runs = parse(all)
+      .filter(([name]) => name === chart)
+      .map(([, ...fields]) => fields);
     const ratio = chart.startsWith("ratio-");
     const longer = {
       ...group,
@@ -368,7 +375,8 @@ test("an address of a chart's file names chart and companion; another address na
     key: "rbd-bench/latency-p99-9",
     folder: "http://localhost:1/talk/benchmarks/local/rbd-bench/aggregate",
   });
-  assert.equal(chartFileIn("benchmarks/local/x/aggregate/a.runs.csv", base).suffix, "runs");
+  const runs = chartFileIn("benchmarks/local/x/aggregate/runs.csv", base);
+  assert.deepEqual([runs.suffix, runs.chart, runs.key, runs.experiment], ["runs", null, null, "x"]);
   assert.equal(chartFileIn("benchmarks/local/x/aggregate/a.csv", base).suffix, "");
   for (const other of ["benchmarks/local/manifest.json", "benchmarks/local/x/tidy.csv", "slides/a.csv"])
     assert.equal(chartFileIn(other, base), null);

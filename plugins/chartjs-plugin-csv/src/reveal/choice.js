@@ -1,4 +1,4 @@
-import { COMPANIONS, companionUrl } from "../companions.js";
+import { COMPANIONS, companionUrl, runsUrl } from "../companions.js";
 import { seriesNames } from "../entries.js";
 
 /** What a reader may choose of a chart. */
@@ -56,7 +56,11 @@ export class Choice {
   reads(url, own) {
     const pathOf = (address) => new URL(address, this.#canvas.baseURI).pathname;
     const files = [own, this.#chosen.overlay?.src].filter(Boolean);
-    const names = files.flatMap((file) => [file, ...COMPANIONS.map((suffix) => companionUrl(file, suffix))]);
+    const names = files.flatMap((file) => [
+      file,
+      runsUrl(file),
+      ...COMPANIONS.map((suffix) => companionUrl(file, suffix)),
+    ]);
     return names.some((name) => pathOf(name) === pathOf(url));
   }
 }

@@ -22,6 +22,7 @@ import ChartCsvDefault, {
   formatValue,
   loadModel,
   ownerOf,
+  runsUrl,
   readModel,
   seriesNames,
   styleOf,
@@ -98,4 +99,4 @@ canvas.addEventListener("chart-csv:error", (event) => {
   if (detail.error instanceof CsvError)
     console.log(detail.error.row, detail.error.kind === "ambiguous", style, wrong);
 });
-console.log(companionUrl("a.csv", "runs"), ownerOf("a.min.csv").suffix);
+console.log(companionUrl("a.csv", "min"), runsUrl("a.csv"), ownerOf("a.min.csv").suffix);
