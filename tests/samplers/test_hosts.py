@@ -180,15 +180,15 @@ def test_fewer_than_two_scrapes_inside_the_cell_say_nothing(moments, said) -> No
 
 
 def test_a_counter_that_began_anew_says_nothing() -> None:
-    with pytest.raises(LeftOutError, match="began anew"):
+    with pytest.raises(LeftOutError, match="started again"):
         change_between(Series({}, ((1001.0, 9.0), (1003.0, 1.0), (1005.0, 12.0))), BEGIN, END)
 
 
 def test_what_was_not_seen_is_named_and_no_mean_stands_for_the_whole() -> None:
     sample = what_hosts_did(PLACES, cpus("192.0.2.1:9100", 0.9), disks(sdb=0.1, **{"dm-0": 0.2}), {}, BEGIN, END)
     assert sample["left_out"] == {
-        "host-2": "node_exporter tells nothing of its CPUs",
-        "osd.2 disk": "node_exporter tells nothing of its disk dm-1",
+        "host-2": "node_exporter does not report its CPUs",
+        "osd.2 disk": "node_exporter does not report its disk dm-1",
     }
     assert utilisation_of_hosts(sample) == {}
     assert limiting_resource_of_hosts(sample) == "unknown"

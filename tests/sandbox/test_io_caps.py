@@ -94,7 +94,7 @@ def test_a_group_is_removed_after_its_processes_went_home(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("name", ["", "/", "..", "system.slice", "replay-0a1b2c3d-osd-2/../../x"])
 def test_no_other_group_is_ever_emptied(tmp_path, name):
-    with pytest.raises(ReplayError, match="is no group that Replay makes"):
+    with pytest.raises(ReplayError, match="is not a group of Replay's"):
         release(str(tmp_path), name, "/")
 
 

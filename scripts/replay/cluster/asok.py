@@ -24,7 +24,7 @@ def ask(socket_path: str | Path, command: dict[str, Any] | str, timeout_seconds:
     """Send `command` to the daemon behind `socket_path` and return its answer.
 
     `command` is a command's prefix (`"perf dump"`) or the full dictionary (`{"prefix": "rbd mirror status replay"}`).
-    The answer is parsed JSON, or text where the daemon answers in text; None where it answers with nothing.
+    The answer is parsed JSON, or text if the daemon answers in text; None if the answer is empty.
     `timeout_seconds` bounds the whole exchange. Raises AdminSocketError.
     """
     request = {"prefix": command} if isinstance(command, str) else dict(command)
@@ -53,7 +53,7 @@ def ask(socket_path: str | Path, command: dict[str, Any] | str, timeout_seconds:
 
 
 def _receive(connection: socket.socket, count: int, deadline: float) -> bytes:
-    """Return exactly `count` bytes; OSError when the peer closes early or the deadline passes."""
+    """Return exactly `count` bytes. Raises OSError if the peer closes early or the deadline passes."""
     received = bytearray()
     while len(received) < count:
         remaining = deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""The mirror daemon's own counters, and waits until it has caught up.
+"""Reads the mirror daemon's own counters, and waits until it has caught up.
 
 `rbd mirror image status` lags by up to half a minute and says "0 behind" while entries are still replayed. The daemon's
 admin socket is live, and a snapshot's `complete` flag on the other side is exact: waits use these.
@@ -20,7 +20,7 @@ from replay.raw.record import Wait
 
 @dataclass(frozen=True)
 class ReplayCounters:
-    """What the daemon replayed of one image since it started: journal entries, snapshots, and the bytes of each."""
+    """What the daemon has replayed of one image since it started: journal entries, snapshots, and the bytes of each."""
 
     entries: int = 0
     entry_bytes: int = 0
@@ -30,16 +30,16 @@ class ReplayCounters:
 
 @dataclass(frozen=True)
 class ImageCounters:
-    """An image's counters as the daemon says them, by their names in 16.2: those of its journal, of its snapshots.
+    """An image's counters as the daemon reports them, by their names in 16.2: those of its journal and its snapshots.
 
-    A counter that has several parts is a dictionary. Empty where the daemon does not know the image (yet).
+    A counter with several parts is a dictionary. Both are empty if the daemon does not know the image (yet).
     """
 
     journal: Mapping[str, Any]
     snapshot: Mapping[str, Any]
 
     def totals(self) -> ReplayCounters:
-        """Return how far the image is; zeros where the daemon does not count it."""
+        """Return how far the image is; zeros if the daemon does not count it."""
         return ReplayCounters(
             entries=int(self.journal.get("replay", 0)),
             entry_bytes=int(self.journal.get("replay_bytes", 0)),
@@ -48,7 +48,7 @@ class ImageCounters:
         )
 
 
-# 16.2 counts a snapshot's bytes under the name of a journal's. Evidence has these names, whatever the release.
+# 16.2 counts a snapshot's bytes under the name of a journal's. Evidence uses these names for every release.
 _JOURNAL_NAMES = {
     "replay": "replay", "entries": "replay", "replay_bytes": "replay_bytes", "replay_latency": "replay_latency",
 }  # fmt: skip
@@ -60,9 +60,9 @@ _SNAPSHOT_NAMES = {
 
 
 def counters_of(dump: Mapping[str, Any], pool: str, image: str) -> ImageCounters:
-    """Return an image's counters out of what the daemon counts: its `counter dump`, or its `perf dump` before 18.
+    """Return an image's counters from the daemon's `counter dump`, or from its `perf dump` before 18.
 
-    The first has a list for each section, and names pool and image as labels; the second has them in sections' names.
+    The first has a list for each section, with pool and image as labels; the second has them in the sections' names.
     """
     journal: dict[str, Any] = {}
     snapshot: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def counters_of(dump: Mapping[str, Any], pool: str, image: str) -> ImageCounters
 
 
 def _counters_in(name: str, section: Any, pool: str, image: str) -> list[Mapping[str, Any]]:
-    """Return what a section counts of an image."""
+    """Return a section's counters of an image."""
     if isinstance(section, Mapping):
         return [section] if name.endswith(f"{pool}/{image}") else []
     return [
@@ -101,7 +101,7 @@ class MirrorDaemon:
         self._question: str | None = None
 
     def counters(self, image: str) -> ReplayCounters:
-        """Return how far the image is now. Raises ReplayError when the daemon does not answer."""
+        """Return how far the image is now. Raises ReplayError if the daemon does not answer."""
         return self.image_counters([image])[image].totals()
 
     def image_counters(self, images: Iterable[str]) -> dict[str, ImageCounters]:
@@ -110,7 +110,7 @@ class MirrorDaemon:
         return {image: counters_of(dump, self.pool, image) for image in images}
 
     def _dump(self) -> Mapping[str, Any]:
-        """Return all that the daemon counts. Which question it answers is found out with the first one."""
+        """Return all of the daemon's counters. The first call finds out which question the daemon answers."""
         if self._question is None:
             self._question = "counter dump" if self._knows("counter dump") else "perf dump"
         return self._ask(self.admin_socket, self._question, timeout_seconds=10)
@@ -119,11 +119,11 @@ class MirrorDaemon:
         return command in self._ask(self.admin_socket, "help", timeout_seconds=10)
 
     def option(self, name: str) -> float:
-        """Return the daemon's value of an option that is a number. Raises ReplayError when it does not answer."""
+        """Return the daemon's value of an option that is a number. Raises ReplayError if it does not answer."""
         return float(self._ask(self.admin_socket, {"prefix": "config get", "var": name}, timeout_seconds=10)[name])
 
     def state(self, image: str) -> str | None:
-        """Return the state of the image's replayer (`Replaying`, `Starting`, …), None where there is none yet."""
+        """Return the state of the image's replayer (`Replaying`, `Starting`, …), None if there is none yet."""
         status = self._ask(self.admin_socket, "rbd mirror status", timeout_seconds=10)
         for replayer in _image_replayers(status):
             if replayer.get("name") == f"{self.pool}/{image}":
@@ -135,7 +135,7 @@ class MirrorDaemon:
         self._tell("stop", image)
 
     def start(self, image: str) -> None:
-        """Tell the daemon to replay an image again. Raises AdminSocketError when it declines."""
+        """Tell the daemon to replay an image again. Raises AdminSocketError if it declines."""
         self._tell("start", image)
 
     def _tell(self, word: str, image: str) -> None:
@@ -143,7 +143,7 @@ class MirrorDaemon:
 
 
 def _image_replayers(status: Any) -> list[dict[str, Any]]:
-    """Return every image replayer, wherever in the daemon's status it stands (its shape differs by release)."""
+    """Return every image replayer in the daemon's status, whose shape differs by release."""
     if isinstance(status, dict):
         found = list(status.get("image_replayers", []))
         return found + [one for value in status.values() for one in _image_replayers(value)]
@@ -165,8 +165,8 @@ def wait_until_replayed(
 ) -> Wait:
     """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
 
-    Only the daemon's counters count; no status is asked. The outcome is `replayed`, or `stalled` when they stood
-    still for `stall_seconds` before the expected bytes were there.
+    Only the daemon's counters matter; no status is queried. The outcome is `replayed`, or `stalled` if they did not
+    change for `stall_seconds` before the expected bytes had been replayed.
     """
     started = moved = clock()
     last = read()
@@ -196,7 +196,7 @@ def wait_until_replayed(
 
 
 def take_mirror_snapshot(primary: Cluster, spec: str) -> int:
-    """Take a mirror snapshot on the primary and return its id. Raises ReplayError when none was made."""
+    """Take a mirror snapshot on the primary and return its id. Raises ReplayError if none was made."""
     done = primary.run("rbd", "mirror", "image", "snapshot", spec, timeout_seconds=60)
     words = done.stdout.split()
     if not words or not words[-1].isdigit():
@@ -209,7 +209,7 @@ def copied_snapshots(secondary: Cluster, spec: str) -> set[int]:
     try:
         rows = secondary.json("rbd", "snap", "ls", "--all", spec)
     except CephCommandError as error:
-        if error.exit_status_of_tool == 2:  # the image is not there yet
+        if error.exit_status_of_tool == 2:  # the image does not exist yet
             return set()
         raise
     spaces = [row.get("namespace", {}) for row in rows]

@@ -62,7 +62,7 @@ class MonitorSession:
         self.close()
 
     def command(self, command: dict[str, Any], *, timeout_seconds: float = 30.0, target: str = "mon") -> Any:
-        """Run a Ceph command and return its answer, parsed; None where the answer is empty.
+        """Run a Ceph command and return its answer, parsed; None if the answer is empty.
 
         `command` is what Ceph's API takes, `{"prefix": "osd pool get", "pool": …, "var": "size"}`, keys in the order
         of the command line's arguments; `target` is `mon`, `mgr` or `osd.N`. Raises CephCommandError with Ceph's errno
@@ -80,7 +80,7 @@ class MonitorSession:
         return self._by_program(command, timeout_seconds, target)
 
     def status(self, *, timeout_seconds: float = 30.0) -> dict[str, Any]:
-        """Return `ceph status`; asked a second time when the connection had died meanwhile."""
+        """Return `ceph status`; asks a second time if the connection has died meanwhile."""
         try:
             return self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
         except CephCommandError as error:
@@ -101,7 +101,7 @@ class MonitorSession:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the child, None when there is none."""
+        """Process id of the child, None if there is none."""
         return self._child.pid if self._child else None
 
     def _ask(self, command: dict[str, Any], timeout_seconds: float, target: str) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class MonitorSession:
             self._child.stdin.flush()
         except OSError as error:
             raise self._died() from error
-        # The library's own bound comes first, so that a slow answer costs an error and not the connection.
+        # The library's own timeout is shorter, so that a slow answer is an error and does not cost the connection.
         reply = self._read_line(timeout_seconds + 2.0, command)
         if reply.get("id") != self._requests:
             raise self._died("it answered another question")

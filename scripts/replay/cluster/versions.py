@@ -13,8 +13,8 @@ from replay.raw.versions import DAEMONS, SECOND_SITE
 def versions(session: MonitorSession, program: str, secondary: MonitorSession | None = None) -> dict[str, Any]:
     """Return versions of the tool, librbd, and each cluster's daemons (null where this client may not ask).
 
-    A kind of daemon has several versions where they are mixed. `client_release` is there where the client's programs
-    are a release's instead of the host's.
+    A kind of daemon has several versions if they are mixed. `client_release` is present if the client's programs come
+    from a release instead of the host.
     """
     programs = session.cluster.programs
     found: dict[str, Any] = {

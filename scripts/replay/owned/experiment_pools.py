@@ -18,7 +18,7 @@ from replay.owned.open_site import OpenSite
 from replay.owned.pools import DEFAULT_PG_NUM, await_clean, failure_domain, set_pool
 from replay.owned.remove_all import remove_all
 
-#: A manager knows of new placement groups after seconds; only then does "all of them are clean" include them.
+#: A manager learns of new placement groups after some seconds; before that, "all are clean" does not include them.
 SEEN_WITHIN_SECONDS = 30.0
 
 
@@ -46,11 +46,11 @@ class ExperimentPool:
 
 
 def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: str) -> ExperimentPool:
-    """Make a replicated pool `replay-<random>-<suffix>`, in the ledger before it exists.
+    """Make a replicated pool `replay-<random>-<suffix>`, which is in the ledger before it exists.
 
     `application` is `rados` or `rbd`; a pool for images is initialised. Call `await_pools` before using it. Raises
-    RefusedError where the site does not allow to make pools, PoolSizeRefusedError where the monitors allow no pool of
-    that size (nothing is left of it then), CephCommandError when a command fails.
+    RefusedError if the site does not allow making pools, PoolSizeRefusedError if the monitors allow no pool of that
+    size (then nothing is left of it), CephCommandError if a command fails.
     """
     session, name = bench.session, unique_name(suffix)
     require(bench.site, "pool_create", session.fsid())
@@ -84,9 +84,9 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
 
 
 def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
-    """Wait until the cluster knows of the pools' placement groups, and is fit with them.
+    """Wait until the cluster knows the pools' placement groups and is fit again.
 
-    Raises RefusedError when it stays unfit.
+    Raises RefusedError if it stays unfit.
     """
     session, names = bench.session, [pool.name for pool in pools]
     with bench.costs.measure("prepare"):
@@ -98,16 +98,16 @@ def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
 
 
 def remove_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
-    """Remove pools of this block with all that they hold.
+    """Remove pools of this block with everything in them.
 
-    Raises ReplayError naming one that could not be removed: it stays in the ledger, and `replay clean` takes it up.
+    Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
     """
     wanted = {pool.entry_id for pool in pools}
     remove_pool_entries(bench, lambda entry: entry.id in wanted)
 
 
 def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int:
-    """Remove the pools of the ledger's chosen entries; return how many were there.
+    """Remove the pools of the ledger's chosen entries; return how many there were.
 
     Raises ReplayError naming one that could not be removed.
     """

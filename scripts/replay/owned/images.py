@@ -13,7 +13,7 @@ from replay.owned.open_site import OpenSite
 from replay.owned.removal import Outcome, Remover
 from replay.owned.remove_all import refuse_left
 
-#: `rbd` writes this many bytes a second at the very least while it fills; slower is an error, not a wait for ever.
+#: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 FILL_IO_BYTES = 4 << 20
 
@@ -44,11 +44,10 @@ def create_image(
     journal_pool: str | None = None,
     pool: str | None = None,
 ) -> BlockImage:
-    """Create an image, fill it, then switch on journaling and mirroring: filling is not part of what they cost.
+    """Create an image, fill it, then enable journaling and mirroring, so that their cost does not include filling.
 
-    `fill_with` writes other contents than `fill_image` does. `pool` is another pool than the site's, for all of the
-    image. The journal goes to `journal_pool`, else to the site's
-    journal pool where it names one, else to the image's pool.
+    `fill_with` writes other contents than `fill_image` does. `pool` replaces the site's pool for the whole image. The
+    journal goes to `journal_pool`, else to the site's journal pool if it names one, else to the image's pool.
     Raises CephCommandError if a command fails; everything created by then is in the ledger.
     """
     pools = bench.site.pools
@@ -110,7 +109,7 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
 def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_seconds: float = 120.0) -> None:
     """Remove images that this process created, and wait until their mirrored copies are gone.
 
-    Raises ReplayError naming those that cannot be removed: they stay in the ledger, and `replay clean` takes them up.
+    Raises ReplayError naming those that cannot be removed: they stay in the ledger for `replay clean`.
     """
     wanted = {made.entry_id for made in images}
     outcomes = _remove(bench, lambda entry: entry.id in wanted, patience_seconds)
@@ -130,7 +129,7 @@ def remove_owned_leftovers(bench: OpenSite) -> int:
 
 
 def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[Outcome]:
-    """Remove the chosen entries of both clusters' ledgers; copies are waited for last."""
+    """Remove the chosen entries of both clusters' ledgers; wait for copies last."""
     sides = [(bench.session, bench.ledger, bench.site.secondary)]
     if bench.secondary is not None and bench.secondary_ledger is not None:
         sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))

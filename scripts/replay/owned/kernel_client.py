@@ -1,7 +1,7 @@
-"""An image as a disk of this machine, by the kernel's own client: mapped, with a file system, mounted; and undone.
+"""An image as a disk of this machine, through the kernel's client: maps it, makes a file system, mounts it, undoes it.
 
-Mapping and mount are this machine's, not the cluster's. They are in the cluster's ledger before they are made, since
-they keep the image from being removed. Mount points lie beside the ledger, in folders that only root may enter.
+Mapping and mount belong to this machine, not to the cluster. They are in the cluster's ledger before they are made,
+because they keep the image from being removed. Mount points are beside the ledger, in folders that only root may enter.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from replay.owned.images import BlockImage
     from replay.owned.open_site import OpenSite
 
-#: The ledger's kinds of this module, in the order in which they are undone.
+#: This module's kinds of ledger entries, in the order in which they are undone.
 KINDS = ("kernel_mount", "kernel_mapping")
 MOUNTS = Path("/proc/self/mounts")
 RBD_BUS = Path("/sys/bus/rbd")
 MKFS_TIMEOUT_SECONDS, MAP_TIMEOUT_SECONDS = 300.0, 60.0
-#: mkfs's options by file system: nothing may be left for the first minutes after the mount.
+#: mkfs's options by file system: they leave no work for the first minutes after the mount.
 MKFS_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "ext4": ("-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
     "xfs": ("-q", "-K"),
 }
 _FOLDER = re.compile(r"replay-[0-9a-f]{8}-mount")
 _IMAGE = re.compile(r"replay-[0-9a-f]{8}-[A-Za-z0-9-]+")
-#: What a failed `rbd map` means and what to do, by what it prints: the first pattern that matches counts.
+#: What a failed `rbd map` means and what to do, by its output: the first pattern that matches counts.
 _MAP_ERRORS: Mapping[str, tuple[str, str]] = {
     "failed to load rbd kernel module|modinfo: .*rbd|Module rbd not found":
         ("this machine's kernel has no rbd module", "measure on a machine whose kernel has one"),
@@ -55,7 +55,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
-    """Run a program of this machine. Raises ReplayError when it is missing, fails, or takes too long."""
+    """Run a program of this machine. Raises ReplayError if it is missing, fails, or takes too long."""
     try:
         done = subprocess.run(list(argv), capture_output=True, text=True, timeout=timeout_seconds, check=False)
     except FileNotFoundError as error:

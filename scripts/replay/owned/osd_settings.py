@@ -97,7 +97,7 @@ class OsdSettings:
     def cap_io(self, osd: Osd, pid: int, data: Path, iops: int) -> IoCap:
         """Cap the reads and the writes a second of an OSD's process on the disk that holds `data`.
 
-        Raises RefusedError on a foreign cluster and without root, ReplayError where the kernel cannot do it.
+        Raises RefusedError on a foreign cluster and without root, ReplayError if the kernel cannot do it.
         """
         bench, hierarchy, device = self.bench, find_hierarchy(), device_of(data)
         for word in ("crush", "host_root"):
@@ -115,7 +115,7 @@ class OsdSettings:
         return cap
 
     def lift_caps(self) -> int:
-        """Let the OSDs' processes go from their caps; return how many caps there were."""
+        """Free the OSDs' processes from their caps; return how many caps there were."""
         return self._restore(lambda one: one.kind == "io_cap")
 
     def restore_config(self, who: str, name: str) -> bool:
@@ -125,7 +125,7 @@ class OsdSettings:
     def restore(self) -> int:
         """Set back every setting in this site's ledger, newest first; return how many there were.
 
-        Raises ReplayError naming one that could not be: it stays in the ledger, and `replay clean` takes it up.
+        Raises ReplayError naming one that could not be restored: it stays in the ledger for `replay clean`.
         """
         return self._restore(lambda one: True)
 
@@ -159,5 +159,5 @@ class OsdSettings:
 
 
 def class_command(osd: str, name: str) -> dict[str, Any]:
-    """Return the monitors' command that gives an OSD without a device class that one."""
+    """Return the monitors' command that sets the device class of an OSD without one."""
     return {"prefix": "osd crush set-device-class", "class": name, "ids": [osd]}

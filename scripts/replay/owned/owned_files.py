@@ -17,7 +17,7 @@ _OWN_NAME = re.compile(r"replay-[0-9a-f]{8}-[a-z0-9-]+")
 
 
 def create_file(bench: OpenSite, folder: Path, suffix: str, *, size_bytes: int) -> Path:
-    """Create an empty file in `folder` that will hold `size_bytes`; return its path."""
+    """Create an empty file in `folder` that will grow to `size_bytes`; return its path."""
     path = folder / unique_name(suffix)
     entry = bench.ledger.intend(
         KIND, "", "", str(path), site=bench.site.name, data_set=bench.data_set, details={"size_bytes": size_bytes}
@@ -32,7 +32,7 @@ def create_file(bench: OpenSite, folder: Path, suffix: str, *, size_bytes: int) 
 
 
 def remove_file(entry: Entry) -> tuple[str, str]:
-    """Remove what an entry names; return `removed`, `absent` or `left`, and why it is left."""
+    """Remove the file of an entry; return `removed`, `absent` or `left`, and why it is left."""
     path = Path(entry.name)
     try:
         found = path.lstat()
@@ -52,9 +52,9 @@ def remove_file(entry: Entry) -> tuple[str, str]:
 
 
 def remove_leftover_files(bench: OpenSite) -> int:
-    """Remove this site's files, also those that an interrupted run left; return how many there were.
+    """Remove this site's files, including those of an interrupted run; return how many there were.
 
-    Raises ReplayError naming one that could not be removed: it stays in the ledger, and `replay clean` takes it up.
+    Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
     """
     mine = [one for one in bench.ledger.owned() if one.kind == KIND and one.site == bench.site.name]
     for entry in mine:

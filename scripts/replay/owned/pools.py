@@ -22,9 +22,9 @@ _SETTLE_SECONDS = 120.0
 
 
 def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_set: str = "") -> list[str]:
-    """Make the site's pools that are not there, wait until they are clean, and return the names of those made.
+    """Make the site's missing pools, wait until they are clean, and return the names of those made.
 
-    Raises RefusedError where a pool is missing that Replay may not make, and when the new pools do not become clean.
+    Raises RefusedError if a pool is missing that Replay may not make, or if the new pools do not become clean.
     """
     there = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
     own = {entry.details.get("final_name") for entry in ledger.owned() if entry.kind == "pool"}
@@ -33,7 +33,7 @@ def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_se
         is_data_pool = pool is site.pools.data_pool
         if pool.name in there:
             if pool.name in own and not is_data_pool:
-                _initialise(session, pool)  # a crash may have come between its making and this
+                _initialise(session, pool)  # a crash may have prevented this after the pool was made
             continue
         if not pool.create:
             commands = admin_commands.pool(pool, is_data_pool=is_data_pool)
@@ -51,7 +51,7 @@ def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_se
 
 
 def await_clean(session: MonitorSession, names: list[str]) -> None:
-    """Wait until the cluster is fit again after the pools `names` were made; raise RefusedError when it stays unfit."""
+    """Wait until the cluster is fit again after the pools `names` were made. Raises RefusedError if it stays unfit."""
     deadline = time.monotonic() + _SETTLE_SECONDS
     while True:
         verdict = health.classify(session.status())
@@ -104,7 +104,7 @@ def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_da
 
 
 def _initialise(session: MonitorSession, pool: Pool) -> None:
-    """Make the pool one for block devices; doing it twice does no harm. A user may write under the wanted name only."""
+    """Initialise the pool for block devices. Repeating it is harmless. The user may only write under the final name."""
     session.cluster.run("rbd", "pool", "init", pool.name, timeout_seconds=60)
     if pool.namespace:
         there = session.cluster.json("rbd", "namespace", "ls", pool.name)
@@ -113,11 +113,11 @@ def _initialise(session: MonitorSession, pool: Pool) -> None:
 
 
 def set_pool(session: MonitorSession, pool: str, variable: str, value: str, *, sure: bool = False) -> None:
-    """Set a pool's variable. `sure` confirms what Ceph asks to confirm: a size of one."""
+    """Set a pool's variable. `sure` gives the confirmation that Ceph asks for a size of one."""
     command = {"prefix": "osd pool set", "pool": pool, "var": variable, "val": value}
     session.command(command | ({"yes_i_really_mean_it": True} if sure else {}))
 
 
 def failure_domain(session: MonitorSession) -> str:
-    """Return what copies are spread over: hosts; only on a sandbox, which is one host, its OSDs."""
+    """Return what copies are spread over: hosts, or OSDs on a sandbox, which is a single host."""
     return "osd" if sandbox_record.owns_fsid(session.fsid()) else "host"

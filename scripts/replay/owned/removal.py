@@ -1,7 +1,7 @@
 """Removes what the ledger names, one entry at a time, and nothing else.
 
 A name is not enough: an image or a pool whose id differs from the recorded one is somebody else's, and is left alone.
-Every step can be repeated: after a crash in the middle, the next clean goes on.
+Every step can be repeated: after a crash in the middle, the next clean continues.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from replay.sandbox.io_caps import release
 NOT_FOUND = 2
 BUSY = 16
 HAS_SNAPSHOTS = 39
-#: How the mirror daemon names the snapshot that it copies an image from for the first time.
+#: How the mirror daemon names the snapshot for the first copy of an image.
 DAEMON_SNAPSHOT = ".rbd-mirror."
-#: Objects of an image; in a pool from which Replay's own images are gone they are a neighbour's.
+#: Objects of an image. In a pool without images of Replay's, they belong to a neighbour.
 _IMAGE_OBJECTS = ("rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map.", "journal_data.", "journal.")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an entry: `removed`, `absent` (it was gone, or never made) or `left`, with the reason."""
+    """The outcome for an entry: `removed`, `absent` (it was gone, or never made) or `left`, with the reason."""
 
     entry: Entry
     status: str
@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass
 class Remover:
-    """Removes entries of one cluster. `mirror` is where copies of mirrored images are, if the site names it."""
+    """Removes entries of one cluster. `mirror` is the cluster with the mirrored copies, if the site names it."""
 
     site: Site
     cluster: Cluster
@@ -53,11 +53,11 @@ class Remover:
     say: Callable[[str], None] = print
     patience_seconds: float = 60.0
     poll_seconds: float = 1.0
-    #: Entries whose image is gone while its mirrored copy is not yet known to be.
+    #: Entries whose image is gone, but whose mirrored copy may still exist.
     copies: list[tuple[Entry, str]] = field(default_factory=list)
 
     def remove(self, entry: Entry) -> Outcome | None:
-        """Remove one entry; None while its mirrored copy has to be waited for (`finish` tells its outcome)."""
+        """Remove one entry; None if its mirrored copy is still to be awaited (`finish` returns the outcome)."""
         by_kind = {
             "image": self._image,
             "pool": self._pool,
@@ -81,7 +81,7 @@ class Remover:
         return self._closed(outcome)
 
     def finish(self) -> list[Outcome]:
-        """Wait until mirroring has taken the copies of removed images away; return their outcomes."""
+        """Wait until mirroring has removed the copies of removed images; return their outcomes."""
         deadline = time.monotonic() + self.patience_seconds
         outcomes = []
         waiting = list(self.copies)
@@ -149,10 +149,10 @@ class Remover:
             time.sleep(self.poll_seconds)
 
     def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
-        """Disable an image's mirroring, again where something it listed was gone when it came to remove it.
+        """Disable an image's mirroring; try again if something that it listed was gone when it was to be removed.
 
-        The mirror daemon removes mirror snapshots too (and copies whose original is gone); when it is the quicker one,
-        librbd says "not found" and leaves the image in the state `disabling`, from which it can go on.
+        The mirror daemon removes mirror snapshots, too (and copies whose original is gone). If it is faster, librbd
+        says "not found" and leaves the image in the state `disabling`, from which it can continue.
         """
         deadline = time.monotonic() + self.patience_seconds
         while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
@@ -166,8 +166,8 @@ class Remover:
             info = self._info(entry)
 
     def _daemon_snapshots(self, entry: Entry) -> bool:
-        """Remove what a first copy that was cut short leaves on an image; False if only other snapshots keep it."""
-        # None where the image itself went meanwhile.
+        """Remove what an interrupted first copy left on an image; False if only other snapshots keep it."""
+        # None if the image itself has gone meanwhile.
         listed = _unless_gone(lambda: self.cluster.json("rbd", "snap", "ls", entry.spec)) or []
         own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
         for name in own:
@@ -176,10 +176,10 @@ class Remover:
         return len(own) == len(listed)
 
     def _remains_of_image(self, entry: Entry) -> Outcome:
-        """Take away what a creation or a removal that was cut short leaves: an id or a directory entry."""
+        """Remove what an interrupted creation or removal left: an id or a directory entry."""
         self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60)
         place = "/".join(part for part in (entry.pool, entry.namespace) if part)
-        # None where the pool or namespace itself is gone.
+        # None if the pool or namespace itself is gone.
         names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
         if entry.name in names:
             return Outcome(entry, "left", "the image is listed but cannot be opened or removed")

@@ -28,9 +28,9 @@ def remove_all(
 def refuse_left(
     site: Site, outcomes: Iterable[Outcome], what: str, where: Callable[[Entry], str], advice: str = ""
 ) -> None:
-    """Raise ReplayError if any entry is left: `what` says what could not be done to how many, `where` names the first.
+    """Raise ReplayError if any entry is left: `what` says what could not be done, `where` names the first entry.
 
-    `advice` is what to do before `replay clean`; without it, that they are still in the ledger.
+    `advice` says what to do before `replay clean`; without it, the message says that they are still in the ledger.
     """
     left = [one for one in outcomes if one.status == "left"]
     if left:

@@ -1,6 +1,6 @@
 """Sets OSDs and options back to what they were before Replay changed them, as the ledger recorded it.
 
-Each function tells whether the OSD is still there. Each raises RefusedError on a cluster that Replay did not start.
+Each function returns whether the OSD still exists. Each raises RefusedError on a cluster that Replay did not start.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _is_there(site: Site, session: MonitorSession, entry: Entry) -> bool:
     return entry.name in {node["name"] for node in nodes if node["type"] == "osd"}
 
 
-#: By the ledger's kind of entry.
+#: The functions by the ledger's kind of entry.
 SET_BACK: Mapping[str, Callable[[Site, MonitorSession, Entry], bool]] = {
     "config": _config,
     "crush_weight": _weight,

@@ -228,7 +228,7 @@ def change_between(series: Series, begin: float, end: float) -> Change:
     if len(inside) < 2:
         raise LeftOutError(f"{len(inside)} scrape{'' if len(inside) == 1 else 's'} in {end - begin:.1f} s")
     if any(later[1] < earlier[1] for earlier, later in pairwise(inside)):
-        raise LeftOutError("its counter began anew")
+        raise LeftOutError("its counter started again")
     return Change(inside[-1][0] - inside[0][0], inside[-1][1] - inside[0][1], len(inside))
 
 
@@ -239,7 +239,7 @@ def short_name(host: str) -> str:
 
 def _cpu_record(series: Sequence[Series], begin: float, end: float) -> dict[str, Any]:
     if not series:
-        raise LeftOutError("node_exporter tells nothing of its CPUs")
+        raise LeftOutError("node_exporter does not report its CPUs")
     changes = [change_between(one, begin, end) for one in series]
     return {
         "seconds": round(fmean(one.seconds for one in changes), 3),
@@ -253,12 +253,12 @@ def _disk_record(
     counters: Mapping[str, Mapping[tuple[str, str], Series]], place: OsdPlace, begin: float, end: float
 ) -> dict[str, Any]:
     if place.device is None:
-        raise LeftOutError("the manager does not tell its disk")
+        raise LeftOutError("the manager does not report its disk")
     record: dict[str, Any] = {}
     for word, found in counters.items():
         one = found.get((place.instance, place.device))
         if one is None:
-            raise LeftOutError(f"node_exporter tells nothing of its disk {place.device}")
+            raise LeftOutError(f"node_exporter does not report its disk {place.device}")
         change = change_between(one, begin, end)
         record |= {"seconds": round(change.seconds, 3), word: round(change.value, 4)}
     return record

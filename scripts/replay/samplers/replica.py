@@ -45,7 +45,7 @@ class ReplicaSampler:
         return self._child.stdout().decode(errors="replace").split("\n")[:-1]
 
     def latest(self, metric: str) -> int | None:
-        """Return the latest whole number of a metric, None if there is none yet."""
+        """Return the latest value of a metric, a whole number; None if there is none yet."""
         values = [line.rsplit(",", 1)[1] for line in self.lines() if f",{metric}," in line]
         return int(values[-1]) if values else None
 

@@ -10,7 +10,7 @@ from replay.cluster.session import MonitorSession
 from replay.raw.record import Wait
 from replay.raw.samples import SampleTable
 
-#: The monitors hear of placement groups every few seconds (`mgr_stats_period`). Looking more often shows nothing new.
+#: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). Sampling more often is useless.
 LOOK_EVERY_SECONDS = 2.0
 CLUSTER = "cluster"
 
@@ -75,7 +75,7 @@ def wait_until_trimmed(
 ) -> Wait:
     """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
 
-    The outcome is `trimmed`, or `still_trimming` when the time is up: a neighbour may keep a shared pool busy.
+    The outcome is `trimmed`, or `still_trimming` after the time limit: a neighbour may keep a shared pool busy.
     """
     started = clock()
     most = 0

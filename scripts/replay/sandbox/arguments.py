@@ -34,7 +34,7 @@ def _add_arguments(parser: Parser) -> None:
         "--release",
         type=_release,
         metavar="RELEASE",
-        help="the Ceph to run: 16, 18, 20 or its name, fetched when it is not here, or host (default host)",
+        help="the Ceph to run: 16, 18, 20 or its name, fetched if it is missing, or host (default host)",
     )
     up.add_argument("--image", metavar="IMAGE", help="take the release from this container image (podman or docker)")
     up.add_argument("--quiet", action="store_true", help="print errors only")
@@ -45,7 +45,7 @@ def _add_arguments(parser: Parser) -> None:
     status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
     status.add_argument("--json", action="store_true", help="for programs")
 
-    releases = commands.add_parser("releases", help="list the releases of Ceph that are here")
+    releases = commands.add_parser("releases", help="list the releases of Ceph in this checkout")
     change = releases.add_mutually_exclusive_group()
     change.add_argument("--get", type=_number, metavar="RELEASE", help="get one without starting it")
     change.add_argument("--remove", type=_number, metavar="RELEASE", help="remove one that no sandbox uses")
@@ -69,7 +69,9 @@ def _release(text: str) -> str:
 
 def _number(text: str) -> int:
     if (number := _parsed(text)) is None:
-        raise argparse.ArgumentTypeError("the host's own Ceph is no release of Replay's: name one, such as 18 or reef")
+        raise argparse.ArgumentTypeError(
+            "the host's own Ceph is not one of Replay's releases: name one, such as 18 or reef"
+        )
     return number
 
 

@@ -1,4 +1,4 @@
-"""Why a daemon ended, out of what it printed and logged: its last words, and causes that a person can do away with."""
+"""Why a daemon ended, from its output and its log: its last words, and causes that a person can remove."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from replay.base.invocation import replay_command
 
-#: A cause is looked for among so many of the last lines: what is older is of an earlier start.
+#: Only this many of the last lines are searched for a cause: older ones are from an earlier start.
 _RECENT_LINES = 40
 _NO_MORE_AIO = "io_setup(2) failed with EAGAIN"
 _AIO_NUMBERS = Path("/proc/sys/fs")
@@ -26,7 +26,7 @@ def last_words(paths: Sequence[Path]) -> str:
 
 
 def explain(paths: Sequence[Path], numbers: Path = _AIO_NUMBERS) -> Explanation | None:
-    """Return what the files say of a cause that is known, None where they name none.
+    """Return the explanation of a known cause that the files name, or None.
 
     `numbers` is the folder of the kernel's settings `aio-nr` and `aio-max-nr`.
     """

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run one command and return the exit status, as `main` does."""
-    # SIGTERM works like Ctrl-C: everything that was started is stopped.
+    # SIGTERM works like Ctrl-C: everything that this command started is stopped.
     signal.signal(signal.SIGTERM, _interrupt)
     programs = {"up": _up, "down": _down, "status": _status, "conf": _conf, "releases": _releases}
     try:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"sandbox: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("sandbox: interrupted; everything that this command had started is stopped", file=sys.stderr)
+        print("sandbox: interrupted; everything that this command started has been stopped", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -77,7 +77,7 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
 
 def _releases(options: argparse.Namespace, _: None) -> int:
     if options.image is not None and options.get is None:
-        raise ConfigurationError("--image goes with --get", next_step="say which release it is: --get 18 --image IMAGE")
+        raise ConfigurationError("--image works only with --get", next_step="name the release: --get 18 --image IMAGE")
     if options.remove is not None:
         freed = release_store.remove(options.remove)
         print(f"removed Ceph {title_of(options.remove)}: {show_size(freed)} freed")

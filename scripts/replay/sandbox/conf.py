@@ -38,7 +38,7 @@ def render(
 ) -> str:
     """Return the `ceph.conf` of cluster `name`, for its daemons and its clients. All paths are absolute.
 
-    `classes` is the folder of the OSDs' object classes: some builds look for it below their working directory.
+    `classes` is the folder of the OSDs' object classes: some builds search for it below their working directory.
     """
     is_left = name == "left"
     replicas = min(3, options.left_osds if is_left else options.right_osds)
@@ -58,7 +58,7 @@ def render(
             "osd_pool_default_pg_num": POOL_PGS,
             "osd_pool_default_pgp_num": POOL_PGS,
             "osd_pool_default_pg_autoscale_mode": "off",
-            # All OSDs are on one host, so replicas part by OSD.
+            # All OSDs are on one host, so replicas are spread over OSDs.
             "osd_crush_chooseleaf_type": 0,
             "auth_allow_insecure_global_id_reclaim": "false",
         },
@@ -93,7 +93,7 @@ def render(
             # Weights and device classes are set once, at creation: a restart must not undo an experiment's.
             "osd_crush_update_on_start": "false",
             "osd_class_update_on_start": "false",
-            # Scrubbing is noise in a measurement, and a sandbox lives for hours: it never becomes due.
+            # Scrubbing would disturb measurements, and a sandbox lives for hours only: it never becomes due.
             "osd_scrub_min_interval": YEAR_SECONDS,
             "osd_scrub_max_interval": 2 * YEAR_SECONDS,
             "osd_deep_scrub_interval": 2 * YEAR_SECONDS,
@@ -107,16 +107,16 @@ def render(
             "admin_socket": f"{run}/$cluster-$name.$pid.$cctid.asok",
             # How soon the daemon notices a pool that an experiment has added (default 30 s).
             "rbd_mirror_pool_replayers_refresh_interval": 5,
-            # How soon a daemon that was killed is succeeded (three missed beats of 5 s, three times, by default).
+            # How soon another daemon replaces a killed one (by default three missed beats of 5 s, three times).
             "rbd_mirror_leader_heartbeat_interval": 1,
         }
     return HEADER + "".join(_section(title, settings) for title, settings in sections.items())
 
 
 def render_peer(layout: Layout) -> str:
-    """Return what rbd-mirror reads as configuration of its remote cluster: only where its log and socket go.
+    """Return the configuration file that rbd-mirror reads for its remote cluster: only the paths of log and socket.
 
-    Address and key of the peer come from the bootstrap; without this file the socket would be made in /var/run/ceph.
+    The bootstrap gives the peer's address and key. Without this file the socket would be created in /var/run/ceph.
     """
     return HEADER + _section(
         "global",
@@ -133,10 +133,10 @@ def _section(title: str, settings: dict[str, object]) -> str:
 
 
 def keyrings(name: str, layout: Layout, osd_count: int, new_key: Callable[[], str]) -> tuple[str, dict[Path, str]]:
-    """Return the keyring that the monitor is made with, and the keyring files of its daemons and clients.
+    """Return the keyring with which the monitor is created, and the keyring files of its daemons and clients.
 
-    The monitor's own holds every key with its capabilities, so no `ceph auth` command is needed afterwards. `new_key`
-    makes a key.
+    The monitor's keyring contains every key with its capabilities, so no `ceph auth` command is needed afterwards.
+    `new_key` makes a key.
     """
     capabilities = {
         "mon.": {"mon": "allow *"},

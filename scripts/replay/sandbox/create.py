@@ -42,9 +42,9 @@ def create(
     interrupt: Interrupt,
     say: Say,
 ) -> None:
-    """Make and start a cluster, with its pool: returns when all placement groups are active+clean.
+    """Make and start a cluster with its pool. Returns when all placement groups are active+clean.
 
-    `ceph-osd --mkfs` is given the monitor map, so it needs no monitor: all OSDs are made while the monitor starts.
+    `ceph-osd --mkfs` gets the monitor map, so it needs no monitor: all OSDs are made while the monitor starts.
     """
     write_files(cluster, layout, options, ceph_version)
     making = [_make_osd(cluster, layout, osd) for osd in cluster.osd_ids]
@@ -54,7 +54,7 @@ def create(
         daemons.start(layout, monitor)
         daemons.await_ready(layout, monitor, interrupt)
         with daemons.hurried(layout, monitor), CephSession(layout, cluster.name, cluster.fsid) as ceph:
-            # Before the manager starts: its device health module would otherwise create a pool of its own.
+            # Before the manager starts: its device health module would otherwise create another pool.
             ceph.run("config", "set", "mgr", "mgr/devicehealth/enable_monitoring", "false", "--force")
             daemons.start(layout, manager)
             _enter_osds(ceph, cluster, options)
@@ -75,21 +75,21 @@ def create(
 
 
 def new_key(programs: Programs) -> str:
-    """Return a fresh key of the kind that this release takes. Raises SandboxError."""
+    """Return a new key of the kind that this release uses. Raises SandboxError."""
     return run(programs, ["ceph-authtool", "--gen-print-key"]).strip()
 
 
 def oldest_monitors(ceph_version: str) -> str:
-    """Return the name of the oldest release whose monitors a monitor of this version goes together with.
+    """Return the name of the oldest release whose monitors can work with a monitor of this version.
 
-    A monitor that is two releases ahead of its map's oldest one starts; one that is further ahead ends at once.
+    A monitor that is at most two releases ahead of the oldest one in its map starts; a newer one ends at once.
     """
     major = major_of(ceph_version) or 0
     return NAMES[max((number for number in NAMES if number <= major - 2), default=min(NAMES))]
 
 
 def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, ceph_version: str) -> None:
-    """Write configuration and keyrings, and create the daemons' folders. Private to this user, as they hold keys."""
+    """Write configuration and keyrings, and create the daemons' folders: private to this user, as they contain keys."""
     name, programs = cluster.name, layout.programs
     folder = layout.cluster(name)
     for each in (
@@ -126,7 +126,7 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
 
 
 def make_monitor(cluster: SandboxCluster, layout: Layout) -> None:
-    """Make the monitor's store, with all keys in it."""
+    """Make the monitor's store with all keys."""
     folder = layout.cluster(cluster.name)
     run(
         layout.programs,
@@ -180,7 +180,7 @@ def _await_made(
 
 
 def _enter_osds(ceph: CephSession, cluster: SandboxCluster, options: SandboxOptions) -> None:
-    """Register the OSDs, each with its weight (TiB, as in Ceph) and the device class that its settings are for."""
+    """Register the OSDs, each with its weight (TiB, as in Ceph) and the device class that fits its settings."""
     size = options.left_osd_bytes if cluster.name == "left" else options.right_osd_bytes
     for osd, identity in enumerate(cluster.osd_uuids):
         if (given := ceph.json("osd", "new", identity, str(osd)).get("osdid")) != osd:
@@ -194,6 +194,6 @@ def _create_pool(ceph: CephSession, cluster: SandboxCluster, layout: Layout) -> 
     ceph.run("osd", "pool", "create", conf.POOL, pgs, pgs, "replicated")
     ceph.run("osd", "pool", "application", "enable", conf.POOL, "rbd")
     if len(cluster.osd_uuids) == 1:
-        # One OSD holds one replica. The mute is disclosed by `ceph status`.
+        # One OSD can hold only one replica. `ceph status` shows the mute.
         ceph.run("health", "mute", "POOL_NO_REDUNDANCY", "--sticky")
     rbd(layout, cluster.name, "pool", "init", conf.POOL)

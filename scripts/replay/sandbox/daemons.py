@@ -152,7 +152,7 @@ def _propose_every(seconds: str | None = None) -> dict[str, Any]:
 
 
 def told_by(layout: Layout, role: Role) -> tuple[Path, Path]:
-    """Return where a daemon says why it ended: what it printed, and its log."""
+    """Return the files in which a daemon says why it ended: its output and its log."""
     return layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)
 
 

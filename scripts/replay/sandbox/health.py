@@ -17,13 +17,13 @@ def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> 
     return sum(each[count_key] for each in states if each[name_key] == "active+clean")
 
 
-#: Warnings that a new sandbox may have, and that change no measurement. MGR_MODULE_DEPENDENCY: Debian 13's manager of
+#: Warnings that a new sandbox may have and that affect no measurement. MGR_MODULE_DEPENDENCY: Debian 13's manager of
 #: release 18 cannot load thirteen optional modules with its Python ("PyO3 modules do not yet support subinterpreters").
 KNOWN_WARNINGS = frozenset({"MGR_MODULE_DEPENDENCY"})
 
 
 def is_well(status: dict[str, Any]) -> bool:
-    """Return whether `ceph status` reports nothing but warnings that are known and harmless here."""
+    """Return whether `ceph status` reports only warnings that are known and harmless here."""
     if status["health"]["status"] == "HEALTH_ERR":
         return False
     checks = status["health"].get("checks", {})
@@ -52,7 +52,7 @@ def await_clean(
 ) -> str:
     """Wait until all OSDs are up and all placement groups active+clean; return health and counts in one line.
 
-    `healthy` also waits until it is well: a new cluster has no warnings, an old one may have been left with a flag.
+    `healthy` also waits until it is well: a new cluster has no warnings, but an old one may still have a flag set.
     Raises SandboxError with the reason.
     """
     latest: dict[str, Any] = {}

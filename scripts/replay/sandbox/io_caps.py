@@ -1,4 +1,4 @@
-"""Caps a process's reads and writes per second on a disk, with the kernel's own throttle: cgroups.
+"""Caps a process's reads and writes per second on a disk with the kernel's throttle: cgroups.
 
 Supports both versions: `blkio.throttle.*_iops_device` of version 1, `io.max` of version 2. The kernel caps reads and
 writes separately, and counts what it lets through. Needs root.
@@ -18,22 +18,22 @@ from pathlib import Path
 from replay.base.errors import ReplayError
 
 MOUNTS = Path("/proc/self/mounts")
-#: A group of a Replay of this machine; nothing else is ever emptied and removed.
+#: Names of groups that Replay made on this machine; no other group is ever emptied or removed.
 _GROUP = re.compile(r"replay-[0-9a-f]{8}-osd-\d+")
-#: The kernel takes a group's last requests along after its processes have gone.
+#: The kernel still handles a group's last requests after its processes have ended.
 REMOVED_WITHIN_SECONDS = 10.0
 JUST_MADE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where the kernel's throttle of block I/O is: the mount of its cgroups, and their version."""
+    """The kernel's throttle of block I/O: the mount of its cgroups, and their version."""
 
     root: Path
     version: int
 
     def home_of(self, pid: int) -> str:
-        """Return the group that a process is in, such as `/`. Raises ReplayError when the process is gone."""
+        """Return the group of a process, such as `/`. Raises ReplayError if the process is gone."""
         try:
             lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
         except OSError as error:
@@ -45,7 +45,7 @@ class Hierarchy:
 
 
 def find_hierarchy(mounts: Path = MOUNTS) -> Hierarchy | None:
-    """Return the throttle that this machine offers to this process, None where there is none."""
+    """Return the throttle that this machine offers to this process, or None."""
     found = []
     for line in mounts.read_text(encoding="utf-8").splitlines():
         _, folder, kind, options, *_ = line.split()
@@ -54,16 +54,16 @@ def find_hierarchy(mounts: Path = MOUNTS) -> Hierarchy | None:
             continue
         if kind == "cgroup" and "blkio" in options.split(","):
             found.append(Hierarchy(root, 1))
-        # A child of the root has `io.max` only where the root hands that controller down.
+        # A child of the root has `io.max` only if the root delegates that controller.
         elif kind == "cgroup2" and "io" in _words(root / "cgroup.subtree_control"):
             found.append(Hierarchy(root, 2))
     return found[0] if found else None
 
 
 def device_of(path: Path) -> str | None:
-    """Return the disk that a file lies on as `major:minor`, None where it is not on one (tmpfs, overlay, btrfs).
+    """Return the disk of a file as `major:minor`, None if the file is not on one (tmpfs, overlay, btrfs).
 
-    Of a partition it is the whole disk: that is what the kernel throttles.
+    For a partition it is the whole disk, which is what the kernel throttles.
     """
     device = path.stat().st_dev
     folder = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
@@ -75,7 +75,7 @@ def device_of(path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class IoCap:
-    """A group of its own for one process, capped on one disk."""
+    """A group for a single process, capped on one disk."""
 
     hierarchy: Hierarchy
     group: str
@@ -87,7 +87,7 @@ class IoCap:
         return self.hierarchy.root / self.group
 
     def make(self, iops: int) -> None:
-        """Make the group and set its caps: so many reads and so many writes a second."""
+        """Make the group and cap its reads and its writes, each at `iops` a second."""
         self.folder.mkdir(exist_ok=True)
         if self.hierarchy.version == 1:
             for direction in ("read", "write"):
@@ -96,11 +96,11 @@ class IoCap:
             _write(self.folder / "io.max", f"{self.device} riops={iops} wiops={iops}")
 
     def take(self, pid: int) -> None:
-        """Put a process with all its threads into the group."""
+        """Move a process with all its threads into the group."""
         _write(self.folder / "cgroup.procs", str(pid))
 
     def holds(self, pid: int) -> bool:
-        """Tell whether the process is in the group."""
+        """Return whether the process is in the group."""
         return str(pid) in _words(self.folder / "cgroup.procs")
 
     def counts(self) -> tuple[int, int]:
@@ -110,7 +110,7 @@ class IoCap:
 
 
 def parse_counts(text: str, device: str) -> tuple[int, int]:
-    """Return (reads, writes) of a disk from `blkio.throttle.io_serviced` or `io.stat`; 0 where it is not named."""
+    """Return (reads, writes) of a disk from `blkio.throttle.io_serviced` or `io.stat`; 0 if it is not named."""
     said: dict[str, int] = {}
     for line in text.splitlines():
         name, *rest = line.split()
@@ -124,12 +124,12 @@ def parse_counts(text: str, device: str) -> tuple[int, int]:
 
 
 def release(root: str, group: str, home: str) -> bool:
-    """Let a group's processes go home and remove it; tell whether it was there.
+    """Return a group's processes to the group `home` and remove the group. Return whether it existed.
 
-    Raises ReplayError where it cannot be removed, and for a name that is no group of Replay's.
+    Raises ReplayError if it cannot be removed, and for a name that is not one of Replay's groups.
     """
     if not _GROUP.fullmatch(group):
-        raise ReplayError(f"{group!r} is no group that Replay makes", where=root)
+        raise ReplayError(f"{group!r} is not a group of Replay's", where=root)
     top = Path(root)
     folder, back = top / group, top / home.lstrip("/")
     if not folder.is_dir():
@@ -149,9 +149,9 @@ def release(root: str, group: str, home: str) -> bool:
 
 
 def remove_empty_groups(hierarchy: Hierarchy | None, *, now: Callable[[], float] = time.time) -> int:
-    """Remove groups of Replay's in which no process is left, such as those of a sandbox that was taken down.
+    """Remove Replay's groups without processes, such as those of a sandbox that was taken down.
 
-    Returns how many. One that was just made, and is about to take a process in, stays.
+    Returns how many. A group that was just made, and is about to get a process, stays.
     """
     if hierarchy is None:
         return 0

@@ -53,9 +53,9 @@ def up(directory: Path | str | None = None, *, say: Say = _silent, image: str | 
 
 
 def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = _silent) -> bool:
-    """Stop the sandbox and remove every file of it (`keep`: only stop). Return False when there was none.
+    """Stop the sandbox and remove all its files (`keep`: only stop). Return False if there was none.
 
-    Order: rbd-mirror, OSDs, managers, monitors. Raises SandboxError when the directory is not a sandbox's.
+    Order: rbd-mirror, OSDs, managers, monitors. Raises SandboxError if the directory is not a sandbox's.
     """
     folder = _folder(directory)
     if not folder.exists():
@@ -68,7 +68,7 @@ def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = 
             remove_run_files(folder)
         else:
             remove(folder)
-    # The ledger of a cluster that is gone cannot be cleaned: an interrupted run's caps on its OSDs go with these.
+    # The ledger of a cluster that is gone cannot be cleaned, so an interrupted run's caps on its OSDs are removed here.
     remove_empty_groups(find_hierarchy())
     prune(folder.parent)
     say("stopped, data kept" if keep else "stopped and removed")
@@ -80,7 +80,7 @@ def _folder(directory: Path | str | None) -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Say whether `folder` holds a sandbox, whole or in pieces; False when empty or absent. Raises SandboxError."""
+    """Return whether `folder` contains a sandbox, whole or damaged; False if empty or absent. Raises SandboxError."""
     if not folder.exists() or not any(folder.iterdir()):
         return False
     if not (folder / STATE_FILE).exists():
@@ -100,7 +100,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _find(folder: Path, say: Say) -> Sandbox | None:
-    """Return a usable existing sandbox; clear away what cannot be used (with a line that says so) and return None."""
+    """Return an existing sandbox if it can be used; else remove its remains, say so, and return None."""
     if not _is_ours(folder):
         return None
     reason = ""
@@ -112,7 +112,7 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
         if found.phase != "created":
             reason = "its creation was not finished"
         elif found.ceph_version.split(".")[0] != (version := _version_of(found, say)).split(".")[0]:
-            reason = f"it was made with Ceph {found.ceph_version}, this is {version}"
+            reason = f"it was made with Ceph {found.ceph_version}, and this is {version}"
     if not reason:
         return found
     say(f"removing the remains of an older sandbox: {reason}")
@@ -122,7 +122,7 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
 
 
 def _version_of(found: Sandbox, say: Say) -> str:
-    """Return the version of Ceph that an existing sandbox would be started with now."""
+    """Return the version of Ceph with which an existing sandbox would start now."""
     release_store.ensure(found.options.release_number, say)
     return requirements.ceph_version(found.layout.programs)
 
@@ -188,7 +188,7 @@ def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
 def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
     requirements.check_programs(sandbox.options)
     layout = sandbox.layout
-    # A folder under /tmp does not survive a reboot everywhere; the path is in the configuration, so it is made again.
+    # Some systems empty /tmp at a reboot; the configuration names this folder, so it is made again.
     layout.run.mkdir(mode=0o700, exist_ok=True)
     already = {role for role in daemons.all_roles(sandbox) if daemons.running(layout, role)}
     _stop_strangers(sandbox, already)
@@ -229,7 +229,7 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
 
 
 def _guarded(sandbox: Sandbox, make: Callable[[Interrupt], None], already: set[daemons.Role]) -> None:
-    """Run `make`; when it fails or is interrupted, stop the daemons that did not run before it."""
+    """Run `make`; if it fails or is interrupted, stop the daemons that did not run before it."""
     try:
         make(Interrupt())
     except BaseException:
@@ -240,7 +240,7 @@ def _guarded(sandbox: Sandbox, make: Callable[[Interrupt], None], already: set[d
 
 
 def _in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
-    """Run the jobs at the same time. The first failure, or Ctrl-C, ends the others; then it is raised."""
+    """Run the jobs at the same time. The first failure, or Ctrl-C, ends the others and is then raised."""
     with concurrent.futures.ThreadPoolExecutor(max_workers=len(jobs)) as pool:
         futures = [pool.submit(job) for job in jobs]
         try:
@@ -257,6 +257,6 @@ def _in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
 
 
 def _stop_strangers(sandbox: Sandbox, already: set[daemons.Role]) -> None:
-    """End daemons of this sandbox that no pid file names: their starter was killed before it could write one."""
+    """End daemons of this sandbox without a pid file: their starter was killed before it could write one."""
     known = {p for role in already if (p := daemons.running(sandbox.layout, role))}
     stop_all(Path(sandbox.directory), keep=known)

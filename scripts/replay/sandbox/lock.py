@@ -20,11 +20,11 @@ def locked(
     timeout_seconds: float = 180.0,
     on_wait: Callable[[], None] = lambda: None,
 ) -> Iterator[None]:
-    """Hold the lock of `what` is in `directory`; wait for another holder, and call `on_wait` once when waiting.
+    """Hold the lock of `what`, which is in `directory`; wait for another holder, and call `on_wait` once when waiting.
 
-    The lock file stands beside the directory and is removed while it is held. A waiter that then gets the lock of a
-    file that no longer has a name takes it again on the new one, so two holders never coexist. The descriptor is not
-    inherited by children: a daemon never holds the lock.
+    The lock file is beside the directory, and its holder removes it before letting go. A waiter that gets the lock of a
+    removed file takes it again on the new one, so there are never two holders. Children do not inherit the descriptor,
+    so a daemon never holds the lock.
     """
     path = directory.with_name(f".{directory.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -36,8 +36,8 @@ def connect(layout: Layout, interrupt: Interrupt) -> None:
 def prepare_work_directory(layout: Layout) -> None:
     """Make the folder in which rbd-mirror runs.
 
-    For each cluster the daemon reads `NAME.conf`, looked for in its working directory: `right.conf` is the local
-    cluster's own, `left.conf` says only where the log and the socket of that connection go.
+    For each cluster the daemon reads `NAME.conf` in its working directory: `right.conf` is that of the local cluster,
+    `left.conf` contains only the paths of the log and the socket of that connection.
     """
     work = layout.mirror_work
     work.mkdir(exist_ok=True)

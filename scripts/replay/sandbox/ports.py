@@ -1,4 +1,4 @@
-"""Ports of the monitors: chooses a free one, and says who holds a busy one."""
+"""Ports of the monitors: chooses free ones, and says who holds a busy one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from replay.sandbox.errors import SandboxError
 
 ADDRESS = "127.0.0.1"
-# Below the ports that Linux hands to outgoing connections (32768 and up), above those that OSDs and managers take
-# for themselves (6800 to 7300).
+# Below the ports that Linux gives to outgoing connections (32768 and up), above those of OSDs and managers
+# (6800 to 7300).
 _FIRST, _LAST = 20000, 29999
 
 
 def is_free(port: int) -> bool:
-    """Say whether a daemon could listen on this port of the loopback address now."""
+    """Return whether a daemon could listen on this port of the loopback address now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         # As Ceph does: a port in TIME_WAIT is free, one with a listener is not.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -34,8 +34,8 @@ def is_free(port: int) -> bool:
 def choose(count: int, *, avoid: frozenset[int] = frozenset()) -> list[int]:
     """Return `count` distinct free ports, not in `avoid`.
 
-    The search starts at a random place: two sandboxes that start together would otherwise both see the same port
-    free. Raises SandboxError when the whole range is taken.
+    The search starts at a random place, because two sandboxes that start together would otherwise choose the same
+    port. Raises SandboxError if the whole range is taken.
     """
     start = random.randrange(_FIRST, _LAST + 1)
     chosen: list[int] = []
@@ -53,7 +53,7 @@ def holder(port: int) -> str:
     inodes = {inode for table in ("tcp", "tcp6") for inode in _listening_inodes(Path("/proc/net") / table, port)}
     sockets = {f"socket:[{inode}]" for inode in inodes}
     for process in Path("/proc").glob("[0-9]*"):
-        # A process may be gone, or another user's.
+        # A process may have ended, or belong to another user.
         with contextlib.suppress(OSError):
             if any(_link(descriptor) in sockets for descriptor in (process / "fd").iterdir()):
                 return f"{(process / 'comm').read_text().strip()} (pid {process.name})"

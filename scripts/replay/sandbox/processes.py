@@ -14,17 +14,17 @@ from pathlib import Path
 
 from replay.sandbox.errors import SandboxError
 
-#: How long entering a release may take; it takes a tenth of a second on a busy machine.
+#: The longest time to enter a release, which takes a tenth of a second on a busy machine.
 BECOME_SECONDS = 60.0
 DAEMON_PROGRAMS = frozenset({"ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"})
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process and what proves its identity: a pid alone is reused by the kernel.
+    """A process and the proof of its identity: the kernel reuses pids.
 
     `start_ticks` is the start time in clock ticks since boot (field 22 of /proc/PID/stat), `boot` the kernel's boot id,
-    `program` what /proc/PID/exe points to (empty where another user may not read it).
+    `program` the target of /proc/PID/exe (empty if this user may not read it).
     """
 
     pid: int
@@ -40,7 +40,7 @@ class Process:
 
 
 def read_pid_file(path: Path) -> Process | None:
-    """Return who a pid file names; None when the file is absent or damaged."""
+    """Return the process that a pid file names; None if the file is absent or damaged."""
     try:
         return Process(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -53,11 +53,11 @@ def boot_id() -> str:
 
 
 def identify(pid: int) -> Process | None:
-    """Return the living process with this pid; None when there is none (a zombie does not live)."""
+    """Return the running process with this pid; None if there is none (a zombie does not run)."""
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # a daemon that this very program started leaves no zombie
+        os.waitpid(pid, os.WNOHANG)  # so that a daemon that this program started leaves no zombie
     try:
-        # The name in parentheses may hold spaces and parentheses: count fields from the last one.
+        # The name in parentheses may contain spaces and parentheses: count fields from the last one.
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return None
@@ -73,7 +73,7 @@ def identify(pid: int) -> Process | None:
 
 
 def is_alive(process: Process | None) -> bool:
-    """Say whether exactly this process still runs: same boot, same start time, same program."""
+    """Return whether exactly this process still runs: same boot, same start time, same program."""
     if process is None:
         return False
     now = identify(process.pid)
@@ -85,7 +85,7 @@ def is_alive(process: Process | None) -> bool:
 def daemon_environment() -> dict[str, str]:
     """Return the environment of daemons and tools: the host's Ceph settings must not reach into the sandbox."""
     kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
-    # The packaged services set this size of tcmalloc's thread caches (/etc/default/ceph).
+    # The size of tcmalloc's thread caches in the packaged services (/etc/default/ceph).
     return {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES": "134217728", **kept}
 
 
@@ -97,11 +97,11 @@ def start(
     program: str | None = None,
     environment: dict[str, str] | None = None,
 ) -> Process:
-    """Start a daemon in a session of its own and return it; its stdout and stderr go to the file `output`.
+    """Start a daemon in a new session and return it; its stdout and stderr go to the file `output`.
 
     It inherits no descriptor (a lock that a daemon held would outlive its starter) and no terminal (Ctrl-C does not
-    reach it). `program` is the daemon's name: where argv first enters a release, the process becomes the daemon a
-    moment later, and this waits for it. Raises SandboxError when it ends at once.
+    reach it). `program` is the daemon's name: if argv first enters a release, the process becomes the daemon a moment
+    later, and this waits for it. Raises SandboxError if it ends at once.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.open("ab") as stream:
@@ -124,9 +124,9 @@ def start(
 
 
 def _become(pid: int, name: str) -> Process | None:
-    """Wait until a process runs the program of this name, and return it; None when it ends before.
+    """Wait until a process runs the program of this name, and return it; None if it ends before.
 
-    Raises SandboxError, and ends it, when it does not come that far.
+    If it takes too long, ends the process and raises SandboxError.
     """
     deadline = time.monotonic() + BECOME_SECONDS
     while (process := identify(pid)) is not None and Path(process.program).name != name:
@@ -169,7 +169,7 @@ def _wait_gone(processes: list[Process], timeout_seconds: float) -> list[Process
 def of_sandbox(directory: Path) -> Iterator[tuple[str, Process]]:
     """Yield (program's name, process) of each Ceph daemon whose configuration file lies in `directory`.
 
-    This finds a daemon that no pid file names, because its starter was killed between the two.
+    This also finds daemons without a pid file, whose starter was killed before it could write one.
     """
     prefix = os.fsencode(directory) + b"/"
     for entry in Path("/proc").glob("[0-9]*"):

@@ -1,7 +1,7 @@
 """Where a release comes from: packages of a suite of Debian, unpacked, or the file system of a container image.
 
-Neither needs root, and neither runs anything that it unpacks. Only `/usr` is kept: that is what a release's programs
-see instead of the host's.
+Neither needs root, and neither runs anything that it unpacks. Only `/usr` is kept, which a release's programs see
+instead of the host's.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ PACKAGES = (
 )
 MIRROR_VARIABLE = "REPLAY_DEBIAN_MIRROR"
 _SUITES = {16: "bookworm", 18: "trixie", 20: "unstable"}
-#: What nothing here reads.
+#: Folders that nothing here reads.
 _NEEDLESS = ("share/doc", "share/man", "share/locale", "share/info", "share/lintian")
-# Packages of older suites hold files in /bin and /lib, which are links into /usr.
+# Packages of older suites contain files in /bin and /lib, which are links into /usr.
 _MERGED = 'for n in bin sbin lib lib64; do mkdir -p "$1/usr/$n" && ln -s "usr/$n" "$1/$n"; done'
 
 
 class Source(Protocol):
-    """Something that a release can be made from."""
+    """A source from which a release can be made."""
 
     @property
     def title(self) -> str:
-        """What it is, for people and for the release's record."""
+        """The source's name, for people and for the release's record."""
 
-    #: What it takes, for people.
+    #: How long it takes, for people.
     gibibytes: float
     minutes: str
 
@@ -52,7 +52,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Suite:
-    """Packages of a suite of Debian, from the archive that this machine uses anyway."""
+    """Packages of a Debian suite, from the archive that this machine uses anyway."""
 
     name: str
     gibibytes: float = 1.3
@@ -60,19 +60,19 @@ class Suite:
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """The source's name."""
         return f"Debian's packages ({self.name})"
 
     def unpack(self, root: Path, log: IO[str], say: Say) -> None:
-        """Have mmdebstrap unpack the packages with all that they depend on; no script of theirs runs."""
+        """Have mmdebstrap unpack the packages and their dependencies; none of their scripts runs."""
         archive = debian_archive()
         with tempfile.TemporaryDirectory(prefix="replay-mmdebstrap-") as folder:
             argv = [_mmdebstrap(Path(folder), log), "--mode=chrootless", "--variant=extract"]
             if os.geteuid() == 0:
-                argv.append("--skip=check/chrootless")  # which warns of packages' scripts: none is run
+                argv.append("--skip=check/chrootless")  # which warns about packages' scripts: none runs
             argv += [f"--include={','.join(PACKAGES)}", f"--setup-hook={_MERGED}"]
             if self.name == "unstable":
-                # A mirror that is a snapshot has an old list of a suite that changes daily.
+                # A snapshot mirror has an old list of a suite that changes daily.
                 argv.append('--aptopt=Acquire::Check-Valid-Until "false"')
             run_logged([*argv, self.name, str(root), archive], log, where=self.title)
 
@@ -87,7 +87,7 @@ class Image:
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """The source's name."""
         return f"the image {self.name}"
 
     def unpack(self, root: Path, log: IO[str], say: Say) -> None:
@@ -97,7 +97,7 @@ class Image:
             raise ReplayError(
                 "neither podman nor docker is installed",
                 where=self.title,
-                next_step="install podman, or leave --image out to use Debian's packages",
+                next_step="install podman, or omit --image to use Debian's packages",
             )
         container = run_logged([engine, "create", self.name, "true"], log, where=self.title).split()[-1]
         try:
@@ -111,7 +111,7 @@ class Image:
 
 
 def source_of(number: int, image: str | None) -> Source:
-    """Return where to get a release from. Raises ConfigurationError for one that Debian has no packages of."""
+    """Return the source of a release. Raises ConfigurationError if Debian has no packages of it."""
     if image is not None:
         return Image(image)
     if number not in _SUITES:
@@ -124,7 +124,7 @@ def source_of(number: int, image: str | None) -> Source:
 
 
 def debian_archive() -> str:
-    """Return the address of the Debian archive that this machine's apt uses. Raises ReplayError where it uses none."""
+    """Return the address of the Debian archive that this machine's apt uses. Raises ReplayError if it uses none."""
     if named := os.environ.get(MIRROR_VARIABLE):
         return named
     said = ""
@@ -136,7 +136,7 @@ def debian_archive() -> str:
         if origin == "Debian" and site:
             return site
     raise ReplayError(
-        "apt's sources on this machine name no archive of Debian (or its lists were never fetched)",
+        "apt's sources on this machine name no Debian archive (or its lists were never fetched)",
         next_step=f"run sudo apt-get update; on another distribution name an archive as {MIRROR_VARIABLE}, "
         "or use a container image: --image IMAGE",
     )
@@ -154,9 +154,9 @@ def _mmdebstrap(folder: Path, log: IO[str]) -> str:
 
 
 def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | None = None) -> str:
-    """Run a program, its messages going to `log`, and return its stdout. Raises ReplayError with its last words.
+    """Run a program with its messages going to `log`, and return its stdout. Raises ReplayError with its last words.
 
-    An interruption ends it with all that it started.
+    An interruption ends the program and everything that it started.
     """
     log.write(f"== {argv[0]} {' '.join(argv[1:])}\n")
     log.flush()
@@ -191,9 +191,9 @@ def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | Non
 
 
 def unpack_usr(archive: Path, root: Path) -> None:
-    """Unpack what an archive of a file system has below `/usr`, as files of this user. Raises ReplayError without one.
+    """Unpack the `/usr` of an archived file system as files of this user. Raises ReplayError if there is none.
 
-    Devices, and what would lie outside of `root`, are left out.
+    Devices, and files that would be outside of `root`, are left out.
     """
 
     def wanted(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
@@ -208,11 +208,11 @@ def unpack_usr(archive: Path, root: Path) -> None:
     except (tarfile.TarError, OSError) as error:
         raise ReplayError(f"cannot be unpacked: {error}", where=archive, next_step="try another image") from error
     if not (root / "usr" / "bin").is_dir():
-        raise ReplayError("it holds no /usr/bin", where=archive, next_step="name an image that has Ceph's programs")
+        raise ReplayError("it has no /usr/bin", where=archive, next_step="name an image that has Ceph's programs")
 
 
 def trim(root: Path) -> None:
-    """Remove all but `/usr`, and from there what nothing reads."""
+    """Remove everything except `/usr`, and the folders of `/usr` that nothing reads."""
     for entry in root.iterdir():
         if entry.name == "usr":
             continue

@@ -35,9 +35,9 @@ _PATIENCE_SECONDS = 3600.0
 
 
 def ensure(number: int | None, say: Say, image: str | None = None) -> Release | None:
-    """Return a release, which is fetched when it is not there; None for the host's own.
+    """Return a release, and fetch it if it is missing; None for the host's own.
 
-    It appears whole or not at all; of two programs that want it, the second waits for the first. Raises ReplayError.
+    It appears whole or not at all. If two programs want it, the second waits for the first. Raises ReplayError.
     """
     if number is None:
         return None
@@ -57,9 +57,9 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
         wanted = source_of(number, image).title
         if image is not None and found.source != wanted:
             raise SandboxError(
-                f"Ceph {found.title} is here already, from {found.source}",
+                f"Ceph {found.title} is already here, from {found.source}",
                 where=folder,
-                next_step=f"leave --image out, or remove it first: {_remove_command(number)}",
+                next_step=f"omit --image, or remove this release first: {_remove_command(number)}",
             )
         return found
 
@@ -70,15 +70,15 @@ def _make(number: int, folder: Path, source: Source, say: Say) -> Release:
         raise NoSpaceError(
             f"Ceph {title_of(number)} needs {show_size(needed)} free, but only {show_size(free)} are",
             where=folder.parent,
-            next_step="free some space, or name another folder as REPLAY_RELEASES",
+            next_step="free some space, or name another folder in REPLAY_RELEASES",
         )
     say(
         f"getting Ceph {title_of(number)} from {source.title} into {folder}: "
-        f"takes {source.minutes}, and up to {show_size(needed)} on the way"
+        f"takes {source.minutes}, and up to {show_size(needed)} in between"
     )
     began = time.monotonic()
     scratch, log_path = folder.with_name(f".{folder.name}.making"), folder.with_name(f"{folder.name}.log")
-    # What an interrupted attempt left cannot be told whole from half: it begins again.
+    # Nobody can tell whether an interrupted attempt left a whole release, so this one starts over.
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -87,7 +87,7 @@ def _make(number: int, folder: Path, source: Source, say: Say) -> Release:
         trim(scratch)
         release = _identified(number, scratch, source)
         (scratch / RECORD).write_text(json.dumps(release.to_json(), indent=2) + "\n", encoding="utf-8")
-        # One that is there, but has no record that can be read, is of no use.
+        # A folder without a readable record is of no use.
         shutil.rmtree(folder, ignore_errors=True)
         scratch.rename(folder)
     finally:
@@ -99,7 +99,7 @@ def _make(number: int, folder: Path, source: Source, say: Say) -> Release:
 
 
 def _identified(number: int, root: Path, source: Source) -> Release:
-    """Return what was unpacked. Raises ReplayError where it cannot be run, or is another release."""
+    """Return the release that was unpacked. Raises ReplayError if it cannot run, or is another release."""
     release = Release(number, "unknown", source.title, root)
     programs = Programs(release)
     if missing := [name for name in requirements.PACKAGE_OF_PROGRAM if programs.find(name) is None]:
@@ -118,7 +118,7 @@ def _identified(number: int, root: Path, source: Source) -> Release:
 
 
 def remove(number: int) -> int:
-    """Remove a release and return how many bytes that frees. Raises RefusedError while a sandbox is made of it."""
+    """Remove a release and return how many bytes that frees. Raises RefusedError while a sandbox runs it."""
     folder = release_directory(number)
     with locked(folder, what="this release"):
         found = find_release(number)
@@ -171,7 +171,7 @@ def _remove_command(number: int) -> str:
 
 
 def size_bytes(release: Release) -> int:
-    """Return what a release takes on disk; a file with several names counts once."""
+    """Return the size of a release on disk; a file with several names counts once."""
     seen: dict[int, int] = {}
     for path in release.folder.rglob("*"):
         status = path.lstat()

@@ -88,7 +88,7 @@ def _mirroring(sandbox: Sandbox) -> str:
     except (ReplayError, ValueError, KeyError) as error:
         return f"connected, but its status could not be read ({error})"
     images = ", ".join(f"{count} {state}" for state, count in summary.get("states", {}).items()) or "no images"
-    # A daemon that was killed stays listed for a minute: the one that leads is the one that works.
+    # A killed daemon stays listed for a minute; the one that leads is the one that works.
     leads = [daemon["health"] for daemon in status.get("daemons", []) if daemon.get("leader")]
     daemon_health = leads[0] if leads else "not reported yet"
     return f"connected, left to right; daemon {daemon_health}, images {summary.get('image_health')}; {images}"

@@ -1,4 +1,4 @@
-"""What a sandbox requires: programs, of the host or of a release, and free space."""
+"""Checks what a sandbox requires: programs, of the host or of a release, and free space."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PACKAGE_OF_PROGRAM = {
 
 
 def check_programs(options: SandboxOptions) -> None:
-    """Raise MissingProgramsError naming the packages, when a program that the sandbox needs is absent.
+    """Raise MissingProgramsError naming the packages if a program that the sandbox needs is missing.
 
-    Raises ReplayError where a release cannot be entered.
+    Raises ReplayError if a release cannot be entered.
     """
     programs = Programs.of(options.release_number)
     needed = [name for name in PACKAGE_OF_PROGRAM if name != "rbd-mirror" or options.right_osds]
@@ -41,7 +41,7 @@ def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
         return MissingProgramsError(
             f"it lacks {', '.join(names)}",
             where=programs.release.folder,
-            next_step=f"remove this release, and get it from elsewhere: {remove}",
+            next_step=f"remove this release, and get it from another source: {remove}",
         )
     packages = sorted({PACKAGE_OF_PROGRAM.get(name, name) for name in names})
     return MissingProgramsError(
@@ -52,14 +52,14 @@ def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the space free to this user on the disk of `folder`, or of its nearest existing parent."""
+    """Return the free space for this user on the disk of `folder`, or of its nearest existing parent."""
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
 def check_space(folder: Path, options: SandboxOptions) -> str | None:
-    """Raise NoSpaceError when the sandbox cannot be created here; return a warning when it may outgrow the disk."""
+    """Raise NoSpaceError if the sandbox cannot be created here; return a warning if it may outgrow the disk."""
     free = free_bytes(folder)
     if free < options.needed_bytes:
         raise NoSpaceError(
@@ -77,14 +77,14 @@ def check_space(folder: Path, options: SandboxOptions) -> str | None:
 
 
 def ceph_version(programs: Programs) -> str:
-    """Return what `ceph-mon --version` says of the release, for example `16.2.15`. Raises SandboxError."""
+    """Return the version that `ceph-mon --version` prints, for example `16.2.15`. Raises SandboxError."""
     argv = programs.command(["ceph-mon", "--version"])
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
     words = done.stdout.split()
     if len(words) < 3:
         said = done.stderr.strip().splitlines()
         raise SandboxError(
-            f"ceph-mon --version says no version: {said[-1] if said else f'exit status {done.returncode}'}",
+            f"ceph-mon --version prints no version: {said[-1] if said else f'exit status {done.returncode}'}",
             where=programs.release.folder if programs.release else str(programs.find("ceph-mon")),
         )
     return words[2]

@@ -21,7 +21,7 @@ _STOP_ORDER = (("rbd-mirror", 10.0), ("ceph-osd", 20.0), ("ceph-mgr", 5.0), ("ce
 
 
 def stop_all(folder: Path, keep: set[processes.Process] | None = None) -> None:
-    """Stop every daemon whose configuration lies in `folder`, in order, but for those in `keep`."""
+    """Stop every daemon whose configuration is in `folder`, in order, except those in `keep`."""
     living = [(name, process) for name, process in processes.of_sandbox(folder) if process not in (keep or set())]
     for program, timeout_seconds in _STOP_ORDER:
         processes.stop([process for name, process in living if name == program], timeout_seconds=timeout_seconds)
@@ -33,7 +33,7 @@ def remove(folder: Path, run: Path | None = None) -> None:
         run = recorded_run_directory(folder)
     if run is not None and is_scratch(run):
         shutil.rmtree(run, ignore_errors=True)
-    # The state file goes last: a removal that is interrupted can be repeated.
+    # The state file goes last, so that an interrupted removal can be repeated.
     for entry in folder.iterdir():
         if entry.name == STATE_FILE:
             continue
@@ -45,14 +45,14 @@ def remove(folder: Path, run: Path | None = None) -> None:
 
 
 def remove_run_files(folder: Path) -> None:
-    """Remove the pid files and sockets of a stopped sandbox whose data stay."""
+    """Remove the pid files and sockets of a stopped sandbox, but not its data."""
     if run := recorded_run_directory(folder):
         for leftover in list(run.iterdir()):
             leftover.unlink()
 
 
 def recorded_run_directory(folder: Path) -> Path | None:
-    """Return the folder of sockets from the state file or, where that is damaged, from `ceph.conf`."""
+    """Return the folder of sockets from the state file or, if that is damaged, from `ceph.conf`."""
     try:
         return Path(state.load(folder).run_dir)
     except SandboxError:
@@ -64,7 +64,7 @@ def recorded_run_directory(folder: Path) -> Path | None:
 
 
 def prune(folder: Path) -> None:
-    """Remove the folders `.replay/sandbox` and `.replay` of the project when nothing is left in them."""
+    """Remove the folders `.replay/sandbox` and `.replay` of the project if they are empty."""
     project = find_project()
     for each in (folder, *folder.parents):
         if project not in each.parents or ".replay" not in each.parts:
@@ -77,7 +77,7 @@ def prune(folder: Path) -> None:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let clearing up finish: a second Ctrl-C would leave daemons behind. Signals belong to the main thread."""
+    """Let clean-up finish: a second Ctrl-C would leave daemons behind. Only the main thread handles signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

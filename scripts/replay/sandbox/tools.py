@@ -20,7 +20,7 @@ from replay.sandbox.processes import daemon_environment
 
 
 class Interrupt:
-    """Set by the main thread on Ctrl-C; every wait of a worker thread ends on it."""
+    """Set by the main thread on Ctrl-C; it ends every wait of a worker thread."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -35,7 +35,7 @@ class Interrupt:
             raise InterruptedStart
 
     def wait_until(self, ready: Callable[[], bool], *, what: str, where: Path | str, timeout_seconds: float) -> None:
-        """Poll until `ready()`; SandboxError names `what` was awaited and the log in `where`."""
+        """Poll until `ready()`. Raises SandboxError that names what was awaited (`what`) and its log (`where`)."""
         deadline = time.monotonic() + timeout_seconds
         while not ready():
             if time.monotonic() > deadline:
@@ -75,13 +75,14 @@ def rbd(layout: Layout, cluster: str, *args: str, timeout_seconds: float = 60.0)
 class CephSession:
     """One long-lived `ceph` program that answers commands one after the other.
 
-    Starting `ceph` costs 0.35 s of CPU, a command on an open connection next to nothing; starting two clusters needs
-    dozens of commands. Monitor commands only: the program learns the manager's when it connects, perhaps too early.
+    Starting `ceph` costs 0.35 s of CPU, a command on an open connection almost nothing, and starting two clusters needs
+    dozens of commands. Monitor commands only: the program learns the manager's when it connects, which may be too
+    early.
     """
 
     def __init__(self, layout: Layout, cluster: str, fsid: str) -> None:
         self._conf, self._buffer = layout.conf(cluster), b""
-        # The answer to the command that is sent after each: where it appears, the answer before it is complete.
+        # The answer to a command that is sent after each other one: it shows that the answer before it is complete.
         self._end = json.dumps({"fsid": fsid}, separators=(",", ":"))
         self._process = subprocess.Popen(
             layout.programs.command(["ceph", "--conf", str(self._conf), "--connect-timeout", "30", "--format", "json"]),
@@ -104,7 +105,7 @@ class CephSession:
         self._process.wait()
 
     def run(self, *words: str, timeout_seconds: float = 60.0) -> str:
-        """Run one command and return what it printed. Raises SandboxError when Ceph reports an error."""
+        """Run one command and return its output. Raises SandboxError if Ceph reports an error."""
         command = shlex.join(words)
         try:
             self._process.stdin.write(f"{command}\nfsid\n".encode())
