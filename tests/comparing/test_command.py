@@ -160,7 +160,7 @@ def test_what_is_no_condition_is_wrong_use(word, capsys):
     with pytest.raises(SystemExit) as raised:
         main(["compare", "a", "b", "--fail-if", word])
     assert raised.value.code == 2
-    assert "is no condition" in capsys.readouterr().err
+    assert "is not a condition" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

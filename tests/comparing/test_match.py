@@ -37,10 +37,10 @@ def test_runs_that_alternate_on_one_host_are_pairs_and_their_drift_cancels():
     ("change", "start", "why"),
     [
         ({}, 10_000, "blocks did not run next to each other"),
-        ({"machines": ("other",)}, 10, "not measured on one and the same host"),
-        ({"machines": ()}, 10, "not measured on one and the same host"),
+        ({"machines": ("other",)}, 10, "not measured on the same host"),
+        ({"machines": ()}, 10, "not measured on the same host"),
         ({"imported": True}, 10, "imported results do not say that they ran back to back"),
-        ({"runs": runs([110, 220, 440], start=None)}, 10, "runs state no time"),
+        ({"runs": runs([110, 220, 440], start=None)}, 10, "runs do not state their time"),
         ({"runs": runs([110, 220], start=10)}, 10, "the blocks differ"),
     ],
 )
@@ -82,7 +82,7 @@ def test_the_only_variants_are_compared_whatever_their_names_and_several_by_name
     several = (*runs([100], variant="x"), *runs([100], variant="y"))
     outcome = compare_sides((side("a", experiment(several)), side("b", experiment(runs([50], variant="y")))))
     assert [one.variants for one in outcome.comparisons] == [("y", "y")]
-    assert [one.why for one in outcome.not_compared] == ["the variant x is in a alone"]
+    assert [one.why for one in outcome.not_compared] == ["the variant x is only in a"]
 
 
 def test_points_follow_the_order_of_their_levels_and_those_of_one_side_are_counted():
@@ -91,7 +91,7 @@ def test_points_follow_the_order_of_their_levels_and_those_of_one_side_are_count
     more = [*both, *runs([100], size="65536")]
     outcome = compare_sides((side("a", experiment(more, factors=sizes)), side("b", experiment(both, factors=sizes))))
     assert [dict(one.levels)["size"] for one in outcome.comparisons] == ["4096", "16384"]
-    assert [one.why for one in outcome.not_compared] == ["v: 1 point is in a alone"]
+    assert [one.why for one in outcome.not_compared] == ["v: 1 point is only in a"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_an_experiment_and_a_metric_of_one_side_are_not_compared():
     other_unit = replace(one, metrics={METRIC.name: replace(METRIC, unit="bytes_per_second")})
     outcome = compare_sides((side("a", one), side("b", other_unit)))
     assert outcome.comparisons == ()
-    assert [one.why for one in outcome.not_compared] == ["no metric is stated by both"]
+    assert [one.why for one in outcome.not_compared] == ["both state no metric in common"]
 
 
 def test_every_further_data_set_is_compared_with_the_first():

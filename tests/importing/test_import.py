@@ -65,7 +65,7 @@ def test_a_folder_becomes_a_data_set_whose_figures_are_those_of_the_reports(tmp_
     chart = (benchmarks / "mine" / "imported-fio" / "aggregate" / "iops-randwrite.csv").read_text()
     assert chart == "I/O size,4096,65536\nmine,10010,10010.5\n"
     assert "imported-fio: 6 runs at 2 points, n = 3" in (printed := capsys.readouterr().out)
-    assert "notes.txt: nothing in it that Replay knows" in printed
+    assert "notes.txt: contains none of fio's JSON" in printed
 
 
 def test_the_first_of_several_folders_is_what_the_others_are_divided_by(tmp_path, benchmarks, capsys):
@@ -160,7 +160,7 @@ def test_every_file_is_accounted_for(tmp_path, benchmarks, monkeypatch):
     digest = hashlib.sha256(report(job()).encode()).hexdigest()
     assert [(row["path"], row["sha256"], row["runs"]) for row in taken] == [("again/good.json", digest, "1")]
     why = left_out(benchmarks / "mine")
-    assert why.pop("good.json") == "it tells of the same run as again/good.json"
+    assert why.pop("good.json") == "it contains the same run as again/good.json"
     assert why.pop("empty.json") == "it is empty"
     assert why.pop("huge.json").startswith("larger than")
     assert why.pop("binary") == "not text"
@@ -195,7 +195,7 @@ def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
     assert (rados["instances"], rados["threads"]) == ("2", "16")
     assert (fios["instances"], fios["jobs"], fios["operations_per_second"]) == ("2", "2", "15000")
     why = {path.rpartition("/")[2]: reason for path, reason in left_out(benchmarks / "cbt").items()}
-    assert why["json_output.0"].startswith("it tells of the same run as")
+    assert why["json_output.0"].startswith("it contains the same run as")
     assert why["json_output.0.one"].startswith("CBT's own summary")
 
 
@@ -228,7 +228,7 @@ def test_nothing_that_is_known_is_an_error_that_writes_nothing(tmp_path, benchma
     write(tmp_path / "mine", {"a.txt": "hello", "b.json": report(job(), version="fio-2.1")})
     assert imported(tmp_path / "mine", "--data", "mine") == 2
     said = capsys.readouterr()
-    assert "none of the 2 files holds a result that Replay knows" in said.err
+    assert "none of the 2 files contains a result that Replay can read" in said.err
     assert "b.json: a report of 'fio-2.1'" in said.out
     assert list(benchmarks.iterdir()) == []
 
@@ -245,7 +245,7 @@ def test_a_data_set_is_never_written_over(tmp_path, benchmarks, capsys):
     assert imported(tmp_path / "mine", "--data", "mine") == 0
     before = (benchmarks / "mine" / "imported.csv").read_bytes()
     assert imported(tmp_path / "mine", "--data", "mine") == 2
-    assert "there is a data set of this name already" in capsys.readouterr().err
+    assert "there is already a data set of this name" in capsys.readouterr().err
     assert (benchmarks / "mine" / "imported.csv").read_bytes() == before
 
 

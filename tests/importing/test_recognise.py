@@ -116,7 +116,7 @@ def test_the_first_releases_of_fio_3_state_less_and_are_read_all_the_same():
 def test_a_release_whose_units_are_not_known_is_named(version):
     assert found(report(job(), version=version)) == (
         [],
-        [f"a report of {version!r}: the units are known of fio 3.0 and later"],
+        [f"a report of {version!r}: the units are known only for fio 3.0 and later"],
     )
 
 
@@ -126,7 +126,7 @@ def test_a_release_whose_units_are_not_known_is_named(version):
         ({"bssplit": "4k/50:8k/50"}, "its block sizes vary"),
         ({"bsrange": "4k-64k"}, "its block sizes vary"),
         ({"rw": "trim"}, "rw=trim is neither reading nor writing"),
-        ({"iodepth": "many"}, "iodepth=many is no number"),
+        ({"iodepth": "many"}, "iodepth=many is not a number"),
     ],
 )
 def test_what_has_no_one_level_is_not_taken(options, why):
@@ -168,7 +168,7 @@ def test_a_run_that_was_cut_off_is_not_taken(name):
 def test_each_row_of_elbencho_s_csv_is_a_run_with_the_header_above_it():
     text = ELBENCHO_HEADER + elbencho_row("MKDIRS") + elbencho_row("READ") + elbencho_row("WRITE", size=65536, iops=900)
     runs, reasons = found(text, "results.csv")
-    assert reasons == ["1 row of 'MKDIRS': no reading or writing"]
+    assert reasons == ["1 row of 'MKDIRS', which neither reads nor writes"]
     assert [(run.levels["io_type"], run.levels["io_size_bytes"], run.levels["threads"]) for run in runs] == [
         ("read", 4096, 8),
         ("write", 65536, 8),
@@ -191,8 +191,8 @@ def test_reads_and_writes_of_a_mixed_row_are_summed_up():
     [
         ({"MiB/s [last]": "999"}, "999 MiB/s are more than"),
         ({"MiB [last]": "9999"}, "are not 19 MiB/s"),
-        ({"IOPS [last]": ""}, "'IOPS [last]' is no number"),
-        ({"block size": "4k"}, "'block size' is no number"),
+        ({"IOPS [last]": ""}, "'IOPS [last]' is not a number"),
+        ({"block size": "4k"}, "'block size' is not a number"),
         ({"random": ""}, "whether the I/O was random"),
         ({"time ms [last]": "0"}, "less than a millisecond"),
     ],
@@ -212,13 +212,13 @@ def test_a_date_without_a_time_zone_is_no_moment():
     [
         (b"\x7fELF\0\0", "not text"),
         (b"\xff\xfe{", "not UTF-8 text"),
-        (b"1000, 23, 0, 4096, 0\n2000, 25, 0, 4096, 0\n", "looks like a log over time of fio"),
+        (b"1000, 23, 0, 4096, 0\n2000, 25, 0, 4096, 0\n", "looks like one of fio's logs over time"),
         (b"[global]\nrw=read\nbs=4k\n", "looks like a job file of fio"),
         (b'{"Total time run": "10.1", "Bandwidth (MB/sec)": "100"}', "CBT's own summary"),
         (b'{"fio version": "fio-3.33", "jobs": [', "not whole JSON"),
-        (b'{"fio version": "fio-3.33"}', "neither a list of 'jobs'"),
+        (b'{"fio version": "fio-3.33"}', "it has neither a list 'jobs'"),
         (b'{"fio version": "fio-3.33", "jobs": []}', "it reports no job"),
-        (b"hello", "nothing in it that Replay knows"),
+        (b"hello", "contains none of fio's JSON"),
         (b'{"fio version": ' + b"[" * 100_000, "not whole JSON"),
     ],
 )

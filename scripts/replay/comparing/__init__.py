@@ -1,1 +1,1 @@
-"""Compares data sets with one another: ratios with intervals, as one page that stands alone. Pure but for its edges."""
+"""Compares data sets with one another: ratios with intervals, in one self-contained page. Pure except at its edges."""

@@ -28,10 +28,12 @@ def side_name(text: str) -> str:
 
 
 def condition(text: str) -> tuple[str, str, float]:
-    """Return metric, `<` or `>`, and the ratio of a condition. Raises argparse.ArgumentTypeError if it is none."""
+    """Return metric, `<` or `>`, and ratio of a condition. Raises argparse.ArgumentTypeError if the text is none."""
     found = _CONDITION.fullmatch(text)
     if not found or not float(found[3]) > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no condition: write a metric and a ratio, such as 'iops<0.95'")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a condition: write a metric and a ratio, such as 'iops<0.95'"
+        )
     return found[1], found[2], float(found[3])
 
 
@@ -58,5 +60,5 @@ COMMAND = Command(
     _add_arguments,
     "replay.comparing.command:run",
     _DESCRIPTION,
-    kept="the report is whole, or as it was",
+    kept="the report is complete, or as it was",
 )

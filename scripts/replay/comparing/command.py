@@ -1,4 +1,4 @@
-"""`replay compare`: reads data sets, compares them, and writes what came of it."""
+"""`replay compare`: reads data sets, compares them, and writes the result."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A chart of ratios with their intervals as SVG: one row a point, on a logarithmic axis with a line at 1. Pure.
+"""A chart of ratios with their intervals as SVG: a row for each point, on a logarithmic axis with a line at 1. Pure.
 
-What a mark means is told by its shape as well: a filled diamond lies beyond noise, a ring does not, a cross has no
+Shapes show what a mark means, not only colours: a filled diamond is beyond noise, a ring is not, a cross has no
 interval.
 """
 
@@ -15,9 +15,9 @@ from replay.comparing.output import ratio_text
 
 WIDTH, ROW, TOP, BOTTOM, LEFT, RIGHT = 720, 26, 12, 46, 290, 20
 _STEPS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10, 100, 1000, 10**6, 10**12)
-#: What has room left of the axis, and below it. The table beside a chart shows names in full.
+#: How many letters have room left of the axis, and below it. The table beside a chart shows names in full.
 _LABEL_LETTERS, _AXIS_LETTERS = 40, 65
-#: From a ratio to a place on the axis.
+#: Maps a ratio to a position on the axis.
 _Scale = Callable[[float], float]
 
 
@@ -30,7 +30,7 @@ def figure(comparisons: Sequence[Comparison], title: str, identifier: str) -> st
     if not estimates or len(estimates) != len(comparisons):
         raise ValueError("a figure needs ratios")
     far = max(abs(math.log(value)) for one in estimates for value in one[:3] if value is not None and value > 0)
-    # A little more than the farthest value, and never so little that noise of a thousandth fills the chart.
+    # A little more than the farthest value, and enough that noise of a thousandth does not fill the chart.
     reach = max(far * 1.08, math.log(1.02))
     middle, half = LEFT + (WIDTH - LEFT - RIGHT) / 2, (WIDTH - LEFT - RIGHT) / 2
 
@@ -69,7 +69,7 @@ def _axis(x: _Scale, reach: float, bottom: float) -> str:
         at = x(tick)
         kind = "one" if tick == 1 else "grid"
         parts.append(f'<line class="{kind}" x1="{at:.1f}" y1="{TOP}" x2="{at:.1f}" y2="{bottom}"/>')
-        # Names that would touch each other are left out; that of 1 never is.
+        # Labels that would touch each other are left out; that of 1 never is.
         room = min(at - last, math.inf if tick >= 1 else x(1.0) - at)
         if tick == 1 or room >= 40:
             parts.append(f'<text class="axis" x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{_tick(tick)}</text>')
@@ -95,7 +95,7 @@ def _row(one: Comparison, label: str, x: _Scale, y: float) -> str:
 
 
 def labels_of(comparisons: Sequence[Comparison]) -> list[str]:
-    """Return what rows are called: what differs between them. The table below names the rest, and the factors."""
+    """Return the names of rows: the levels that differ between them. The table below has the other levels."""
     variants = {one.variant for one in comparisons}
     varying = {pair[0] for one in comparisons for pair in one.levels if pair not in comparisons[0].levels}
     labels = []

@@ -43,7 +43,7 @@ def compare_sides(sides: tuple[Side, ...]) -> Outcome:
 
 
 def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison], list[str]]:
-    """Return the comparisons of an experiment that both sides have, and what of it cannot be compared."""
+    """Return the comparisons of an experiment that both sides have, and what cannot be compared."""
     experiments = first.experiments[name], second.experiments[name]
     names = first.name, second.name
     if why := why_points_differ(names, experiments):
@@ -57,7 +57,7 @@ def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison],
         shared = sorted(points[0].keys() & points[1].keys(), key=lambda point: _rank(point, experiments[0]))
         for side, here, there in zip(names, points, reversed(points), strict=True):
             if only := len(here.keys() - there.keys()):
-                missing.append(f"{variants[0]}: {only} {'points are' if only > 1 else 'point is'} in {side} alone")
+                missing.append(f"{variants[0]}: {only} {'points are' if only > 1 else 'point is'} only in {side}")
         for metric in _metrics(experiments):
             for point in shared:
                 runs = points[0][point], points[1][point]
@@ -67,15 +67,15 @@ def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison],
                     found.append(Comparison(*names, name, metric, variants, point, values, *estimated))
     for side, one, other in zip(names, experiments, reversed(experiments), strict=True):
         if len(one.variants) > 1 or len(other.variants) > 1:
-            missing += [f"the variant {variant} is in {side} alone" for variant in one.variants
+            missing += [f"the variant {variant} is only in {side}" for variant in one.variants
                         if variant not in other.variants]  # fmt: skip
     if not found and not missing:
-        missing.append("no metric is stated by both")
+        missing.append("both state no metric in common")
     return found, missing
 
 
 def why_points_differ(names: tuple[str, str], experiments: tuple[Experiment, Experiment]) -> str:
-    """Return why no point of an experiment can be the same on both sides; empty if some may be."""
+    """Return why no point of an experiment can be the same on both sides; empty if some can."""
     for side, one, other in zip(names, experiments, reversed(experiments), strict=True):
         for factor in one.factors:
             levels = one.levels(factor)
@@ -88,7 +88,7 @@ def why_points_differ(names: tuple[str, str], experiments: tuple[Experiment, Exp
 
 
 def _variants(experiments: tuple[Experiment, Experiment]) -> list[tuple[str, str]]:
-    """Return the pairs of variants to compare: of the same name, or the only ones whatever their names."""
+    """Return the pairs of variants to compare: those of the same name, or the only ones, whatever their names."""
     first, second = (one.variants for one in experiments)
     if len(first) == len(second) == 1:
         return [(first[0], second[0])]
@@ -96,7 +96,7 @@ def _variants(experiments: tuple[Experiment, Experiment]) -> list[tuple[str, str
 
 
 def _metrics(experiments: tuple[Experiment, Experiment]) -> Iterator[Metric]:
-    """Yield the metrics that mean the same on both sides."""
+    """Yield the metrics that have the same meaning on both sides."""
     first, second = (one.metrics for one in experiments)
     for name, metric in first.items():
         if name in second and (second[name].column, second[name].unit) == (metric.column, metric.unit):
@@ -112,7 +112,7 @@ def _points(experiment: Experiment, variant: str, factors: Iterable[str]) -> Poi
 
 
 def _rank(point: tuple[tuple[str, str], ...], experiment: Experiment) -> list[tuple[int, str]]:
-    """Return a point's place: by the order of its levels, those that the experiment does not list by their names."""
+    """Return a point's rank: by the order of its levels, or by their names if the experiment does not list them."""
     orders = [(experiment.factors[factor], level) for factor, level in point]
     return [(order.index(level) if level in order else len(order), level) for order, level in orders]
 
@@ -124,7 +124,7 @@ def _values(runs: Mapping[int, Run], column: str) -> dict[int, float]:
 def estimate(first: Mapping[int, Run], second: Mapping[int, Run], column: str, apart: str) -> tuple[Any, str, str]:
     """Return the ratio second ÷ first of a point's runs by block, the method, and why it is not the stronger one.
 
-    `apart` says why runs of these sides can be no pairs, if so. Both sides state `column` in one run or more.
+    `apart` says why runs of these sides cannot be pairs, or is empty. Both sides state `column` in one run or more.
     """
     stating = [{block: run for block, run in runs.items() if column in run.values} for runs in (first, second)]
     under, over = ([run.values[column] for _, run in sorted(runs.items())] for runs in stating)

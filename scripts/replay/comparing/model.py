@@ -1,4 +1,4 @@
-"""What is compared, and what comes of it."""
+"""What is compared, and the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Run:
-    """A row of tidy.csv that aggregates use. `values` holds what it states, by column; moments may be empty."""
+    """A row of tidy.csv that aggregates use. `values` has its metrics by column; moments may be empty."""
 
     variant: str
     levels: Mapping[str, str]
@@ -69,7 +69,7 @@ class Experiment:
 class Side:
     """A data set, or one variant of it, under the name by which it was asked for; `manifest` is the data set's.
 
-    `altered` says how its raw output differs from what was measured; it is empty where it does not.
+    `altered` says how its raw output differs from what was measured; it is empty if it does not.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Comparison:
 
     @property
     def variant(self) -> str:
-        """The variant's name, or both sides' where they differ."""
+        """The variant's name, or both names if they differ."""
         first, second = self.variants
         return first if first == second else f"{second} ÷ {first}"
 
@@ -135,7 +135,7 @@ class NotCompared:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that came of comparing."""
+    """All results of comparing."""
 
     sides: tuple[Side, ...]
     comparisons: tuple[Comparison, ...]

@@ -21,7 +21,7 @@ SHOWN = 20
 
 
 def row_of(one: Comparison) -> dict[str, Any]:
-    """Return a comparison by the names of COLUMNS; what is not there is None."""
+    """Return a comparison by the names of COLUMNS; missing values are None."""
     ratio, low, high = (one.estimate[:3]) if one.estimate else (None, None, None)
     medians = [median(list(values.values())) for values in one.values]
     fields = (
@@ -33,12 +33,12 @@ def row_of(one: Comparison) -> dict[str, Any]:
 
 
 def comparisons_csv(comparisons: Sequence[Comparison]) -> str:
-    """Return a CSV of all ratios, a row each."""
+    """Return a CSV with a row for each ratio."""
     return csv_text([COLUMNS, *([_text(value) for value in row_of(one).values()] for one in comparisons)])
 
 
 def runs_csv(comparisons: Sequence[Comparison]) -> str:
-    """Return a CSV of the runs behind the ratios, each once."""
+    """Return a CSV of the runs behind the ratios, each run once."""
     rows: dict[tuple[str, ...], None] = {}
     for one in comparisons:
         point = "; ".join(f"{factor}={level}" for factor, level in one.levels)
@@ -102,7 +102,7 @@ def ratio_text(one: Comparison) -> str:
 
 
 def counted(comparisons: Sequence[Comparison]) -> str:
-    """Return how many ratios lie where, in one sentence without its full stop."""
+    """Return how many ratios have which verdict, in one sentence without its full stop."""
     counts = Counter(one.verdict for one in comparisons)
     words = {HIGHER: "higher", LOWER: "lower", WITHIN: "no difference beyond noise", UNKNOWN: "without an interval"}
     parts = [f"{counts[verdict]} {words[verdict]}" for verdict in VERDICTS if counts[verdict]]
@@ -110,7 +110,7 @@ def counted(comparisons: Sequence[Comparison]) -> str:
 
 
 def summary_lines(outcome: Outcome) -> list[str]:
-    """Return what a terminal shows: of each pair of data sets, how many ratios lie where, and those beyond noise."""
+    """Return what a terminal shows for each pair of data sets: the number of each verdict, and ratios beyond noise."""
     lines = altered_lines(outcome.sides)
     for second in outcome.sides[1:]:
         here = [one for one in outcome.comparisons if one.second == second.name]

@@ -1,4 +1,4 @@
-"""The report of a comparison: one HTML page that stands alone. It asks for no other file, and runs no script. Pure."""
+"""The report of a comparison: one self-contained HTML page that requests no other file and runs no script. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from replay.comparing.figure import figure
 from replay.comparing.model import HIGHER, LOWER, PAIRED, SINGLE, WELCH, Comparison, Outcome, Side
 from replay.comparing.output import altered_lines, comparisons_csv, counted, provenance, ratio_text, runs_csv
 
-#: Rows of one figure: what fits on a printed page.
+#: The number of rows of a figure that fit on a printed page.
 ROWS = 28
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _METHODS = {
     PAIRED: "Runs of both data sets next to each other on one host are pairs: Student's t-interval of the mean of the "
-    "logarithms of the pairs' ratios. What drifts slowly cancels out.",
+    "logarithms of the pairs' ratios. Slow drift cancels out.",
     WELCH: "The runs of both data sets are two independent samples: Welch's t-interval of the difference of the mean "
     "logarithms. It covers the spread of the runs, but not what changed between the two measurements besides what you "
     "meant to change: another day, another load, another machine.",
@@ -101,12 +101,12 @@ def _section(group: Sequence[Comparison], experiment: str, identifier: str) -> s
 
 
 def _scrolled(inner: str, label: str) -> str:
-    """Return something wide that scrolls by itself, also by keyboard."""
+    """Return a wide element in a box that scrolls by itself, also by keyboard."""
     return f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(label)}">{inner}</div>'
 
 
 def _table(group: Sequence[Comparison], caption: str) -> str:
-    """Return the table of a group; what is the same in all rows is said in its caption instead."""
+    """Return the table of a group; its caption says what is the same in all rows."""
     first, second = group[0].first, group[0].second
     place = [("variant", "", [one.variant for one in group])]
     for number, (factor, _) in enumerate(group[0].levels):
@@ -172,8 +172,8 @@ def _reading(comparisons: Sequence[Comparison]) -> str:
     )
     return (
         "<h2>How to read this</h2>\n"
-        "<p>In the charts a filled diamond lies beyond noise: its interval does not hold 1. A ring is a ratio whose "
-        "interval holds 1, which is not proof that nothing changed. A cross has no interval. n is the number of runs. "
+        "<p>In the charts a filled diamond is beyond noise: its interval does not contain 1. A ring is a ratio whose "
+        "interval contains 1, which does not prove that nothing changed. A cross has no interval. n counts the runs. "
         "A ratio divides geometric means, so it can differ a little from the ratio of the two medians beside it.</p>\n"
         f"<dl>{''.join(items)}</dl>{chance}"
     )
@@ -196,7 +196,7 @@ def _provenance(sides: Sequence[Side]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return a fact as text; empty for what is not known, and for what is not the case, as `altered` mostly is."""
+    """Return a fact as text; empty for unknown facts, and for those that do not hold, such as `altered` usually."""
     if isinstance(value, dict):
         return "; ".join(f"{_words(str(key))}: {_value(one)}" for key, one in value.items())
     if isinstance(value, list):

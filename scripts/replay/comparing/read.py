@@ -24,10 +24,10 @@ _IMPORTED = "imported"
 
 
 def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
-    """Return the data set `NAME`, or one variant of it with `NAME:VARIANT`; with `only`, these experiments of it.
+    """Return the data set `NAME`, or one variant of it with `NAME:VARIANT`; with `only`, only these experiments.
 
-    Raises EvidenceError for a data set that is not there, not derived or not readable, and ConfigurationError for a
-    variant that it does not have.
+    Raises EvidenceError if the data set is missing, not derived or not readable, and ConfigurationError if it does not
+    have the variant.
     """
     folder_name, _, variant = name.partition(":")
     folder = benchmarks / folder_name
@@ -65,7 +65,7 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise EvidenceError(f"cannot be read: {error}", where=path, next_step=_derive_again(folder)) from error
     if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
-        raise EvidenceError("this is no manifest of a data set", where=path, next_step=_derive_again(folder))
+        raise EvidenceError("this is not the manifest of a data set", where=path, next_step=_derive_again(folder))
     return found
 
 
@@ -96,7 +96,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
 
 
 def metrics_of(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
-    """Return the metrics that charts draw from a column of tidy.csv, by name, in their order; ratios are none."""
+    """Return the metrics that charts draw from a column of tidy.csv, by name, in their order, without ratios."""
     found: dict[str, Metric] = {}
     for chart in charts:
         name, column, y = chart["metric"], chart.get("column"), chart["y"]
@@ -106,7 +106,7 @@ def metrics_of(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
 
 
 def runs_of(text: str, factors: Collection[str], columns: Collection[str]) -> tuple[Run, ...]:
-    """Return the rows of a tidy table that aggregates use. Raises KeyError or ValueError for what is no such table."""
+    """Return the rows of a tidy table that aggregates use. Raises KeyError or ValueError if it is not such a table."""
     return tuple(
         Run(
             row["variant"],
@@ -124,5 +124,5 @@ def runs_of(text: str, factors: Collection[str], columns: Collection[str]) -> tu
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text!r} is no measurement")
+        raise ValueError(f"{text!r} is not a measurement")
     return value

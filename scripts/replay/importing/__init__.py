@@ -1,1 +1,1 @@
-"""Takes results that somebody has already, in files of well-known tools, as a data set. Needs no cluster."""
+"""Imports existing results, in files of well-known tools, as a data set. Needs no cluster."""

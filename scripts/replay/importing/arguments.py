@@ -12,8 +12,8 @@ output of rbd bench and rados bench, elbencho's CSV, and the folders of CBT and 
 to do, such as its block size and queue depth, is read from the results themselves. The originals are packed as raw
 output with their digests, and tables are derived from them.
 
-Each DIR is a variant: the first is what the others are compared with. Within a DIR, several runs of one point are
-repetitions. To import repetitions alone, name the one folder that holds them all."""
+Each DIR is a variant; the others are compared with the first. Within a DIR, several runs of one point are repetitions.
+To import only repetitions, name the one folder that contains them all."""
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -30,5 +30,5 @@ COMMAND = Command(
     _add_arguments,
     "replay.importing.command:run",
     _DESCRIPTION,
-    kept="the data set is not there, or is whole and lacks only tables, which replay derive makes",
+    kept="the data set does not exist, or is complete except for tables, which replay derive makes",
 )

@@ -1,9 +1,9 @@
-"""From runs to an experiment: which of what they were asked for is a factor, what is compared, what is a repetition.
+"""From runs to an experiment: finds out which options are factors, what is compared, and what is a repetition.
 
-- A folder that was named is a variant; the first is what the others are compared with.
-- The levels that every run of a tool has are factors. Any other option is one where it differs within a variant.
+- A folder that was named is a variant; the others are compared with the first.
+- The levels that every run of a tool has are factors. Any other option is a factor if it differs within a variant.
 - Runs of one variant at one point are repetitions, unless their jobs or paths differ by more than digits: `ssd/4k.json`
-  and `hdd/4k.json` are two things, `run-1/4k.json` and `run-2/4k.json` are one, measured twice.
+  and `hdd/4k.json` are different points, `run-1/4k.json` and `run-2/4k.json` are one point, measured twice.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from replay.design.design import digest_of
 from replay.importing.found import Level, Run
 from replay.importing.walk import in_order
 
-#: Options beyond this many that differ are one factor, so that names of files keep a length that systems accept.
+#: If more options than this differ, they become one factor, so that the names of files do not grow too long.
 MOST_OPTIONS = 3
 _LONGEST_LEVEL = 24
 _LONGEST_POINT = 120
 UNSTATED = "unstated"
 OPTION = "option_"
 CONFIGURATION, FOLDER, JOB = "configuration", "folder", "job"
-#: Factors of numbers that can be an axis, the likeliest first: label and unit.
+#: Numeric factors that can be the axis, the likeliest first: label and unit.
 _AXES = {
     "io_size_bytes": ("I/O size", "bytes"),
     "object_size_bytes": ("Object size", "bytes"),
@@ -36,13 +36,13 @@ _AXES = {
     "hosts": ("Hosts", "count"),
 }
 _NAMED_FIRST = ("rw", "mode", "io_type", "io_pattern")
-#: Factors that are no part of a chart's name where other factors tell their levels: how long a run was, and where.
+#: Factors that a chart's name omits if other factors imply their levels: how long a run was, and where.
 _TOLD_BY_OTHERS = frozenset({
     "rw_mix_read", "option_io_total_bytes", "option_size", "option_io_size", "option_runtime", "option_time_based",
     "option_ramp_time", "option_number_ios", "option_loops", "option_file_size", "option_files", "option_filename",
     "option_directory", "option_rbdname", "option_nrfiles", "option_offset",
 })  # fmt: skip
-#: Numbers, and identifiers such as `id-1a2b3c4d`, with the signs before them: what tells repetitions apart.
+#: Numbers, and identifiers such as `id-1a2b3c4d`, with the signs before them, by which repetitions differ.
 _MANY_DIGITS = re.compile(r"[-_. (]*(?:(?<![A-Za-z0-9])(?=[A-Fa-f]*\d)[0-9A-Fa-f]{6,}(?![A-Za-z0-9])|\d+)\)?", re.ASCII)
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9]+", re.ASCII)
 
@@ -63,8 +63,8 @@ class Cell:
 class Arranged:
     """The runs of one tool as an experiment.
 
-    `shared`: options that all runs have alike. `of_variant`: by variant, options that it has alike and others have not.
-    `words`: by factor and level, what the level stands for where it is shortened.
+    `shared`: options that are the same in all runs. `of_variant`: by variant, options that are the same in all of its
+    runs, but not in others. `words`: by factor and level, the meaning of a level that was shortened.
     """
 
     tool: str
@@ -117,7 +117,7 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str]) -> Arra
 
 
 def _core(runs: Sequence[Run]) -> dict[str, list[Level]]:
-    """Return the column of each factor that runs of this tool have by themselves; a lacking level is `unstated`."""
+    """Return the column of each factor that all runs of this tool have; a missing level is `unstated`."""
     names = list(dict.fromkeys(name for run in runs for name in run.levels))
     columns: dict[str, list[Level]] = {}
     for name in names:
@@ -126,7 +126,7 @@ def _core(runs: Sequence[Run]) -> dict[str, list[Level]]:
         if name == "rw_mix_read":
             values = [_mix_of(run) for run in runs]
         if name == "io_size_bytes":
-            # An operation of `rados bench` is an object, where it does not say otherwise.
+            # An operation of `rados bench` is a whole object unless the output says otherwise.
             values = [run.levels.get(name, run.levels.get("object_size_bytes", lacking)) for run in runs]
         columns[name] = values
     return columns
@@ -164,14 +164,14 @@ def _option_columns(runs: Sequence[Run], varied: list[str], words: dict[str, dic
 
 
 def _levels_of(texts: Sequence[str | None], words: dict[str, str]) -> list[Level]:
-    """Return texts as levels: numbers where all are whole, else words that can be part of a file's name."""
+    """Return texts as levels: numbers if all are whole numbers, else words that can be part of a file's name."""
     if all(text is not None and text.isascii() and text.isdigit() and len(text) <= 15 for text in texts):
         return [int(text) for text in texts]
     return _plain_levels([UNSTATED if text is None else text for text in texts], words)
 
 
 def _plain_levels(texts: Sequence[str], words: dict[str, str]) -> list[Level]:
-    """Return texts as words of letters, digits and dashes; two texts are never one word. `words` gains what changed."""
+    """Return texts as words of letters, digits and dashes, each a different one. `words` gets those that changed."""
     plain: dict[str, str] = {}
     for text in dict.fromkeys(texts):
         word = _NOT_PLAIN.sub("-", text).strip("-")[:_LONGEST_LEVEL].strip("-") or "none"
@@ -184,7 +184,7 @@ def _plain_levels(texts: Sequence[str], words: dict[str, str]) -> list[Level]:
 
 
 def _folders(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
-    """Return what tells paths apart but for digits: the folders, or the whole path where folders are not enough."""
+    """Return how paths differ by more than digits: the folders, or the whole path if folders are not enough."""
     folders = [_MANY_DIGITS.sub("", run.path.rpartition("/")[0]) for run in runs]
     paths = [_MANY_DIGITS.sub("", run.path) for run in runs]
     pooled = {(*key, folder): path for key, folder, path in zip(_places(runs, columns), folders, paths, strict=True)}
@@ -199,13 +199,13 @@ def _places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list
 
 
 def _mixes(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]], texts: Sequence[str]) -> bool:
-    """Tell whether runs with different texts would be repetitions of one another."""
+    """Return whether runs with different texts would be repetitions of one another."""
     seen: dict[tuple, str] = {}
     return any(seen.setdefault(place, text) != text for place, text in zip(_places(runs, columns), texts, strict=True))
 
 
 def _axis(columns: Mapping[str, Sequence[Level]]) -> str:
-    """Return the factor along the axis: of numbers, with the most levels."""
+    """Return the factor along the axis: the numeric one with the most levels."""
     numeric = [name for name in _AXES if name in columns and all(isinstance(one, int) for one in columns[name])]
     return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)))
 
@@ -238,7 +238,7 @@ def _cells(
 
 
 def _order(runs: Sequence[Run], indexes: Iterable[int]) -> Callable[[int], Any]:
-    """Return what repetitions are sorted by: when they were reported, or else their paths."""
+    """Return the key by which repetitions are sorted: when they were reported, or else their paths."""
     if all(runs[index].reported_at for index in indexes):
         return lambda index: (runs[index].reported_at, in_order(runs[index].path))
     return lambda index: in_order(runs[index].path)

@@ -1,7 +1,8 @@
-"""Outputs of CBT, which writes one a client: those of one folder ran at once, and are one run. Pure.
+"""Outputs of CBT, which writes one for each client: those in one folder ran at once and are one run. Pure.
 
-CBT (the Ceph Benchmarking Tool) names them `output.<number>` or `output.<number>.<host>`, in folders that say what was
-asked for: `op_size-00004096/concurrent_ops-00000128/write`. It extracts fio's JSON into `json_output.<number>` again.
+CBT (the Ceph Benchmarking Tool) names them `output.<number>` or `output.<number>.<host>`, in folders that say what the
+run was asked to do: `op_size-00004096/concurrent_ops-00000128/write`. It also extracts fio's JSON into
+`json_output.<number>`.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ RADOS = "rados_bench_output"
 
 
 def is_of_cbt(path: str) -> bool:
-    """Tell whether a path is that of an output in a folder of CBT's results."""
+    """Return whether a path is that of an output in a folder of CBT's results."""
     *folders, name = path.split("/")
     return _OUTPUT.fullmatch(name) is not None and any(_OF_CBT.fullmatch(one) for one in folders)
 
 
 def is_extract(path: str) -> bool:
-    """Tell whether a path is that of what CBT extracted from an output beside it."""
+    """Return whether a path is that of JSON that CBT extracted from an output beside it."""
     return path.rpartition("/")[2].startswith("json_output.")
 
 
 def named_levels(run: Run) -> Run:
-    """Return a run with what the folders around its file say of it, where its output does not.
+    """Return a run with the levels that only the folders around its file state.
 
     A folder `seq` or `rand` says how `rados bench` read, and CBT's `concurrent_ops-16` how many threads it had.
     """
@@ -52,7 +53,7 @@ def named_levels(run: Run) -> Run:
 
 
 def combined(runs: Iterable[Run], check: Callable[[Run], str]) -> tuple[list[Run], list[LeftOut]]:
-    """Return the runs, those that ran at once as one, and the files of those that cannot be put together.
+    """Return the runs, with those that ran at once as one, and the files of those that cannot be combined.
 
     `check` returns why the outputs of a combined run cannot be read together, or nothing.
     """
@@ -81,7 +82,7 @@ def _one_of(several: list[Run]) -> Run | str:
     first = several[0]
     summed = "jobs" in first.levels
     if len({tuple(sorted((k, v) for k, v in run.levels.items() if k != "jobs")) for run in several}) > 1:
-        return "it ran at once with others of its folder that were asked for something else"
+        return "it ran at once with others in its folder that were asked to do something else"
     levels: dict[str, Level] = {**first.levels, "instances": len(several)}
     if summed:
         levels["jobs"] = sum(int(run.levels["jobs"]) for run in several)

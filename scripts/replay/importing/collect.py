@@ -1,4 +1,4 @@
-"""Reads every file below the folders that were named, and says of each what became of it."""
+"""Reads every file below the folders that were named, and records the outcome for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replay.tools import OutputError
 
 @dataclass
 class Collected:
-    """All runs that were found, and all files: `sources` by (folder, path), and what was left out of them and why."""
+    """All runs and all files that were found: `sources` by (folder, path), and what was left out, with the reason."""
 
     runs: list[Run] = field(default_factory=list)
     sources: dict[tuple[int, str], SourceFile] = field(default_factory=dict)
@@ -28,11 +28,11 @@ class Collected:
 
 
 def collect(folders: list[Path], tell: Callable[[str], None] = lambda _: None) -> Collected:
-    """Return what is in the folders. `tell` hears how far it is. Raises ConfigurationError for no folder."""
+    """Return the content of the folders; `tell` gets the progress. Raises ConfigurationError for a wrong folder."""
     found = Collected()
     runs: list[Run] = []
     texts: dict[tuple[int, str, str], str] = {}
-    # What CBT extracted from an output comes after it: the original counts.
+    # JSON that CBT extracted comes after its output: the original counts.
     for count, one in enumerate(sorted(files_below(folders), key=lambda one: is_extract(one.path)), 1):
         if count % 100 == 0:
             tell(f"{count} files")
@@ -51,7 +51,7 @@ def collect(folders: list[Path], tell: Callable[[str], None] = lambda _: None) -
             # A tool prints its rates and its time: two runs do not print the same text.
             key = (one.folder, run.tool, hashlib.sha256(run.parts[0].cut(content).strip()).hexdigest())
             if (first := texts.setdefault(key, one.path)) != one.path:
-                found.left_out.append(LeftOut(one.folder, one.path, f"it tells of the same run as {first}"))
+                found.left_out.append(LeftOut(one.folder, one.path, f"it contains the same run as {first}"))
             else:
                 runs.append(named_levels(run))
     together, left = combined(runs, lambda run: _problem(run, found))
@@ -65,7 +65,7 @@ def _problem(run: Run, found: Collected) -> str:
         texts = [part.cut(found.content((part.folder, part.path))) for part in run.parts]
         read_outputs(run.tool, texts, run.levels, run.path)
     except OutputError as error:
-        return f"together with the others of its folder: {error.what}"
+        return f"together with the others in its folder: {error.what}"
     except OSError as error:
         return f"it cannot be read again: {error.strerror}"
     return ""

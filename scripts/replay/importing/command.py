@@ -20,13 +20,13 @@ from replay.importing.walk import LeftOut
 from replay.importing.write import ACCOUNT, write_data_set
 from replay.workflow.dataset import derive_data_set
 
-#: Reasons that are listed without `--left-out`, and files that are named for each.
+#: The number of reasons listed without `--left-out`, and of files named for each.
 SHOWN_REASONS, SHOWN_FILES = 8, 3
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+", re.ASCII)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import; return the exit status. Raises ConfigurationError where nothing can be imported, or nothing written."""
+    """Import; return the exit status. Raises ConfigurationError if nothing can be imported, or nothing written."""
     started = time.perf_counter()
     folders = [Path(one) for one in options.folders]
     data_set = benchmarks_directory() / options.data
@@ -36,9 +36,9 @@ def run(options: argparse.Namespace) -> int:
     if not collected.runs:
         say_left_out(collected.left_out, everything=options.left_out)
         raise ConfigurationError(
-            f"none of the {_files(len(collected.sources))} holds a result that Replay knows",
+            f"none of the {_files(len(collected.sources))} contains a result that Replay can read",
             where=", ".join(map(str, folders)),
-            next_step="docs/importing.md says which results Replay reads",
+            next_step="docs/importing.md lists the results that Replay reads",
         )
     experiments = experiments_of(collected, variants)
     for one in experiments:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         derive_data_set(data_set)
     print(
         f"imported {_runs(len(collected.runs))} into {shown(data_set)} in {time.perf_counter() - started:.1f} s; "
-        f"{ACCOUNT} there says of every file what became of it"
+        f"{ACCOUNT} there says what became of every file"
     )
     print(f"next: npm run present -- --data {options.data}, or {replay_command('raw', 'ls', '--data', options.data)}")
     return 0
@@ -83,7 +83,7 @@ def experiments_of(collected: Collected, variants: Sequence[Variant]) -> list[Ar
 
 
 def say_arranged(arranged: Arranged, variants: int) -> None:
-    """Print what was understood of a tool's runs: factors, axis, repetitions, and points that can be compared."""
+    """Print how a tool's runs were understood: factors, axis, repetitions, and points that can be compared."""
     points: dict[str, set[str]] = {}
     for cell in arranged.cells:
         points.setdefault(cell.point, set()).add(cell.variant)

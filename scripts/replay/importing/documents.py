@@ -1,4 +1,4 @@
-"""The documents of an imported experiment, in the formats of measured ones. What is not known is not in them. Pure."""
+"""The documents of an imported experiment, in the formats of measured ones, without unknown facts. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from replay.design.design import digest_of
 from replay.importing.arrange import Arranged, Cell
 from replay.importing.recognise import FAMILIES
 
-#: The protocol of all that Replay did not measure itself; receipts and sidecars say it as their `origin`.
+#: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
 IMPORTED = "imported"
-#: Where results go: what they are called is no part of how they were measured, and may name a host or a person.
+#: Options for the output of results. They do not affect the measurement, and may name a host or a person.
 _NAMES = frozenset(["filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format"])
 _TITLES = {"fio": "fio", "rbd-bench": "rbd bench", "rados-bench": "rados bench", "elbencho": "elbencho"}
 _METRICS: tuple[tuple[str, str, str, str, str, bool], ...] = (
@@ -40,7 +40,7 @@ def experiment_name(tool: str) -> str:
 
 
 def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]:
-    """Return what `design-<digest>.json` holds: all that deriving needs."""
+    """Return the content of `design-<digest>.json`: everything that deriving needs."""
     present = {cell.variant for cell in arranged.cells}
     compared = [one for one in variants if one.name in present]
     stated = {name for cell in arranged.cells for name in cell.run.metrics}
@@ -91,7 +91,7 @@ def _options_of(options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def plan_of(block: int, cells: Iterable[Cell]) -> str:
-    """Return the digest that names a block's pack: of its number, its cells and the originals."""
+    """Return the digest that names a block's pack; it covers the block's number, its cells and the originals."""
     of_cells = [[cell.cell_id, [[one.sha256, list(one.ranges)] for one in cell.run.parts]] for cell in cells]
     return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
 
@@ -99,7 +99,7 @@ def plan_of(block: int, cells: Iterable[Cell]) -> str:
 def sidecar_of(
     cell: Cell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
 ) -> dict[str, Any]:
-    """Return a cell's sidecar. `files`: names by role; `folders`: what the folders that were named are called."""
+    """Return a cell's sidecar. `files`: names by role; `folders`: the names of the folders that were given."""
     run = cell.run
     return {
         "schema_version": 1,
@@ -174,7 +174,7 @@ def _latest(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def campaign_of(data_set: str, label: str, experiments: Iterable[Arranged]) -> dict[str, Any]:
-    """Return `campaign.json`: what a person should know of the whole data set."""
+    """Return `campaign.json`: what a person should know about the whole data set."""
     versions = sorted({cell.run.version for one in experiments for cell in one.cells if cell.run.version})
     return {
         "schema_version": 1,

@@ -1,4 +1,4 @@
-"""What is found in files: the runs of tools, before they are arranged as points, variants and repetitions."""
+"""The runs of tools found in files, before they are arranged as points, variants and repetitions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ Level = str | int
 
 @dataclass(frozen=True)
 class Found:
-    """A run as one file tells of it.
+    """A run as one file reports it.
 
-    `tool` is the reader of `tools/imported`. `parts` are the characters of the file that tell of it. `levels` are
-    factors that every run of the tool has, `options` all else that it was asked for and that may change what it
-    measures, as text. `job` is the name that a person gave it. `reported_at` is when the tool says that it was done,
-    UTC.
+    `tool` is the reader in `tools/imported`. `parts` are the characters of the file that report it. `levels` are the
+    factors that every run of the tool has; `options` are all others that may change what it measures, as text. `job`
+    is the name that a person gave it. `reported_at` is when it ended according to the tool, in UTC.
     """
 
     tool: str
@@ -31,14 +30,14 @@ class Found:
 
 @dataclass(frozen=True)
 class NotTaken:
-    """A part of a file that is of a known tool and is not imported, and why."""
+    """A part of a known tool's file that is not imported, and why."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Part:
-    """Where the text of a run stands: bytes of an original. `whole`: all of them."""
+    """The place of a run's text: bytes of an original. `whole`: all of them."""
 
     folder: int
     path: str
@@ -58,7 +57,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Run:
-    """A run whose outputs were read: what `Found` says, where its texts stand, and the metrics that it states."""
+    """A run whose outputs were read: the facts of `Found`, the places of its texts, and the metrics that it states."""
 
     tool: str
     parts: tuple[Part, ...]
@@ -71,12 +70,12 @@ class Run:
 
     @property
     def folder(self) -> int:
-        """The number of the folder that it was found in."""
+        """The number of the folder in which it was found."""
         return self.parts[0].folder
 
     @property
     def path(self) -> str:
-        """The file that it was found in: of several, the first."""
+        """The file in which it was found: the first one, if there are several."""
         return self.parts[0].path
 
 

@@ -1,6 +1,6 @@
-"""From a file's bytes to the runs that it tells of, each read by the strict reader that will derive it. Pure.
+"""From a file's bytes to the runs in it, each read by the strict reader that will derive it. Pure.
 
-A file is recognised by what is in it, never by its name.
+A file is recognised by its content, never by its name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FAMILIES = {
     "fio_report": "fio", "rbd_bench_output": "rbd-bench", "rados_bench_output": "rados-bench",
     "elbencho_row": "elbencho",
 }  # fmt: skip
-#: Binary files have such bytes near their beginning.
+#: Bytes that binary files have near their beginning.
 _SNIFFED = 8192
 _FIO_LOG = re.compile(r"\d+, *-?\d+, *\d+, *\d+", re.ASCII)
 _JOB_FILE = re.compile(r"^\[[^\]\n]+\]\s*$", re.MULTILINE)
@@ -30,9 +30,9 @@ _RATE = "operations_per_second"
 
 
 def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[str]]:
-    """Return the runs that a file tells of, and why what else is of a known tool in it was not taken.
+    """Return the runs in a file, and the reasons why other output of known tools in it is not imported.
 
-    Of a file that Replay does not know there is no run, and one reason.
+    An unknown file gives no run and one reason.
     """
     if b"\0" in content[:_SNIFFED]:
         return [], ["not text"]
@@ -57,12 +57,12 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
         else:
             runs.append(_run(one, (part,), result))
     if not runs and not reasons:
-        reasons.append(f"output of {known.FAMILY} that holds no run")
+        reasons.append(f"output of {known.FAMILY} without a run")
     return runs, reasons
 
 
 def read_outputs(tool: str, texts: Iterable[bytes], levels: Mapping[str, Any], path: str) -> Result:
-    """Return what the reader says of outputs that belong to one run. Raises OutputError for what it cannot accept."""
+    """Return what the reader finds in the outputs of one run. Raises OutputError if it cannot accept them."""
     outputs = dict(zip(roles(), (text.decode("utf-8") for text in texts), strict=False))
     result = adapter(tool).parse(outputs, None, levels, names=dict.fromkeys(outputs, path))
     if not result.complete:
@@ -73,7 +73,7 @@ def read_outputs(tool: str, texts: Iterable[bytes], levels: Mapping[str, Any], p
 
 
 def roles() -> Iterable[str]:
-    """Yield the roles of the outputs of fios or instances that ran at once."""
+    """Yield the roles of the outputs of fio processes or instances that ran at once."""
     yield "output"
     number = 1
     while number := number + 1:
@@ -94,7 +94,7 @@ def _run(found: Found, parts: tuple[Part, ...], result: Result) -> Run:
 
 
 def _in_bytes(text: str, size: int, found: Found) -> tuple[tuple[int, int], ...]:
-    """Return the characters of a run as bytes: all, where nothing but blanks stands around them."""
+    """Return the characters of a run as bytes: all bytes, if there are only blanks around them."""
     (start, _), (_, end) = found.parts[0], found.parts[-1]
     if len(found.parts) == 1 and not text[:start].strip() and not text[end:].strip():
         return ((0, size),)
@@ -106,9 +106,9 @@ def _in_bytes(text: str, size: int, found: Found) -> tuple[tuple[int, int], ...]
 def _unknown(path: str, text: str) -> str:
     first = text.lstrip().partition("\n")[0]
     if _FIO_LOG.match(first):
-        return "looks like a log over time of fio: the report beside it counts"
+        return "looks like one of fio's logs over time: the report beside it counts"
     if _JOB_FILE.search(text) and _JOB_OPTION.search(text):
-        return "looks like a job file of fio, which says what was to be run"
+        return "looks like a job file of fio, which says what to run"
     if path.endswith((".yaml", ".yml")):
-        return "configuration, which says what was to be run"
-    return "nothing in it that Replay knows: fio's JSON, rbd bench, rados bench, elbencho's CSV"
+        return "configuration, which says what to run"
+    return "contains none of fio's JSON, rbd bench, rados bench, elbencho's CSV"

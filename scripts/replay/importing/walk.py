@@ -1,4 +1,4 @@
-"""Which files a folder of results holds. Follows no link, opens plain files alone, and passes over none unsaid."""
+"""Lists the files in a folder of results. Follows no link, opens only plain files, and reports every file it skips."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError
 
-#: A report of many jobs with all their bins has a few megabytes.
+#: The largest file to read; a report of many jobs with all their bins has a few megabytes.
 MOST_BYTES = 64 << 20
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 
@@ -35,16 +35,16 @@ class LeftOut:
 
 
 def files_below(folders: list[Path]) -> Iterator[SourceFile | LeftOut]:
-    """Yield every file of the folders, in the order in which a person counts: `run-2` before `run-10`.
+    """Yield every file of the folders in natural order: `run-2` before `run-10`.
 
-    Raises ConfigurationError for a folder that is missing, is named twice or lies in another one.
+    Raises ConfigurationError for a folder that is missing, is named twice or is inside another one.
     """
     real = [_folder(one) for one in folders]
     for number, one in enumerate(real):
         for other in real[:number]:
             if one.is_relative_to(other) or other.is_relative_to(one):
                 raise ConfigurationError(
-                    "a folder is named twice, or lies in another one: its files would count twice",
+                    "a folder is named twice, or is inside another one: its files would count twice",
                     where=folders[number],
                     next_step="name each folder once",
                 )
@@ -53,7 +53,7 @@ def files_below(folders: list[Path]) -> Iterator[SourceFile | LeftOut]:
 
 
 def in_order(path: str) -> list[tuple[int, int, str]]:
-    """Return what paths are sorted by: words by their letters, numbers by their value."""
+    """Return the key by which paths are sorted: words by their letters, numbers by their value."""
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in _DIGITS.split(path) if part]
 
 
@@ -67,7 +67,7 @@ def _folder(path: Path) -> Path:
     if is_folder:
         return path.resolve()
     what = "is a file, not a folder" if is_file else "there is no such folder"
-    raise ConfigurationError(what, where=path, next_step="name the folder that holds the results")
+    raise ConfigurationError(what, where=path, next_step="name the folder that contains the results")
 
 
 def _below(folder: int, root: Path) -> Iterator[SourceFile | LeftOut]:
@@ -105,11 +105,11 @@ def _why_not(location: Path, *, is_folder: bool) -> str:
         why = "it is empty"
     else:
         too_large = status.st_size > MOST_BYTES
-        why = f"larger than {MOST_BYTES >> 20} MiB: no report of a tool is" if too_large else ""
+        why = f"larger than {MOST_BYTES >> 20} MiB, which no report of a tool is" if too_large else ""
     return why
 
 
 def _shown(root: Path, location: str) -> str:
-    """Return a path relative to its folder; bytes that are no UTF-8 are shown as `\\xff`."""
+    """Return a path relative to its folder; bytes that are not UTF-8 are shown as `\\xff`."""
     relative = os.path.relpath(location, root).replace(os.sep, "/")
     return relative.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -34,7 +34,7 @@ from replay.raw.pack import pack_name, write_pack
 from replay.raw.read import SEAL
 from replay.raw.sums import SUMS, sha256, sums_text
 
-#: A table, not JSON: the deck serves and publishes the JSON of a data set, and names of files may say too much.
+#: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
 ACCOUNT = "imported.csv"
 ACCOUNT_HEADER = ("folder", "path", "sha256", "bytes", "experiment", "runs", "left_out")
 ORIGINALS = "originals"
@@ -51,13 +51,13 @@ def write_data_set(
     experiments: Sequence[Arranged],
     collected: Collected,
 ) -> None:
-    """Write the data set. Raises ConfigurationError where there is one of this name already.
+    """Write the data set. Raises ConfigurationError if there is already one of this name.
 
     Raises EvidenceError naming a file that changed while it was imported.
     """
     if data_set.exists():
         raise ConfigurationError(
-            "there is a data set of this name already, and evidence is never overwritten",
+            "there is already a data set of this name, and evidence is never overwritten",
             where=data_set,
             next_step="choose another name with --data, or move that folder away",
         )
@@ -103,7 +103,7 @@ Content = bytes | Part
 def _files_of_block(
     cells: Sequence[Cell], design: str, plan: str, variants: Sequence[Variant], packed: set[str]
 ) -> dict[str, Content]:
-    """Return the members of a block's pack: documents, and parts of the originals. `packed` gains whole originals."""
+    """Return the members of a block's pack: documents, and parts of the originals. `packed` gets whole originals."""
     experiment = experiment_name(cells[0].run.tool)
     labels = {one.name: one.label for one in variants}
     folders = [one.label for one in variants]
@@ -131,12 +131,12 @@ def _files_of_block(
 
 
 def _original(part: Part) -> str:
-    """Return where the whole of an original stands, of which a run is only a part."""
+    """Return the path of a whole original of which a run is only a part."""
     return f"{ORIGINALS}/{part.sha256[:12]}-{_NOT_PLAIN.sub('-', part.path.rpartition('/')[2])[-60:]}"
 
 
 def _pack(path: Path, files: Mapping[str, Content], collected: Collected) -> str:
-    """Write a pack and return its digest. Each original is read again, and compared with what was read first."""
+    """Write a pack and return its digest. Each original is read again and compared with the first reading."""
     content_of = _reader(collected)
     sums = {name: sha256(content_of(one)) for name, one in files.items()}
     return write_pack(path, sums, lambda name: content_of(files[name]), f"{path}:")
@@ -149,7 +149,7 @@ def _reader(collected: Collected) -> Callable[[Content], bytes]:
         if isinstance(one, bytes):
             return one
         if one.sha256 not in last:
-            last.clear()  # of a file of many parts, these are asked for one after another
+            last.clear()  # the parts of one file are requested one after another
             last[one.sha256] = _read_again(one, collected)
         return one.cut(last[one.sha256])
 
@@ -169,7 +169,7 @@ def _read_again(part: Part, collected: Collected) -> bytes:
 
 
 def _account(variants: Sequence[Variant], experiments: Sequence[Arranged], collected: Collected) -> str:
-    """Return what `imported.csv` holds: a row for every file that was imported, and for every reason why not."""
+    """Return the content of `imported.csv`: a row for every imported file, and for every reason to leave one out."""
     taken: dict[tuple[int, str], list[str]] = {}
     runs: Counter[tuple[int, str]] = Counter()
     for arranged in experiments:

@@ -1,7 +1,7 @@
 """Notes of what the steps for a whole data set read and wrote, and which steps have nothing to do.
 
 `replay derive` and the Snakefile both ask here. They decide by content, never by a file's time, so that what one of
-them has done is done for the other. An experiment has a note of its own, `derived.json` (`derive/part.py`).
+them has done is done for the other. An experiment has its own note, `derived.json` (`derive/part.py`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Step:
         }
 
     def is_current(self, data_set: Path) -> bool:
-        """Tell whether running the step would change nothing."""
+        """Return whether running the step would change nothing."""
         try:
             note = json.loads((data_set / self.note).read_bytes())
         except (FileNotFoundError, ValueError):
@@ -68,7 +68,7 @@ class Step:
         return {name: digest_of_file(data_set / name) for name in self.outputs}
 
 
-#: What is read of each experiment.
+#: The files that are read of each experiment.
 TABLES = ("tidy.csv", FACTS_FILE, REGISTERED_FILE)
 _TABLES = tuple(f"*/{name}" for name in TABLES)
 JUDGING = Step(CLAIMS_NOTE, JUDGED, (*_TABLES, *_ORIGIN))

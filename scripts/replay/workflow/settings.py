@@ -33,9 +33,9 @@ class Settings:
     data_sets: tuple[str, ...]
     experiments: tuple[str, ...]
     plan: PlanFile | None
-    #: As it was given: a job, perhaps on another host, reads it there.
+    #: As it was given: a job reads it at this path, perhaps on another host.
     plan_file: str
-    #: Whether data sets were named, rather than being all that there are.
+    #: Whether data sets were named; if not, these are all that exist.
     named: bool
 
     def planned_blocks(self) -> list[str]:
@@ -104,7 +104,7 @@ class Settings:
         return self._of_whole(data_set, [*paths, *origin_files(data_set)], DESCRIBING, upstream=upstream)
 
     def markers(self) -> list[str]:
-        """Return the markers of all steps: Snakemake makes what is missing only for the rule that it was asked for."""
+        """Return the markers of all steps: Snakemake makes missing files only for the rule that was requested."""
         found = []
         for data_set in self.data_sets:
             for name in self._names(data_set):
@@ -148,9 +148,9 @@ class Settings:
         return measured_first or noted_part(benchmarks_directory() / data_set / experiment) is None
 
     def _evidence(self, data_set: str, experiment: str) -> list[str]:
-        """Return what says what was recorded, and the sealed blocks, those of the plan included.
+        """Return the digests of what was recorded, and the sealed blocks, including those of the plan.
 
-        Of an experiment that is measured first, an open block is none of them: it will have been sealed.
+        If the experiment is measured first, its open blocks do not count: they will have been sealed.
         """
         raw = _raw(data_set, experiment)
         blocks = [_path(path) for path in sealed_blocks(raw)]

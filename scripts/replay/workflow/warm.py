@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _VARIABLE = "REPLAY_WARM_JOBS"
-#: What the steps need: this is what takes its time to be imported.
+#: The modules that the steps need and that take long to import.
 _MODULES = ("replay.derive.experiment", "replay.claims.files", "replay.answer.files", "replay.describe.data_set")
 _LOOK_SECONDS = 0.05
 _FAILED = 1

@@ -1,7 +1,7 @@
-"""One module a tool: whether a text is of it, which runs it tells of, and what those were asked to do. Pure.
+"""One module for each tool: whether a text is its output, which runs it contains, and what they were asked to do. Pure.
 
 A module has `FAMILY` (the tool's name for a person, a slug), `knows(text)` and `read(text)`, which returns what it
-found and what it did not take. Whether the figures agree with each other, the readers of `tools/imported` judge.
+found and what it left out. The readers in `tools/imported` judge whether the figures agree with each other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""elbencho's CSV of results, to which every run appends its rows below one header."""
+"""elbencho's CSV of results, in which every run appends its rows below one header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from replay.tools.imported.elbencho_row import fields_of, io_type_of
 FAMILY = "elbencho"
 _NEEDED = ("operation", "block size", "time ms [last]", "IOPS [last]", "MiB/s [last]")
 _COUNTS = {"block size": "io_size_bytes", "threads": "threads", "hosts": "hosts", "IO depth": "io_depth"}
-#: Columns that say what was asked for and are no level of every run.
+#: Columns for options that are not levels of every run.
 _OPTIONS = (
     "path type", "paths", "dirs", "files", "file size", "direct IO", "random aligned", "shared paths", "truncate",
 )  # fmt: skip
@@ -21,7 +21,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d
 
 
 def knows(text: str) -> bool:
-    """Tell whether a text begins with elbencho's header."""
+    """Return whether a text begins with elbencho's header."""
     header = text.partition("\n")[0].rstrip("\r").split(",")
     return all(name in header for name in _NEEDED)
 
@@ -62,7 +62,7 @@ def read(text: str) -> list[Found | NotTaken]:
         )
     for operation, count in sorted(others.items()):
         rows = f"{count} rows" if count > 1 else "1 row"
-        found.append(NotTaken(f"{rows} of {operation!r}: no reading or writing"))
+        found.append(NotTaken(f"{rows} of {operation!r}, which neither reads nor writes"))
     return found
 
 
@@ -73,7 +73,7 @@ def _levels(fields: dict[str, str], kind: tuple[str, int | None]) -> dict[str, L
     for column, name in _COUNTS.items():
         text = fields.get(column, "")
         if not (text.isascii() and text.isdigit() and len(text) <= 15):
-            return f"{column!r} is no number: {text[:40]!r}"
+            return f"{column!r} is not a number: {text[:40]!r}"
         levels[name] = int(text)
     if kind[1] is not None:
         levels["rw_mix_read"] = kind[1]
@@ -81,7 +81,7 @@ def _levels(fields: dict[str, str], kind: tuple[str, int | None]) -> dict[str, L
 
 
 def _moment(text: str) -> str | None:
-    """Return elbencho's date, where it says the time zone: one without is of an unknown clock."""
+    """Return elbencho's date if it has a time zone; without one the moment is unknown."""
     if not _MOMENT.fullmatch(text):
         return None
     try:

@@ -1,4 +1,4 @@
-"""fio's JSON and JSON+, with whatever fio printed before and after it, and several reports one after another."""
+"""fio's JSON and JSON+, with anything that fio printed before and after it, and several reports one after another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAME = {
     "blocksize": "bs", "readwrite": "rw", "io_limit": "io_size", "iodepth_batch": "iodepth_batch_submit",
     "ramp": "ramp_time",
 }  # fmt: skip
-#: Options that say what to print and how jobs are called, or that are levels.
+#: Options for the output and the names of jobs, and options that are levels.
 _NOT_OF_THE_LOAD = frozenset({
     "name", "description", "bs", "rw", "iodepth", "numjobs", "rwmixread", "rwmixwrite", "group_reporting",
     "per_job_logs", "output", "output-format", "status-interval", "eta", "minimal", "randseed", "log_avg_msec",
@@ -34,12 +34,12 @@ _NOT_OF_THE_LOAD = frozenset({
     "unlink", "unlink_each_loop", "exitall",
 })  # fmt: skip
 _LOGS = re.compile(r"write_(?:bw|lat|hist|iops)_log", re.ASCII)
-#: Stands for an option that jobs which ran at once have each its own of, such as the file.
+#: Stands for an option that differs between jobs that ran at once, such as the file.
 SEVERAL = "several"
 
 
 def knows(text: str) -> bool:
-    """Tell whether fio's JSON is in a text."""
+    """Return whether a text contains fio's JSON."""
     return '"fio version"' in text and _START.search(text) is not None
 
 
@@ -63,10 +63,10 @@ def _of_report(text: str, report: Mapping[str, Any], start: int, end: int) -> li
     version = str(report["fio version"])[:60]
     match = _VERSION.fullmatch(version)
     if match is None or int(match[1]) < 3:
-        return [NotTaken(f"a report of {version!r}: the units are known of fio 3.0 and later")]
+        return [NotTaken(f"a report of {version!r}: the units are known only for fio 3.0 and later")]
     lists = [key for key in ("jobs", "client_stats") if isinstance(report.get(key), list)]
     if len(lists) != 1:
-        return [NotTaken("neither a list of 'jobs' nor one of 'client_stats'")]
+        return [NotTaken("it has neither a list 'jobs' nor a list 'client_stats'")]
     entries = report[lists[0]]
     shared = _options(report.get("global options"))
     jobs = [
@@ -98,7 +98,7 @@ def _of_report(text: str, report: Mapping[str, Any], start: int, end: int) -> li
             if at_once := len(of_group) + len(problems) - 1:
                 levels["workloads_at_once"] = at_once + 1
             chosen = [index for index, _, _ in members_of]
-            # A part of the clients goes without the sum of all of them.
+            # A run of only some of the clients has no sum of all of them.
             parts = ((start, end),) if len(chosen) == len(jobs) else _cut(start, end, spans, chosen)
             found.append(
                 Found(
@@ -132,19 +132,19 @@ def _name(entry: Mapping[str, Any]) -> str:
 
 
 def _workload(entry: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Level] | str:
-    """Return the levels that tell workloads apart, or why they cannot be told."""
+    """Return the levels that tell workloads apart, or why they are unknown."""
     rw = options.get("rw", "read").partition(":")[0]
     base = rw.removeprefix("rand")
     if base not in _DIRECTIONS:
         return f"rw={rw[:20]} is neither reading nor writing"
     if blocks := [name for name in ("bsrange", "bssplit", "blocksize_range", "bs_unaligned") if name in options]:
-        return f"its block sizes vary ({blocks[0]}={options[blocks[0]][:40]}): there is no one I/O size"
+        return f"its block sizes vary ({blocks[0]}={options[blocks[0]][:40]}): there is no single I/O size"
     size = _block_size(options.get("bs", "4096"), base, options.get("kb_base", "1024"))
     if size is None:
         return f"bs={options.get('bs', '')[:40]} is not one size"
     depth = _whole(options.get("iodepth", "1"))
     if depth is None:
-        return f"iodepth={options['iodepth'][:20]} is no number"
+        return f"iodepth={options['iodepth'][:20]} is not a number"
     levels: dict[str, Level] = {"rw": f"{rw.removesuffix(base)}{'rw' if base == 'readwrite' else base}"}
     levels |= {"io_size_bytes": size, "io_depth": depth}
     if len(_DIRECTIONS[base]) == 2:
@@ -158,7 +158,7 @@ def _workload(entry: Mapping[str, Any], options: Mapping[str, str]) -> dict[str,
 
 
 def _block_size(text: str, base: str, kilo: str) -> int | None:
-    """Return fio's `bs` in bytes: of `8k,16k` (reads, writes) that of the only direction, or both where they agree."""
+    """Return fio's `bs` in bytes: from `8k,16k` (reads, writes) that of the only direction, or both if they agree."""
     sizes = text.split(",")
     which = {"read": 0, "write": 1}
     wanted = {min(which[one], len(sizes) - 1) for one in _DIRECTIONS[base]}
@@ -179,7 +179,7 @@ def _whole(text: str) -> int | None:
 
 
 def _jobs(members_of: list[tuple[int, Mapping[str, Any], Mapping[str, str]]]) -> int | str:
-    """Return how many jobs ran: `numjobs` of a group reported as one, else as many as have an entry."""
+    """Return how many jobs ran: `numjobs` for a group reported as one, else the number of entries."""
     by_name: dict[tuple, list[Mapping[str, str]]] = {}
     for _, entry, options in members_of:
         key = (entry.get("hostname"), entry.get("port"), _name(entry))
@@ -188,7 +188,7 @@ def _jobs(members_of: list[tuple[int, Mapping[str, Any], Mapping[str, str]]]) ->
     for several in by_name.values():
         asked = _whole(several[0].get("numjobs", "1"))
         if asked is None:
-            return f"numjobs={several[0]['numjobs'][:20]} is no number"
+            return f"numjobs={several[0]['numjobs'][:20]} is not a number"
         if len(several) not in (1, asked) and asked > 1:
             return f"{len(several)} of {asked} jobs reported"
         total += max(asked, len(several))
@@ -196,7 +196,7 @@ def _jobs(members_of: list[tuple[int, Mapping[str, Any], Mapping[str, str]]]) ->
 
 
 def _common(several: list[Mapping[str, str]]) -> dict[str, str]:
-    """Return what jobs of one workload were asked for besides; targets that differ are `several`."""
+    """Return the other options of the jobs of one workload; targets that differ are `several`."""
     names = {name for options in several for name in options}
     found = {}
     for name in sorted(names):
@@ -217,19 +217,19 @@ def _moment(report: Mapping[str, Any]) -> str | None:
 
 
 def _spans(text: str, start: int, key: str) -> list[tuple[int, int]]:
-    """Return where each entry of the list `key` stands; the first and the last span are the list's brackets."""
+    """Return the place of each entry in the list `key`; the first and the last span are the list's brackets."""
     at, end = next((begin, stop) for name, begin, stop in members(text, start) if name == key)
     return [(at, at + 1), *((begin, stop) for _, begin, stop in members(text, at)), (end - 1, end)]
 
 
 def _cut(start: int, end: int, spans: list[tuple[int, int]], chosen: Iterable[int]) -> Ranges:
-    """Return the ranges that make a report of the chosen entries alone."""
+    """Return the ranges that make a report of only the chosen entries."""
     opening, *entries, closing = spans
     kept = list(chosen)
     ranges = [(start, opening[1])]
     for place, index in enumerate(kept):
         ranges.append(entries[index])
         if place + 1 < len(kept):
-            # The comma that follows it: there is one, as another entry does.
+            # Another entry follows, so there is a comma.
             ranges.append((entries[index][1], entries[index + 1][0]))
     return joined([*ranges, (closing[0], end)])

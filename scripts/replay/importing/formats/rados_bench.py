@@ -1,6 +1,6 @@
-"""What `rados bench` prints, as text or as JSON. Neither says whether reads were sequential: a folder's name may.
+"""Output of `rados bench`, as text or as JSON. Neither says whether reads were sequential; a folder's name may.
 
-CBT writes a summary of its own beside the text, whose units stand in the words of old releases: that is left out.
+CBT writes its own summary beside the text, with units named as in old releases; it is left out.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _OF_CBT = re.compile(r'^\s*\{\s*"[^"\n]+": "', re.ASCII)
 
 
 def knows(text: str) -> bool:
-    """Tell whether a text is of `rados bench`, or CBT's summary of one."""
+    """Return whether a text is output of `rados bench`, or CBT's summary of one."""
     return bool(_TITLES.search(text) or _JSON.search(text) or is_summary_of_cbt(text))
 
 
 def is_summary_of_cbt(text: str) -> bool:
-    """Tell whether a text is CBT's summary: an object of texts."""
+    """Return whether a text is CBT's summary: an object of texts."""
     return '"Total time run' in text and _OF_CBT.match(text) is not None
 
 

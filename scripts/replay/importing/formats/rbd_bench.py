@@ -1,4 +1,4 @@
-"""What `rbd bench` prints: a header, a row a second, a summary."""
+"""Output of `rbd bench`: a header, a row for each second, a summary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FULL = {"full sequential": "full-seq", "full-seq": "full-seq"}
 
 
 def knows(text: str) -> bool:
-    """Tell whether the header of `rbd bench` is in a text."""
+    """Return whether a text contains the header of `rbd bench`."""
     return _HEADER.search(text) is not None
 
 

@@ -78,7 +78,7 @@ class _Row:
     def number(self, column: str) -> float:
         value = number(self.fields.get(column, ""))
         if value is None or value < 0:
-            self.refuse(f"{column!r} is no number: {self.fields.get(column, '')[:40]!r}")
+            self.refuse(f"{column!r} is not a number: {self.fields.get(column, '')[:40]!r}")
         return value
 
     def has(self, column: str) -> bool:
