@@ -13,7 +13,7 @@ export function chartLink(here, slide, number) {
   return address.href;
 }
 
-/** Which chart an address leads to, from 1; null when it names none. */
+/** Which chart an address leads to, from 1; null if it names none. */
 export function linkedChart(search) {
   const value = new URLSearchParams(search).get("chart");
   return /^[1-9]\d?$/.test(value ?? "") ? Number(value) : null;

@@ -1,4 +1,4 @@
-/** What is known about a chart as it is shown now: its words, units and series, from the slide and the manifest. */
+/** The facts about a chart as it is shown now: words, units and series, from the slide and the manifest. */
 
 import { partsOf } from "../data/data-set.js";
 import { chartPlace } from "../data/provenance.js";

@@ -9,7 +9,7 @@ const SHELL_SAFE = /^[A-Za-z0-9_./:=@%+-]+$/;
 /**
  * The commands that measure a chart again and show both results.
  * @param {{manifest: object|null, name: string|null, experiment: object|null, dataSet: string|null}} place
- * @returns {{title: string, command: string}[]} empty where the manifest does not say what was measured
+ * @returns {{title: string, command: string}[]} empty if the manifest does not say what was measured
  */
 export function commandsFor({ manifest, name, experiment, dataSet }) {
   const site = experiment?.site ?? manifest?.site ?? null;
@@ -60,7 +60,7 @@ function attemptsOfChart({ all, used, invalid }) {
   return `${all} attempts: ${used} used, ${invalid ? `${invalid} void but kept` : "none void"}.`;
 }
 
-/** For data from before attempts were counted by chart. */
+/** For older data, in which attempts are not counted by chart. */
 function attemptsOfExperiment({ attempts, invalid = {} }) {
   const reasons = Object.entries(invalid).map(
     ([reason, count]) => `${reason.replaceAll("_", " ")}: ${count}`,

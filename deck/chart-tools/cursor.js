@@ -15,9 +15,9 @@ const STEPS = {
 
 /**
  * Where a step leads. Pure.
- * @param {number[][]} lines   of each shown line the positions of its measured points
+ * @param {number[][]} lines   for each shown line, the positions of its measured points
  * @param {{line: number, at: number}|null} here   `at` is a position; null before the first step
- * @returns {{line: number, at: number}|null} null where there is no point at all
+ * @returns {{line: number, at: number}|null} null if there is no point at all
  */
 export function stepFrom(lines, here, { along = 0, across = 0, to = null }) {
   const known = lines.map((_, line) => line).filter((line) => lines[line].length > 0);
@@ -44,7 +44,7 @@ function nearest(points, at) {
  * Lets every chart below `root` be focused and read.
  * @param {Element} root
  * @param {{slotOf: (canvas: Element) => object|undefined, announce: (text: string) => void}} given
- * @returns {{take: (canvas: HTMLCanvasElement) => void}} `take` takes up one more chart
+ * @returns {{take: (canvas: HTMLCanvasElement) => void}} `take` adds one more chart
  */
 export function readWithKeys(root, { slotOf, announce }) {
   const here = new WeakMap();

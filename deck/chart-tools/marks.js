@@ -19,8 +19,8 @@ const NAME_AT = /^(.*?)\s*@\s+(\S+)$/;
 /**
  * The figures in an attribute.
  * @param {string|undefined} attribute
- * @returns {{marks: {label: string, value: number, at?: number}[], problems: string[]}} at: the only place of the x axis that
- *   a figure is for; a part that cannot be read is a problem, in words
+ * @returns {{marks: {label: string, value: number, at?: number}[], problems: string[]}} at: the only place on the x axis for
+ *   which a figure holds; each part that cannot be read gives a problem, in words
  */
 export function parseMarks(attribute) {
   const marks = [];
@@ -37,7 +37,7 @@ export function parseMarks(attribute) {
 }
 
 /**
- * The marks of a chart, as the plugin's option `marks` wants them.
+ * The marks of a chart, for the plugin's option `marks`.
  * @param {{src: string|null, canvas: HTMLCanvasElement, scale: string|null,
  *          state: {shown: string[]|null, used: {series: string[]|null}|null}}} slot   a chart of the plugin
  * @param {(src: string) => object|null} entryOf   what the manifest says of a chart

@@ -167,7 +167,7 @@ function addressRow({ link }, { page, say }) {
 /**
  * Copies a chart's file as it is.
  * @param {{url: string, name: string}|null} file   null for data written on the slide
- * @returns {Promise<string>} what to tell
+ * @returns {Promise<string>} a message about the result
  */
 export async function copyCsv(file, fetchFile = (...args) => fetch(...args), page = document) {
   if (file === null) return "This chart has no CSV file: its data are written on the slide.";

@@ -19,7 +19,7 @@ export class ShownCharts {
    * @param {object} given
    * @param {object} given.charts   the chart plugin
    * @param {object} given.data   data on show
-   * @param {() => boolean} given.showsAll   whether steps are to be passed over: in the overview, on paper
+   * @param {() => boolean} given.showsAll   whether to ignore steps: in the overview, on paper
    */
   constructor({ charts, data, showsAll }) {
     this.#charts = charts;

@@ -5,7 +5,7 @@ import { sentenceOf } from "./sentence.js";
 
 /**
  * @param {{data: object, compare?: string|null}} given   compare: the data set that is drawn beside the one on show
- * @returns {(slot: object) => string|null} null where the chart has nothing to tell yet
+ * @returns {(slot: object) => string|null} null if the chart has no data yet
  */
 export function chartSummary({ data, compare = null }) {
   return (slot) => {

@@ -26,8 +26,8 @@ const SCROLLING = [
 /**
  * Shows or updates the tables of a slide's charts.
  * @param {{canvas: HTMLCanvasElement, chart: import("chartjs-plugin-csv").ShownChart}[]} charts   those that have data
- * @param {{scrolls: boolean}} place   scrolls: who looks at it can scroll; else a table that is too wide leaves out the
- *   details of its cells
+ * @param {{scrolls: boolean}} place   scrolls: people can scroll; if not, a table that is too wide leaves out the details
+ *   of its cells
  */
 export function showTables(charts, { scrolls }) {
   for (const [place, members] of byPlace(charts)) {
@@ -85,7 +85,7 @@ function makeRoom(view) {
   if (view.scrollHeight > view.clientHeight) view.closest("section")?.classList.add(NEEDS_ROOM);
 }
 
-/** Where slides flow below each other, a chart replaced by a lower table gives up its height. */
+/** If slides flow one below another, a chart that is replaced by a lower table gives up its height. */
 function comeIntoSight(view) {
   const { top } = view.getBoundingClientRect();
   if (getComputedStyle(view).position === "static" && top < 0) view.scrollIntoView();

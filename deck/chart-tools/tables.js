@@ -12,7 +12,7 @@ export class Tables {
    * @param {object} given
    * @param {(slide: Element) => object[]} given.slotsOf   the charts of a slide
    * @param {object} given.data   data on show
-   * @param {boolean} given.scrolls   whether who looks at a table can scroll it
+   * @param {boolean} given.scrolls   whether people can scroll a table
    */
   constructor({ slotsOf, data, scrolls }) {
     this.#slotsOf = slotsOf;

@@ -23,7 +23,7 @@ export const CONDITION_PARTS = Object.keys(PARTS);
 /** The facts that apply to a count as well. */
 export const COUNT_PARTS = ["estimate", "low", "high", "interval", "n"];
 
-/** Whether a condition is a count, which is compared exactly. Older data hold ratios only. */
+/** Whether a condition is a count, which is compared exactly. Older data contain only ratios. */
 export function isCount({ kind }) {
   return kind === "count";
 }
@@ -56,17 +56,17 @@ export function claimSource(current) {
 
 /**
  * The condition that is shown for a claim: the one that decided its verdict, else the first.
- * @returns {object|null} null where the data set has none
+ * @returns {object|null} null if the data set has none
  */
 export function decidingCondition(claim) {
   const conditions = Object.values(claim.conditions ?? {});
   return conditions.find(({ verdict }) => verdict === claim.verdict) ?? conditions[0] ?? null;
 }
 
-/** What stands beside the verdict on a claim that was not registered, as it stands, before all of its data. */
+/** The mark beside the verdict on a claim whose current form was not registered before all of its data. */
 export const EXPLORATORY = "exploratory";
 
-/** Whether an entry checks the set-up itself, and claims nothing of storage. Older data hold claims only. */
+/** Whether an entry checks the set-up itself rather than storage. Older data contain only claims. */
 export function isSetupCheck({ kind }) {
   return kind === "setup_check";
 }
@@ -80,7 +80,7 @@ export function anyExploratory(document, ids) {
  * The rows of a table of claims, in the requested order; without a request, checks of the set-up come last.
  * @param {object|null} document   claims.json
  * @param {string[]} ids   which; none for all
- * @param {object|null} manifest   of the same data set: it knows how many blocks each experiment will have
+ * @param {object|null} manifest   of the same data set: it says how many blocks each experiment will have
  * @returns {{id: string, sentence: string, source: string, sourceTitle: string|null, chart: string|null,
  *            verdict: string, reason: string, exploratory: string|null, condition: object|null, soFar: string|null}[]}
  *   exploratory: why a claim is; null if it is not
@@ -105,8 +105,8 @@ export function claimRows(document, ids = [], manifest = null) {
 }
 
 /**
- * How far the measurement behind a condition has come: "2 of 6 blocks". Null when it is whole, when it has not begun, or
- * when the data do not say how many blocks were intended.
+ * How far the measurement behind a condition has come: "2 of 6 blocks". Null if it is complete, if it has not begun,
+ * or if the data do not say how many blocks were planned.
  * @param {object|null} condition   as claims.json has it
  * @param {object|null} experiment   its entry in the manifest
  */

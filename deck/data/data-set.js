@@ -15,7 +15,7 @@ export function isDataSetName(name) {
 
 /**
  * The data set that a query string (`location.search`) requests.
- * @returns {string|null} null when none is asked for, or it is empty
+ * @returns {string|null} null if none is requested, or if the name is empty
  */
 export function requestedDataSet(search) {
   const value = new URLSearchParams(search).get("data");

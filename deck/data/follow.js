@@ -1,7 +1,7 @@
 /** One value of a manifest or of claims.json, by its path. Pure. */
 
 /**
- * Follows a path into plain data, own properties only.
+ * Follows a path into plain data, through own properties only.
  * @param {unknown} data
  * @param {string[]} path   array positions are written as numbers
  */

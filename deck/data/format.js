@@ -62,12 +62,12 @@ export function formatPeriod(from, to) {
   return last.endsWith(` ${monthAndYear.join(" ")}`) ? `${day}–${last}` : `${first} – ${last}`;
 }
 
-/** A ratio with three digits: 2.076 → "2.08×"; 1.9 → "1.90×"; 1234 → "1230×". Null for what is no number. */
+/** A ratio with three digits: 2.076 → "2.08×"; 1.9 → "1.90×"; 1234 → "1230×". Null unless it is a number. */
 export function formatRatio(value) {
   return Number.isFinite(value) ? formatMeasured(value, "ratio") : null;
 }
 
-/** A share as a percentage: 0.95 → "95 %"; below ten per cent with two digits: 0.045 → "4.5 %". Null for what is no number. */
+/** A share as a percentage: 0.95 → "95 %"; below ten per cent with two digits: 0.045 → "4.5 %"; null for no number. */
 export function formatPercent(share) {
   if (!Number.isFinite(share)) return null;
   const percent = share * 100;

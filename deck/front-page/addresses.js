@@ -1,4 +1,4 @@
-/** The addresses that the page links to. Pure but for `writeAddresses`. */
+/** The addresses that the page links to. Pure except `writeAddresses`. */
 
 import { USUAL_CUT, addressWith } from "../page/mode.js";
 

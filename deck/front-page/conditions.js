@@ -18,7 +18,7 @@ const LIMITS = {
 /**
  * @param {object|null} manifest
  * @param {string} name   the experiment
- * @returns {string[]} each continues "It applies to you if"; empty where nothing is recorded
+ * @returns {string[]} each continues "It applies to you if"; empty if nothing is recorded
  */
 export function conditionsOf(manifest, name) {
   const experiment = manifest?.experiments?.[name];
@@ -35,7 +35,7 @@ export function conditionsOf(manifest, name) {
   ].filter(Boolean);
 }
 
-/** The limiter of most runs, in words; null where none is recorded. */
+/** The limiter of most runs, in words; null if none is recorded. */
 function limitOf(limiters) {
   const counts = Object.entries(limiters ?? {}).filter(([, count]) => count > 0);
   if (counts.length === 0) return null;

@@ -8,9 +8,9 @@ import { filesTaken, fillPlaces } from "./taken.js";
 
 /**
  * @param {{template: HTMLTemplateElement, root: Element, makeMarkdown: () => object}} given
- *   template: holds the page's chapter element; root: the deck, whose chapter elements say how a file is parted into
+ *   template: holds the page's chapter element; root: the deck, whose chapter elements say how a file is split into
  *   slides; makeMarkdown: makes reveal's Markdown plugin
- * @returns {Promise<Element[]>} the sections of the page; where a file could not be read, one says so
+ * @returns {Promise<Element[]>} the sections of the page; if a file could not be read, one of them says so
  */
 export async function readPage({ template, root, makeMarkdown }) {
   const page = await converted([...template.content.cloneNode(true).children], makeMarkdown);

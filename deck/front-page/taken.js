@@ -1,6 +1,6 @@
 /**
- * What a reader's page copies from slides: `<div data-slide="slides/40-journal.md#journal-ratio" data-part="h2 .panels">` is
- * replaced by these elements of that slide, so that a chart or a table is written once. Pure but for `fillPlaces`.
+ * Copies parts of slides into the page, so that a chart or a table is written once: these elements of that slide
+ * replace `<div data-slide="slides/40-journal.md#journal-ratio" data-part="h2 .panels">`. Pure except `fillPlaces`.
  */
 
 const PLACE = /^(slides\/[^#\s]+\.md)#([a-z0-9-]+)$/;
@@ -11,7 +11,7 @@ const SELECTOR = /^\.?[a-z][\w-]*$/;
  * What a placeholder asks for.
  * @param {string|null|undefined} slide   its `data-slide`
  * @param {string|null|undefined} part    its `data-part`
- * @returns {{file: string, id: string, selectors: string[]}|null} null where it does not say so in the form above
+ * @returns {{file: string, id: string, selectors: string[]}|null} null if it does not have the form above
  */
 export function parseTaken(slide, part) {
   const place = PLACE.exec((slide ?? "").trim());

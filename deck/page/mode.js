@@ -21,8 +21,8 @@ const THEMES = ["light", "dark"];
  * @returns {{explore: boolean, receiver: boolean, print: boolean, front: boolean, cut: number|null, run: number|null,
  *            compare: string|null, theme: string|null, problems: string[]}}
  *   explore: the reader's controls are shown; receiver: this page is a preview in the speaker view; front: the reader's first
- *   page comes before the slides; cut: in minutes; run: seconds of a recorded run; problems: what the address asks for that
- *   cannot be had, a sentence each
+ *   page comes before the slides; cut: in minutes; run: seconds of a recorded run; problems: a sentence for each
+ *   request in the address that cannot be met
  */
 export function modeFrom(search, { published = false, hash = "" } = {}) {
   const query = new URLSearchParams(search);
@@ -45,7 +45,7 @@ export function modeFrom(search, { published = false, hash = "" } = {}) {
   };
 }
 
-/** The address of the same page in another way: `null` removes a word, `""` sets it without a value. */
+/** The page's address with other parameters: `null` removes one, `""` sets it without a value. */
 export function addressWith(address, changes) {
   const url = new URL(address);
   for (const [word, value] of Object.entries(changes)) {

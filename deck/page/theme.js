@@ -8,7 +8,7 @@ const KEPT = "replay-theme";
 const THEMES = ["light", "dark"];
 const listeners = new Set();
 
-/** @param {{theme: string|null, print: boolean, explore: boolean}} mode   a reader's own choice counts where one explores */
+/** @param {{theme: string|null, print: boolean, explore: boolean}} mode   a reader's own choice counts only with `explore` */
 export function applyTheme({ theme, print, explore }) {
   const chosen = theme ?? (print ? "light" : null) ?? (explore ? kept() : null);
   if (chosen !== null) page.dataset.theme = chosen;

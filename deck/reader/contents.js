@@ -11,7 +11,7 @@ const make = (...given) => element(document, ...given);
 
 /**
  * @param {{deck: object, mode: {cut: number|null}, announce: (text: string) => void}} given
- * @returns {{open: (options?: {search?: boolean}) => void}} search: the search field has the focus, else the slide on show
+ * @returns {{open: (options?: {search?: boolean}) => void}} search: focus the search field rather than the current slide
  */
 export function Contents({ deck, mode, announce }) {
   let dialog = null;

@@ -39,7 +39,7 @@ export class Film {
   /**
    * @param {{text: string, runs: string[][]|null, group: object, ratio: boolean,
    *          quantiles: Record<string, number>}} given
-   *   text: the finished `X.csv`; runs: its rows of `runs.csv`, needed where runs or blocks arrive; group: when what arrives
+   *   text: the finished `X.csv`; runs: its rows of `runs.csv`, needed if runs or blocks arrive; group: when what arrives
    *   (recording.json: `arrives, seconds, x, block`); ratio: whether `y` is a ratio with its interval
    * @throws {CsvError} when a file is no CSV
    */
@@ -70,8 +70,8 @@ export class Film {
   /**
    * The chart's files at a moment.
    * @param {number} seconds   of the recording
-   * @returns {Record<string, string>} by the part before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`; what
-   *   the chart has no file of is not there
+   * @returns {Record<string, string>} by the part before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`; files that
+   *   the chart does not have are absent
    */
   filesAt(seconds) {
     if (seconds >= lastMoment(this.#group)) throw new RangeError("the finished chart has its own files");

@@ -14,11 +14,11 @@ export function groupsOf(recording) {
 /**
  * The timeline of some experiments of a recording, one after the other in the order in which they started.
  * @param {object} recording   recording.json
- * @param {string[]} names   experiments; those that it does not know are passed over
+ * @param {string[]} names   experiments; unknown ones are skipped
  * @returns {{seconds: number, from: string, to: string, moments: number[],
  *            charts: Map<string, {group: object, start: number}>, blockEnds: number[]}|null}
  *   from, to: dates; moments: when anything arrives, sorted, each once; charts: `<experiment>/<chart>` → its group and
- *   where its experiment begins; blockEnds: when the last run of each block arrived; null when nothing of it is recorded
+ *   where its experiment begins; blockEnds: when the last run of each block arrived; null if nothing is recorded
  */
 export function timelineOf(recording, names) {
   const chosen = names
@@ -71,7 +71,7 @@ export class Playback {
 
   /**
    * @param {object} timeline   see timelineOf
-   * @param {{seconds: number, steps?: boolean}} how   seconds: how long the whole takes; steps: only where a block ends
+   * @param {{seconds: number, steps?: boolean}} how   seconds: how long the whole takes; steps: move only at the end of each block
    */
   constructor(timeline, { seconds, steps = false }) {
     this.#timeline = timeline;

@@ -48,8 +48,8 @@ function nameSlideNumber(root) {
 }
 
 /**
- * reveal hides every slide but one from screen readers. If more slides are in sight they must be readable; in the overview,
- * which is for choosing one, their content must not be reachable with Tab.
+ * reveal hides all slides but one from screen readers. If more slides are in sight, they must be readable; but in the
+ * overview, where people choose a slide, Tab must not reach their content.
  */
 function openAllInSight(deck) {
   const leaves = () =>

@@ -1,4 +1,4 @@
-/** The keys of the talk's own tools: bound to reveal, passed to the speaker view, shown in the list of keys. */
+/** The keys of the talk's own tools: binds them to reveal, passes them to the speaker view, and lists them. */
 
 import { echoKeys } from "./echo.js";
 

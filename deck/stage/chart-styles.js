@@ -56,7 +56,7 @@ export const SERIES_STYLES = {
   "Affinity 1": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
 };
 
-/** Derived files have one form (docs/data-formats.md): anything else in them is an error, no other way to write it. */
+/** Derived files have a single form (docs/data-formats.md); anything else in them is an error. */
 const OWN_FILES = {
   ...{ bands: "auto", orientation: "rows", delimiter: ",", decimal: ".", comment: false },
   missing: [],
@@ -81,7 +81,7 @@ export const CHART_OPTIONS = {
  * twice as fast are equally far from 1, with an emphasised line at 1.
  * @param {string} kind   line, bar or scatter
  * @param {string|null} src
- * @param {(token: string) => string} colorOf   gives a token's colour as the page has it now
+ * @param {(token: string) => string} colorOf   returns the current colour of a token
  * @param {object|null} entry   what the manifest says of the chart
  */
 export function optionsFor(kind, src, colorOf, entry = null) {
@@ -123,8 +123,8 @@ function ratioOptions(colorOf, entry) {
 const TICK_DISTANCE = 21;
 
 /**
- * Ticks of a ratio's log2 axis from `min` to `max`, five or so, and always 1: powers of two where the range is wide or the
- * axis short, else steps between them too.
+ * About five ticks of a ratio's log2 axis from `min` to `max`, always including 1: powers of two if the range is wide
+ * or the axis short, else also steps between them.
  * @param {number} height   of the axis, px
  */
 export function ratioTicks(min, max, height = Infinity) {

@@ -1,14 +1,14 @@
 /**
  * Makes chart keys work both on stage and in the speaker view, whichever has the focus. The windows of one talk share a
- * channel with a name of its own, so that two talks side by side do not affect each other.
+ * channel with a unique name, so that two talks side by side do not affect each other.
  */
 
 const KEPT = "replay-echo";
 
 /**
  * @param {{receiver: boolean}} mode
- * @param {(code: number) => void} press   does here what a key does, without passing it on
- * @returns {{tell: (code: number) => void}} `tell` lets the others do what was done here
+ * @param {(code: number) => void} press   does what a key does in this window, without passing it on
+ * @returns {{tell: (code: number) => void}} `tell` makes the other windows do the same
  */
 export function echoKeys({ receiver }, press) {
   const name = receiver ? nameOfStage() : ownName();

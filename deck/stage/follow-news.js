@@ -6,8 +6,8 @@ import { listen } from "../data/live.js";
 
 /**
  * @param {object} data   data on show
- * @param {(isChanged: (slot: {url: string|null}) => boolean) => Promise<void>} update   brings the page up to date; gets
- *   whether one of a chart's files changed
+ * @param {(isChanged: (slot: {url: string|null}) => boolean) => Promise<void>} update   updates the page; its argument
+ *   tells whether one of a chart's files changed
  */
 export function followNews(data, update) {
   /** Reads changed files again. `files` are addresses; null means any file. */

@@ -1,4 +1,4 @@
-/** The list of keys, on top of the slides. A clicker closes it by going on. */
+/** The list of keys, on top of the slides. A clicker closes it by moving on. */
 
 import "../../css/help.css";
 

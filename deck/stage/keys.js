@@ -1,6 +1,6 @@
 /**
- * What keyboard keys and clicker buttons do where that differs from reveal: on stage no key leads to a place that a clicker
- * cannot leave, and for a reader keys go to the focused element.
+ * What keyboard keys and clicker buttons do, if that differs from reveal: on stage no key leads to a place that a
+ * clicker cannot leave, and for a reader keys go to the focused element.
  *
  * reveal asks `keyboardCondition` about every key, including those that the speaker view passes on. `decide`, which is pure,
  * chooses the answer, and `stageKeys` carries it out.
@@ -121,9 +121,9 @@ function onStage(keyCode, shiftKey) {
  * The function that reveal calls for each key.
  * @param {object} given
  * @param {{explore: boolean, receiver: boolean}} given.mode
- * @param {() => object} given.deck   gives reveal; it is asked for late, as its options are made before it is
- * @param {{help?: () => void, contents?: () => void, search?: () => void}} given.opens   what keys open; filled in as it comes
- * @returns {(event: {keyCode: number}) => boolean} false: reveal lets the key alone
+ * @param {() => object} given.deck   gives reveal; called late, because reveal is made after its options
+ * @param {{help?: () => void, contents?: () => void, search?: () => void}} given.opens   what keys open; filled in later
+ * @returns {(event: {keyCode: number}) => boolean} false: reveal ignores the key
  */
 export function stageKeys({ mode, deck: deckOf, opens }) {
   const acts = {

@@ -19,8 +19,8 @@ import { SafeMarkdown } from "./safe-markdown.js";
  *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows
  * @returns {{data: DataOnShow, numbers: object, makeMarkdown: () => object, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
- *   chartCode: fetches what draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
- *   writeTexts: everything below `root` that depends on the data and is no chart
+ *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
+ *   writeTexts: everything below `root`, except charts, that depends on the data
  */
 export function Material({ search, usual, frozen, mode }) {
   const data = new DataOnShow({ search, usual, frozen });

@@ -21,7 +21,7 @@ const RULES = {
 const FRAMES = ["data-background-iframe", "data-preview-link"];
 
 /**
- * @param {(refused: string[]) => void} onRefused   called with what was removed from the slides, if anything was
+ * @param {(refused: string[]) => void} onRefused   called with the parts that were removed from the slides, if any
  * @returns {object} list it among reveal's plugins, first
  */
 export function SafeMarkdown(onRefused = () => {}) {

@@ -58,7 +58,7 @@ export class BoundNumbers {
    * The text of a value on a slide.
    * @param {string} value
    * @param {string} literal   the text written on the slide
-   * @param {{shipped: boolean}} data   whether the data on show are those that the literal was written for
+   * @param {{shipped: boolean}} data   whether the literal was written for the current data
    * @returns {{text: string, known: boolean}}
    */
   textFor(value, literal, { shipped }) {

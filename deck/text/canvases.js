@@ -1,5 +1,5 @@
 /**
- * Names in the attributes of a canvas, and the words that identify a chart for a reader.
+ * Reads names in the attributes of a canvas, and the words that identify a chart for a reader.
  */
 
 import { seriesNames } from "chartjs-plugin-csv";

@@ -22,7 +22,7 @@ const SIGNS = {
 
 const EXPLORATORY_SIGN = "†";
 
-const SETUP_CHECKS = "Checks of the set-up: they say nothing of storage";
+const SETUP_CHECKS = "Checks of the set-up: they say nothing about storage";
 
 /**
  * Writes or updates every `[data-claims]` below `root`.
@@ -75,7 +75,7 @@ function tableOf(rows, altered, page) {
   const head = element(page, "tr");
   for (const title of ["Claim", "Source", "Found", "Region", "Verdict"])
     head.append(element(page, "th", { scope: "col" }, title));
-  // The rows have only the sign, so that none of them grows; each says the word to who cannot see it.
+  // Rows show only the sign, so that they stay short; each also has the word for people who cannot see the sign.
   if (rows.some((row) => row.exploratory !== null)) {
     const key = { class: EXPLORATORY, "aria-hidden": "true" };
     head.lastElementChild.append(element(page, "small", key, `${EXPLORATORY_SIGN} ${EXPLORATORY}`));

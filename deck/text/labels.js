@@ -1,6 +1,6 @@
 /**
- * The label of each slide with charts: data set, releases, n, date, limiter, and whether a claim that the slide speaks of
- * is exploratory. One line for each data set, below all charts of the slide.
+ * The label of each slide with charts: data set, releases, n, date, limiter, and whether a claim on the slide is
+ * exploratory. One line for each data set, below all charts of the slide.
  * Rewriting the line's text keeps anything that other modules have appended.
  */
 
@@ -56,7 +56,7 @@ export function labelSlide(slide, { resolve, manifestOf, claims, alterationsOf }
   );
 }
 
-/** The ids that may be claims, of everything on a slide that depends on one; notes are not on it. */
+/** The ids on a slide that may be those of claims: from everything that depends on one, except in the notes. */
 function claimsOn(slide) {
   const names = [...slide.querySelectorAll("[data-when], data[value]")]
     .filter((one) => one.closest("aside.notes") === null)

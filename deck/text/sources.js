@@ -6,7 +6,7 @@
  * |---|---|
  * | `manifest.<path>` | manifest.json |
  * | `design.<experiment>.<path>` | manifest.json: `experiments.<experiment>.parameters`, what the design fixed |
- * | `method.<key>` | claims.json: `method`, the rules that verdicts are given by |
+ * | `method.<key>` | claims.json: `method`, the rules for verdicts |
  * | `<claim>.<name>[.<part>]` | claims.json: see `claimSource` |
  */
 

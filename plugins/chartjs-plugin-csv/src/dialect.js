@@ -33,7 +33,7 @@ const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
  * @typedef {object} Table
  * @property {string[][]} rows   the header first
  * @property {number[]} places   the number of each row in the file
- * @property {(text: string) => number|null} numberOf   null for what is no number
+ * @property {(text: string) => number|null} numberOf   null if the text is not a number
  * @property {(text: string) => boolean} isMissing
  */
 
