@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as after } from "node:timers/promises";
 
 import { openBrowser } from "./browser.mjs";
@@ -10,6 +11,7 @@ import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
 const PRESENT_ONLY = 3;
 const SHIPPED = "reference";
 const OWN = "local";
+const EXPERIMENT = "rbd-journaling";
 // Of rbd-journaling at quick scale; config/experiments/rbd-journaling.yaml gives the number of blocks.
 const TWICE_THE_BLOCKS = 12;
 
@@ -26,21 +28,27 @@ const PATIENCE = {
 const python = (...args) => [path.join(ROOT, ".venv/bin/python"), "-m", ...args];
 const sandbox = (...args) => [path.join(ROOT, "scripts/sandbox"), ...args];
 
-/** The programs that a session runs, as argument lists. Tests replace them. */
-export const PROGRAMS = {
+/**
+ * Returns the programs that a session runs, as argument lists; `own` is the data set that it measures into. Tests
+ * replace them.
+ * @param {string} own
+ * @returns {Record<string, string[]>}
+ */
+export const programsFor = (own) => ({
   setup: [path.join(ROOT, "scripts/setup"), "--for", "start"],
   "sandbox status": sandbox("status"),
   "sandbox up": sandbox("up"),
   "sandbox down": sandbox("down"),
-  "derive watch": python("replay.derive", "--data", OWN, "--watch"),
-  "derive once": python("replay.derive", "--data", OWN),
-  brief: python("replay.claims", "--data", OWN, "--brief", "--ratios", "--against", SHIPPED),
-  "brief alone": python("replay.claims", "--data", OWN, "--brief", "--ratios"),
+  "own data set": python("replay.preflight.own_data_set", own, EXPERIMENT),
+  "derive watch": python("replay.derive", "--data", own, "--watch"),
+  "derive once": python("replay.derive", "--data", own),
+  brief: python("replay.claims", "--data", own, "--brief", "--ratios", "--against", SHIPPED),
+  "brief alone": python("replay.claims", "--data", own, "--brief", "--ratios"),
   measure: python(
-    ...["replay.measure", "--site", "sandbox", "--data", OWN],
-    ...["--scale", "quick", "--experiment", "rbd-journaling"],
+    ...["replay.measure", "--site", "sandbox", "--data", own],
+    ...["--scale", "quick", "--experiment", EXPERIMENT],
   ),
-};
+});
 
 class Interrupted extends Error {}
 
@@ -48,7 +56,7 @@ class Interrupted extends Error {}
 export class Session {
   /**
    * @param {object} options
-   * @param {Record<string, string[]>} [options.programs]  argument lists, as PROGRAMS
+   * @param {(own: string) => Record<string, string[]>} [options.programs]  argument lists, as `programsFor`
    * @param {(options: object) => Promise<{url: string, close: () => Promise<void>}>} options.startServer
    * @param {string} options.benchmarks  folder of the data sets
    * @param {string} options.logs  folder for what runs in the background
@@ -58,8 +66,9 @@ export class Session {
    * @param {boolean} [options.once]  end after measuring instead of going on to present
    * @param {(line: string) => void} [options.say]
    */
-  constructor({ programs = PROGRAMS, say = console.log, ...options }) {
+  constructor({ programs = programsFor, say = console.log, ...options }) {
     Object.assign(this, { programs, say, options });
+    this.own = OWN;
     this.tasks = new Map();
     this.sandboxIsOurs = false;
     this.stopSignal = null;
@@ -104,11 +113,23 @@ export class Session {
     const setup = await this.#finish("setup");
     if (setup !== 0 && setup !== PRESENT_ONLY) return null;
     const measures = setup === 0;
+    if (measures) await this.#chooseDataSet();
     await this.#present(measures);
     if (!measures) return 0;
     const status = await this.#measure();
     await this.#conclude(status);
     return status;
+  }
+
+  /** After an upgrade of the host's Ceph, what was measured before stays as it is: a data set never mixes releases. */
+  async #chooseDataSet() {
+    const task = this.#start("own data set", { output: "pipe" });
+    const said = text(task.child.stdout);
+    // Where it fails it says why, and measuring would fail likewise.
+    if ((await this.#orInterrupted(task.done)) !== 0) return;
+    const { data_set: own, reason } = JSON.parse(await said);
+    this.own = own;
+    if (reason) this.say(`${reason}. It stays as it is; this start measures into benchmarks/${own}/.`);
   }
 
   async #present(measures) {
@@ -118,7 +139,7 @@ export class Session {
       );
     const { startServer, port, open } = this.options;
     // Charts show the shipped data until local measurements exist.
-    const data = measures ? { data: OWN, meanwhile: SHIPPED } : {};
+    const data = measures ? { data: this.own, meanwhile: SHIPPED } : {};
     const starting = startServer({ port, ...data, log: this.say }).catch((error) => {
       throw new ExpectedError(`The deck cannot be presented: ${error.message}`);
     });
@@ -142,7 +163,7 @@ export class Session {
       return up;
     }
     this.say(
-      `Measuring rbd-journaling at quick scale into benchmarks/${OWN}/. The deck's charts update as results arrive.`,
+      `Measuring ${EXPERIMENT} at quick scale into benchmarks/${this.own}/. The deck's charts update as results arrive.`,
     );
     const log = path.join(this.options.logs, "derive.log");
     const watcher = this.#start("derive watch", { log });
@@ -162,7 +183,7 @@ export class Session {
   }
 
   async #conclude(status) {
-    const folder = path.join(this.options.benchmarks, OWN);
+    const folder = path.join(this.options.benchmarks, this.own);
     const open = this.options.once ? [] : ["The deck stays open until you press Ctrl-C."];
     if (!hasEvidence(folder)) {
       this.say("Nothing was measured. Correct what is named above, then run `npm start` again.");
@@ -178,8 +199,8 @@ export class Session {
         "",
         `The data are in ${shown(folder)}/: raw/ holds what the tools printed (packs that tar opens), then tidy.csv, aggregate/*.csv.`,
         "",
-        "Every claim, beside the data set that ships: ./replay claims --data local --against reference",
-        `Twice the blocks, for narrower intervals:    ./replay sandbox up && ./replay measure --site sandbox --data local --experiment rbd-journaling --blocks ${TWICE_THE_BLOCKS}`,
+        `Every claim, beside the data set that ships: ./replay claims --data ${this.own} --against reference`,
+        `Twice the blocks, for narrower intervals:    ./replay sandbox up && ./replay measure --site sandbox --data ${this.own} --experiment rbd-journaling --blocks ${TWICE_THE_BLOCKS}`,
         "All sizes, reads, mirroring (hours):         ./replay sandbox up && ./replay measure --site sandbox --data mine --experiment rbd-journaling --scale talk",
         "Your own cluster:                            copy config/sites/example.yaml, then ./replay preflight --site NAME",
         ...open,
@@ -192,17 +213,17 @@ export class Session {
     return existsSync(path.join(this.options.benchmarks, SHIPPED, "manifest.json"));
   }
 
-  #start(name, { quiet = false, log = null } = {}) {
+  #start(name, { quiet = false, log = null, output = quiet ? "ignore" : "inherit" } = {}) {
     if (this.stopSignal) throw new Interrupted();
-    const [command, ...args] = this.programs[name];
-    let output = quiet ? "ignore" : "inherit";
+    const [command, ...args] = this.programs(this.own)[name];
+    let errors = output === "pipe" ? "inherit" : output;
     if (log) {
       mkdirSync(path.dirname(log), { recursive: true });
-      output = openSync(log, "a");
+      output = errors = openSync(log, "a");
     }
     const task = new Task(command, args, {
       // Open until the program should end, or this process is gone.
-      stdio: ["pipe", output, output],
+      stdio: ["pipe", output, errors],
       env: { ...process.env, PYTHONUNBUFFERED: "1" },
     });
     task.child.stdin.on("error", () => {}); // The program may end before its input does.
@@ -225,14 +246,22 @@ export class Session {
 
   /** Stops everything: measuring before its cluster, the deck last. */
   async #end() {
-    const inOrder = ["setup", "measure", "derive watch", "derive once", "brief", "brief alone"];
+    const inOrder = [
+      "setup",
+      "own data set",
+      "measure",
+      "derive watch",
+      "derive once",
+      "brief",
+      "brief alone",
+    ];
     for (const name of [...inOrder, "sandbox status", "sandbox up"])
       await this.tasks
         .get(name)
         ?.stop({ patience: PATIENCE[name] ?? PATIENCE.derive, group: name === "setup" });
     if (this.sandboxIsOurs) {
       this.say("Stopping the sandbox.");
-      const [command, ...args] = this.programs["sandbox down"];
+      const [command, ...args] = this.programs(this.own)["sandbox down"];
       const down = new Task(command, args, { stdio: ["ignore", "inherit", "inherit"] });
       const timer = setTimeout(() => down.kill(), PATIENCE["sandbox down"]);
       const status = await down.done;

@@ -30,6 +30,7 @@ class Sitting {
       rmSync(this.folder, { recursive: true, force: true });
     });
     this.program("sandbox-status", "exit 1");
+    this.ownDataSet("local");
   }
 
   /** Makes a program of these shell commands; $1 is the folder. It notes that it ran, and its own pid. */
@@ -38,9 +39,14 @@ class Sitting {
     writeFileSync(file, `echo ${name} >>"$1/calls"; echo $$ >>"$1/pids"\n${body}\n`);
   }
 
+  /** Makes this the data set to measure into, for a reason. */
+  ownDataSet(name, reason = null) {
+    this.program("own-data-set", `echo '${JSON.stringify({ data_set: name, reason })}'`);
+  }
+
   /** A block that has begun. */
-  measured() {
-    mkdirSync(path.join(this.folder, "benchmarks/local/rbd-journaling/raw/block-01.open"), {
+  measured(dataSet = "local") {
+    mkdirSync(path.join(this.folder, `benchmarks/${dataSet}/rbd-journaling/raw/block-01.open`), {
       recursive: true,
     });
   }
@@ -127,6 +133,28 @@ describe("npm start", () => {
     assert.equal(await sitting.start("--once"), 0);
     assert.ok(sitting.calls().includes("looked-again"));
     assert.doesNotMatch(sitting.out, /Deriving stopped/);
+  });
+
+  it("measures into another data set, and opens its page, where the first is of another release", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.ownDataSet("local-18", "benchmarks/local/ was measured with another release");
+    sitting.measured("local-18");
+    for (const name of ["measure", "derive-once", "brief-alone"])
+      sitting.program(name, 'echo "$0 of $2" >>"$1/calls"');
+    assert.equal(await sitting.start("--once"), 0, sitting.out);
+    assert.match(sitting.out, /another release\. It stays as it is; .* into benchmarks\/local-18\/\./);
+    assert.match(sitting.out, /The data are in .*local-18\/[^]*--data local-18 --against/);
+    const calls = sitting.calls();
+    assert.ok(calls.includes("deck opened local-18 reference"));
+    const own = calls.filter((call) => call.includes(" of ")).map((call) => call.split("/").at(-1));
+    assert.deepEqual(own, ["measure of local-18", "derive-once of local-18", "brief-alone of local-18"]);
+  });
+
+  it("measures into the usual data set where none could be chosen", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("own-data-set", "echo no version; exit 1");
+    assert.equal(await sitting.start("--once"), 0, sitting.out);
+    assert.ok(sitting.calls().includes("deck opened local reference"));
   });
 
   it("leaves a sandbox alone that was up before", async (t) => {

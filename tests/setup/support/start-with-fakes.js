@@ -5,17 +5,19 @@ import { appendFileSync, existsSync } from "node:fs";
 import path from "node:path";
 
 import { onInterrupt } from "../../../scripts/npm/processes.mjs";
-import { PROGRAMS, Session } from "../../../scripts/npm/session.mjs";
+import { programsFor, Session } from "../../../scripts/npm/session.mjs";
 
 const [folder, ...flags] = process.argv.slice(2);
 const note = (text) => appendFileSync(path.join(folder, "calls"), `${text}\n`);
 
-const programs = Object.fromEntries(
-  Object.keys(PROGRAMS).map((name) => {
-    const file = path.join(folder, "programs", name.replace(" ", "-"));
-    return [name, existsSync(file) ? ["bash", file, folder] : ["true"]];
-  }),
-);
+// $2 of a script is the data set that the session has chosen.
+const programs = (own) =>
+  Object.fromEntries(
+    Object.keys(programsFor(own)).map((name) => {
+      const file = path.join(folder, "programs", name.replaceAll(" ", "-"));
+      return [name, existsSync(file) ? ["bash", file, folder, own] : ["true"]];
+    }),
+  );
 const session = new Session({
   programs,
   startServer: ({ data, meanwhile }) => {

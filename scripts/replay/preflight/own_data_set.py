@@ -1,0 +1,61 @@
+"""Names the data set for what the sandbox will measure: one of its own where the wanted one is of another release.
+
+`npm start` asks before the sandbox is up: after an upgrade of the host's Ceph, `local` is left as it is, and `local-18`
+goes on. One line of JSON: `data_set`, and `reason`, a sentence that is null where it is the wanted one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from replay.base.command_line import Parser, guarded
+from replay.base.programs import Programs
+from replay.base.releases import major_of
+from replay.cluster import sandbox_record
+from replay.preflight.releases import other_releases
+from replay.raw.versions import DAEMONS, Versions, in_words
+from replay.sandbox.requirements import ceph_version
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the answer; return the exit status."""
+    parser = Parser(prog="python -m replay.preflight.own_data_set", description=__doc__)
+    parser.add_argument("wanted", help="the data set to measure into, where its release allows it")
+    parser.add_argument("experiment", help="what will be measured")
+    options = parser.parse_args(arguments)
+    return guarded(lambda: _print(options.wanted, options.experiment), "nothing was changed")
+
+
+def own_data_set(wanted: str, experiment: str, version: str) -> tuple[str, str | None]:
+    """Return the data set that a sandbox of this version of Ceph measures into, and why it is not the wanted one."""
+    now = _of_one_version(version)
+    changed = other_releases(wanted, [experiment], now)
+    if not changed:
+        return wanted, None
+    name = f"{wanted}-{major_of(version)}"
+    return name, f"benchmarks/{wanted}/ was measured with another release of Ceph: {in_words(changed)}"
+
+
+def sandbox_version() -> str:
+    """Return the version of Ceph that the default sandbox runs, or will run once it is made. Raises ReplayError."""
+    try:
+        number = sandbox_record.load().options.release_number
+    except sandbox_record.SandboxError:
+        number = None  # There is none, or `up` makes it anew: of the host's Ceph.
+    return ceph_version(Programs.of(number))
+
+
+def _of_one_version(version: str) -> Versions:
+    return {"librbd": version, **{daemon: [version] for daemon in DAEMONS}}
+
+
+def _print(wanted: str, experiment: str) -> int:
+    name, reason = own_data_set(wanted, experiment, sandbox_version())
+    print(json.dumps({"data_set": name, "reason": reason}, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
