@@ -17,7 +17,11 @@ from support.patience import patient, wait_until
 from support.processes import descendants
 from support.releases import RELEASE
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of a foreign cluster")]
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.of_release,
+    pytest.mark.xdist_group("neighbours of a foreign cluster"),
+]
 
 USER = "client.replay"
 NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-with-journal", "replay/replay")

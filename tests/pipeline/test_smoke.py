@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,28 +14,46 @@ from support.smoke import measure_as_shipped
 TESTS = Path(__file__).resolve().parents[1]
 
 
+class Elsewhere(NamedTuple):
+    """A test that calls `measure_as_shipped(campaign, NAME)`."""
+
+    name: str
+    test: str
+    marks: set[str]
+
+
 def measured_elsewhere():
-    """The experiments that a test of their procedure measures as they ship, by `measure_as_shipped(campaign, NAME)`."""
-    found = {}
+    """The experiments that a test of their procedure measures as they ship."""
+    found = []
     for path in sorted(TESTS.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == measure_as_shipped.__name__:
-                name = node.args[1]
-                if isinstance(name, ast.Constant):
-                    found.setdefault(name.value, []).append(path.name)
+        for function in ast.parse(path.read_text()).body:
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            marks = {getattr(one, "attr", "") for one in function.decorator_list}
+            for node in ast.walk(function):
+                if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != measure_as_shipped.__name__:
+                    continue
+                if isinstance(name := node.args[1], ast.Constant):
+                    found.append(Elsewhere(name.value, f"{path.name}::{function.name}", marks))
     return found
 
 
 ELSEWHERE = measured_elsewhere()
+NAMED_ELSEWHERE = [one.name for one in ELSEWHERE]
 
 
 def test_no_experiment_is_measured_as_it_ships_by_two_tests():
-    assert {name: paths for name, paths in ELSEWHERE.items() if len(paths) > 1} == {}
-    assert set(ELSEWHERE) <= set(experiment_names())
+    assert [name for name in NAMED_ELSEWHERE if NAMED_ELSEWHERE.count(name) > 1] == []
+    assert set(NAMED_ELSEWHERE) <= set(experiment_names())
+
+
+def test_every_experiment_is_measured_on_every_release():
+    assert [one.test for one in ELSEWHERE if not {"sandbox", "of_release"} <= one.marks] == []
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in experiment_names() if name not in ELSEWHERE])
+@pytest.mark.parametrize("name", [name for name in experiment_names() if name not in NAMED_ELSEWHERE])
 def test_smoke(bench, name):
     measure_as_shipped(bench, name)

@@ -162,6 +162,7 @@ def test_a_design_that_cannot_be_counted_is_refused(changes, said):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_every_write_is_counted_through_its_copies_to_the_second_site(campaign):
     measure_as_shipped(campaign, "amplification")
     sidecars = {one["variant"]: one for one in campaign.sidecars("amplification")}

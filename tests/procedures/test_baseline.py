@@ -215,6 +215,7 @@ def beside_osds(campaign):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_block_measures_disk_and_network_and_leaves_nothing_behind(campaign):
     measure_as_shipped(campaign, "baseline")
     good = [one for one in campaign.sidecars("baseline") if one["valid"]]

@@ -268,12 +268,14 @@ def untouched(campaign):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_block_of_images_measures_both_classes_and_leaves_the_cluster_as_it_was(campaign, untouched):
     if not measure_as_shipped(campaign, "device-class").lacking:
         assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, "device-class")
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_block_of_objects_measures_both_classes_and_leaves_the_cluster_as_it_was(campaign, untouched):
     if not measure_as_shipped(campaign, "device-class-objects").lacking:
         assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, "device-class-objects")

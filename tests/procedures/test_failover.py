@@ -164,6 +164,7 @@ def test_a_design_that_is_no_trial_is_refused_before_anything_is_made(changes, s
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 @pytest.mark.parametrize(
     ("journal", "snapshot"), [("planned", "forced"), ("forced", "planned")], ids=["as-it-ships", "the-other-way"]
 )

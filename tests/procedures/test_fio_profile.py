@@ -202,6 +202,7 @@ def tidy(campaign, name):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
     measure_as_shipped(campaign, "fio-profile")
     for sidecar in campaign.sidecars("fio-profile"):
@@ -221,6 +222,7 @@ def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_rate_that_is_offered_is_met_below_the_peak(campaign):
     measure_as_shipped(campaign, "fio-offered-rate")
     rows = tidy(campaign, "fio-offered-rate")

@@ -132,6 +132,7 @@ def test_the_file_is_as_large_as_asked_for(tmp_path):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_kernel_with_rbd_measures_it_and_one_without_says_why(campaign):
     said, lacking = measure_as_shipped(campaign, "kernel-client")
     if lacking:

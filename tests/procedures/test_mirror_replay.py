@@ -257,6 +257,7 @@ def assert_nothing_names_this_machine(campaign, name):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_daemon_that_was_stopped_catches_up_and_the_rate_follows_from_the_evidence(campaign):
     measure_as_shipped(campaign, "mirror-replay", factors={"images": [1, 2]})
     assert campaign.images() == {"left": [], "right": []}
@@ -306,6 +307,7 @@ def test_ctrl_c_while_replay_is_stopped_leaves_nothing_on_either_cluster(campaig
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_the_lag_of_both_modes_is_seen_while_the_writer_writes(campaign):
     measure_as_shipped(campaign, "mirror-lag")
     assert campaign.images() == {"left": [], "right": []}

@@ -181,6 +181,7 @@ def test_ceph_reads_the_options_over_what_the_site_says(tmp_path):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_sweep_is_measured_with_as_many_clients_as_each_point_says(campaign):
     measure_as_shipped(campaign, "client-sweep", variants=["without-journal", "with-journal"])
     sidecars = campaign.sidecars("client-sweep")

@@ -422,6 +422,7 @@ def pools(campaign):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_block_reads_and_writes_with_every_number_of_copies_and_leaves_nothing(campaign, pools):
     measure_as_shipped(campaign, "rados-bench")
     good = [one for one in campaign.sidecars("rados-bench") if one["valid"]]

@@ -301,6 +301,7 @@ def untouched(campaign):
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaign, untouched):
     measure_as_shipped(campaign, "placement", factors={"weights": ["unequal"], "primary_affinity": [1, 0]})
     good = [one for one in campaign.sidecars("placement") if one["valid"]]
@@ -321,6 +322,7 @@ def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaig
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_the_throttle_is_set_for_the_block_and_gone_after_it(campaign, untouched):
     measure_as_shipped(campaign, "osd-throttle")
     waits = [wait for one in campaign.sidecars("osd-throttle") for wait in one["waits"]]

@@ -62,6 +62,7 @@ def test_a_log_without_windows_is_refused():
 
 
 @pytest.mark.sandbox
+@pytest.mark.of_release
 def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(campaign):
     measure_as_shipped(campaign, "snapshot-interval")
     assert campaign.images() == {"left": [], "right": []}

@@ -26,7 +26,12 @@ from replay.sandbox import load, owns_fsid
 from support.patience import patient, wait_until
 from support.releases import RELEASE
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.xdist_group("a sandbox of their own")]
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.of_release,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("a sandbox of their own"),
+]
 
 SMALL = ["--left-osd-size", "6GiB", "--right-osd-size", "6GiB", "--release", RELEASE]
 MIB = 1 << 20
