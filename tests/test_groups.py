@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from support.patience import patient
 
 GROUPED = """\
@@ -16,6 +18,7 @@ def test_one(number):
 """
 
 
+@pytest.mark.slow
 def test_the_tests_of_a_group_run_in_one_process(tmp_path):
     (tmp_path / "test_grouped.py").write_text(GROUPED)
     argv = [sys.executable, "-m", "pytest", "-v", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider"]

@@ -5,13 +5,12 @@
 client_programs="ceph rbd rados fio iperf3"
 sandbox_programs="$client_programs ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool"
 
-# Prints the package of a program: Debian and Ubuntu name all but the browser alike.
+# Prints the package of a program: Debian and Ubuntu name all but the browser alike (known_name).
 package_of() {
   case $1 in
     ceph | rbd | rados | ceph-authtool) echo ceph-common ;;
     monmaptool) echo ceph-base ;;
     sshd) echo openssh-server ;;
-    chromium) if has_candidate chromium; then echo chromium; else echo chromium-browser; fi ;;
     *) echo "$1" ;;
   esac
 }
@@ -30,6 +29,16 @@ has_candidate() {
   local said
   said=$(apt-cache policy "$1" 2>/dev/null) || return 1
   [[ $said == *Candidate:* && $said != *"Candidate: (none)"* ]]
+}
+
+# Prints a package's name as this system's lists have it: Ubuntu's for the browser is another one. A system that has no
+# lists yet knows neither.
+known_name() {
+  if [[ $1 == chromium ]] && ! has_candidate chromium && has_candidate chromium-browser; then
+    echo chromium-browser
+  else
+    echo "$1"
+  fi
 }
 
 add_package() {
@@ -59,7 +68,7 @@ plan_programs() {
     present_only "you are neither root nor may use sudo without a password, and it lacks$missing" "$by_hand"
   else
     for program in $missing; do
-      add_package "$(package_of "$program")"
+      add_package "$(known_name "$(package_of "$program")")"
     done
     # The ceph command is written in Python and needs these bindings.
     [[ " $missing " == *" ceph "* ]] && add_package python3-rados
@@ -69,7 +78,7 @@ plan_programs() {
 
 # Installs `packages` without their recommendations, and without any of their services being started.
 install_packages() {
-  local package lists_are_fresh="" absent=""
+  local package lists_are_fresh="" absent="" index
   local next="see that the package lists can be updated (apt-get update), then run it again"
   for package in "${packages[@]}"; do
     if ! has_candidate "$package"; then
@@ -78,8 +87,9 @@ install_packages() {
       break
     fi
   done
-  for package in "${packages[@]}"; do
-    has_candidate "$package" || absent+=" $package"
+  for index in "${!packages[@]}"; do
+    packages[index]=$(known_name "${packages[index]}")
+    has_candidate "${packages[index]}" || absent+=" ${packages[index]}"
   done
   if [[ -n $absent ]]; then
     packages=()

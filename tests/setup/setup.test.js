@@ -47,6 +47,26 @@ describe("a fresh Debian", () => {
     assert.ok(new FakeSystem(t).setup().changes.every((call) => !/chromium|openssh/.test(call)));
   });
 
+  for (const [system, name] of [
+    ["Debian", "chromium"],
+    ["Ubuntu", "chromium-browser"],
+  ])
+    it(`gets the browser by its name on ${system}, also where there are no package lists yet`, (t) => {
+      const made = new FakeSystem(t);
+      const updated = path.join(made.folder, "updated");
+      const other = name === "chromium" ? "chromium-browser" : "chromium";
+      made.program(
+        "apt-cache",
+        `[ -e ${updated} ] && [ "$2" != ${other} ] && printf '  Candidate: 1.0\\n' || printf '  Candidate: (none)\\n'`,
+      );
+      made.program("apt-get", `case "$*" in *update*) : >${updated} ;; esac`);
+      const { status, changes } = made.setup("--for", "test");
+      assert.equal(status, 0);
+      const install = changes.find((call) => / install .*openssh-server/.test(call));
+      assert.ok(install.split(" ").includes(name), install);
+      assert.ok(!install.split(" ").includes(other), install);
+    });
+
   it("keeps the sshd that is there, outside of a user's path", (t) => {
     const system = new FakeSystem(t);
     writeFileSync(path.join(system.root, "usr/sbin/sshd"), "", { mode: 0o755 });
