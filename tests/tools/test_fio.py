@@ -5,7 +5,7 @@ import pytest
 
 from replay.tools import OutputError, adapter
 from replay.tools.fio import client_argv, job_file, server_argv
-from replay.tools.output.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
+from replay.tools.output.fio_histogram import bounds_nanoseconds, merge, percentiles_seconds
 from support.samples import sample
 
 FIO = adapter("fio")
@@ -33,7 +33,7 @@ def test_percentiles_from_bins_are_the_very_ones_that_fio_prints(percent, key):
     for direction in ("read", "write"):
         latency = report("fio-randrw70-jsonplus.json")["jobs"][0][direction]["clat_ns"]
         bins = {int(middle): count for middle, count in latency["bins"].items()}
-        assert percentile_seconds(bins, percent) == latency["percentile"][key] / 1e9
+        assert percentiles_seconds(bins, [percent]) == [latency["percentile"][key] / 1e9]
 
 
 def test_a_mixed_job_tells_reads_from_writes_and_sums_both():
@@ -62,7 +62,7 @@ def test_percentiles_of_several_clients_come_from_their_merged_bins():
         if client["jobname"] != "All clients"
     )
     metrics = parse(json.dumps(data)).metrics
-    assert metrics["latency_p99_seconds"] == percentile_seconds(merged, 99)
+    assert [metrics["latency_p99_seconds"]] == percentiles_seconds(merged, [99])
     assert sum(merged.values()) == 30612
 
 
@@ -73,7 +73,7 @@ def test_without_bins_several_clients_have_no_percentile_rather_than_an_averaged
 
 
 def test_the_histogram_holds_every_sample_in_bins_that_do_not_overlap():
-    rows = parse(sample("fio-client-server-2-jsonplus.json")[0]).histogram
+    rows = parse(sample("fio-client-server-2-jsonplus.json")[0]).histogram()
     assert sum(row[4] for row in rows) == 30612
     first = sorted((low, high) for client, _, low, high, _ in rows if client == "c1")
     assert all(high <= low for (_, high), (low, _) in itertools.pairwise(first))

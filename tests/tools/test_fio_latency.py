@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, percentile_seconds, unreached
+from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, percentiles_seconds, unreached
 from support.samples import sample
 
 FIO = adapter("fio")
@@ -134,7 +134,8 @@ MIDDLES = st.integers(0, 60).map(lambda number: number * 7 % 128)
 
 @given(st.dictionaries(MIDDLES, st.integers(1, 10**6), min_size=1), st.floats(0.001, 100))
 def test_a_percentile_is_the_one_bin_at_which_it_is_reached(histogram, percent):
-    middle = round(percentile_seconds(histogram, percent) * 1e9)
+    [seconds] = percentiles_seconds(histogram, [percent])
+    middle = round(seconds * 1e9)
     assert unreached(histogram, {percent: float(middle)}) == []
     samples = sum(histogram.values())
     needed = percent / 100 * samples

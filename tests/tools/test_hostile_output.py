@@ -68,7 +68,7 @@ def assert_latencies_right(found, truth):
     each that stand beside it.
     """
     bins = {}
-    for client, direction, low, high, _ in truth.histogram:
+    for client, direction, low, high, _ in truth.histogram():
         bins.setdefault((client, direction), []).append((low, high))
     for which in ("", "read_", "write_"):
         for metric in [which + one for one in IN_BINS if which + one in truth.metrics]:

@@ -160,6 +160,7 @@ def _read_schema(path: Path) -> str:
         raise ConfigurationError(f"cannot read this schema: {error}", where=path) from error
 
 
+@lru_cache(maxsize=8)
 def _schema(path: Path, text: str) -> dict[str, Any]:
     try:
         return json.loads(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,6 @@ def _resource(path: Path, relative: str) -> dict[str, Any]:
             "bytes": len(content),
             "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
         }
-    rows = list(csv.reader(content.decode().splitlines()))
     return {
         "name": _slug(relative.removesuffix(".csv")),
         "path": relative,
@@ -81,14 +80,14 @@ def _resource(path: Path, relative: str) -> dict[str, Any]:
         "encoding": "utf-8",
         "bytes": len(content),
         "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
-        "schema": _schema(path.name, rows),
+        "schema": _schema(path.name, csv.reader(content.decode().splitlines())),
     }
 
 
-def _schema(name: str, rows: list[list[str]]) -> dict[str, Any]:
-    header = rows[0]
+def _schema(name: str, rows: Iterator[list[str]]) -> dict[str, Any]:
+    header = next(rows)
     if name == "tidy.csv":
-        columns = [{row[i] for row in rows[1:]} for i in range(len(header))]
+        columns = [set(column) for column in zip(*rows, strict=True)] or [set()] * len(header)
         words = {name for name, texts in zip(header, columns, strict=True) if not all(map(_NUMBER.fullmatch, texts))}
         fields = [{"name": column, "type": _tidy_type(column, words)} for column in header]
         return {"fields": fields, "primaryKey": ["block", "cell", "attempt"], "missingValues": [""]}

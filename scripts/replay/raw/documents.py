@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from replay.base import fast_json
 from replay.base.errors import EvidenceError
 from replay.design.design import canonical_json
 from replay.raw.sums import RESTORE
@@ -36,7 +37,7 @@ def plain(path: str, content: bytes) -> bytes:
 def parse_json(path: str, content: bytes) -> dict[str, Any]:
     """Return the JSON object in a file of schema version 1. Raises EvidenceError naming the file."""
     try:
-        data = json.loads(content)
+        data = fast_json.loads(content)
     except (ValueError, RecursionError) as error:
         raise EvidenceError(f"not JSON: {error}", where=path, next_step=RESTORE) from None
     if not isinstance(data, dict) or data.get("schema_version") != 1:

@@ -25,6 +25,9 @@ PACK = re.compile(r"block-(?P<block>\d{2,})-(?P<plan>[0-9a-f]{12})\.tar\.gz", re
 COMPRESSION_LEVEL = 9
 _BLOCK_BYTES = 512
 _END = bytes(_BLOCK_BYTES)
+#: For zlib: a gzip file, with the largest window. Chunks of this size are decompressed at once.
+_GZIP = 16 + zlib.MAX_WBITS
+_CHUNK_BYTES = 1 << 18
 
 
 def pack_name(block: int, plan: str) -> str:
@@ -68,26 +71,21 @@ def members(content: bytes, where: str) -> Iterator[tuple[str, bytes]]:
     A reader of its own for what `write_pack` writes: `tarfile` takes longer for a header than all else does for a file.
     Raises EvidenceError when it is no such pack.
     """
-    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-        try:
-            header = stream.read(_BLOCK_BYTES)
-            long_name = ""
-            while header != _END:
-                size, kind = int(header[124:135], 8), header[156:157]
-                padded = -(-size // _BLOCK_BYTES) * _BLOCK_BYTES
-                chunk = stream.read(padded + _BLOCK_BYTES)
-                if len(chunk) < padded + _BLOCK_BYTES:
-                    raise EOFError("it is cut off")
-                if kind == b"x":
-                    long_name = _path_of_extended_header(chunk[:size])
-                elif kind == b"0":
-                    yield long_name or _name_of(header), chunk[:size]
-                    long_name = ""
-                else:
-                    raise ValueError("it holds more than plain files")
-                header = chunk[padded:]
-        except (OSError, EOFError, ValueError, zlib.error) as error:
-            raise EvidenceError(f"not a pack: {error}", where=where, next_step=RESTORE) from None
+    unpacked = _Unpacked(content)
+    try:
+        long_name = ""
+        while (header := unpacked.read(_BLOCK_BYTES)) != _END:
+            size, kind = int(header[124:135], 8), header[156:157]
+            inside = unpacked.read(-(-size // _BLOCK_BYTES) * _BLOCK_BYTES)[:size]
+            if kind == b"x":
+                long_name = _path_of_extended_header(inside)
+            elif kind == b"0":
+                yield long_name or _name_of(header), inside
+                long_name = ""
+            else:
+                raise ValueError("it holds more than plain files")
+    except (EOFError, ValueError, zlib.error) as error:
+        raise EvidenceError(f"not a pack: {error}", where=where, next_step=RESTORE) from None
 
 
 def verified_members(content: bytes, where: str, digest: str | None = None) -> Iterator[tuple[str, bytes, str]]:
@@ -200,6 +198,43 @@ def _path_of_extended_header(content: bytes) -> str:
             return value.decode()
         content = content[length:]
     raise ValueError("an extended header names no path")
+
+
+class _Unpacked:
+    """What is in a gzip file, from its beginning on. `gzip.GzipFile` takes longer for a read than zlib does for it."""
+
+    def __init__(self, content: bytes) -> None:
+        self._decompressor = zlib.decompressobj(wbits=_GZIP)
+        self._packed = content
+        self._fed = 0
+        self._chunk = b""
+        self._at = 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes. Raises EOFError if there are fewer, zlib.error for what is no gzip."""
+        end = self._at + size
+        if end > len(self._chunk):
+            self._fetch(size)
+            end = size
+        content = self._chunk[self._at : end]
+        self._at = end
+        return content
+
+    def _fetch(self, size: int) -> None:
+        """Hold at least so many bytes, beginning with the next one."""
+        parts = [self._chunk[self._at :]]
+        missing = size - len(parts[0])
+        while missing > 0:
+            packed = self._decompressor.unconsumed_tail
+            if not packed:
+                packed = self._packed[self._fed : self._fed + _CHUNK_BYTES]
+                self._fed += _CHUNK_BYTES
+            if not packed:
+                raise EOFError("it is cut off")
+            part = self._decompressor.decompress(packed, max(missing, _CHUNK_BYTES))
+            parts.append(part)
+            missing -= len(part)
+        self._chunk, self._at = b"".join(parts), 0
 
 
 class _Sink:

@@ -48,7 +48,7 @@ class Fio(Tool):
         _check_took_part(clients, run.levels, run.file(role))
         for client in clients:
             check_levels(client, run.levels)
-        return Result(metrics=metrics(clients), histogram=histogram(clients))
+        return Result(metrics=metrics(clients), histogram=lambda: histogram(clients))
 
 
 TOOL = Fio()

@@ -136,4 +136,4 @@ def _result(
         metrics |= {"journal_max_bytes": max(size for _, size in journal), "journal_end_bytes": journal[-1][1]}
     series = [(at, "lag_seconds", lag) for at, lag in lags]
     series += [(at - first, "journal_bytes", size) for at, size in journal if at >= first]
-    return Result(metrics=metrics, series=tuple(series), histogram=histogram(clients))
+    return Result(metrics=metrics, series=tuple(series), histogram=lambda: histogram(clients))

@@ -160,16 +160,17 @@ def _numbered(group: Group) -> tuple[str, int]:
 
 
 def _group(row: Place, osds: set[int]) -> Group:
-    name, state = row.at("pgid").value, row.at("state").value
+    said = row.value if isinstance(row.value, dict) else {}
+    name, state = said.get("pgid"), said.get("state")
     if not isinstance(name, str) or not isinstance(state, str):
         row.refuse("a placement group without a name or a state")
     if not _GROUP.fullmatch(name):
         row.refuse(f"{name[:40]!r} names no placement group", key="pgid")
     if set(state.split("+")) != _STABLE:
         row.refuse(f"placement group {name} is {state}", key="state")
-    acting, primary = row.at("acting").value, row.at("acting_primary").value
-    where = (row.at("up").value, row.at("up_primary").value)
-    if (acting, primary) != where or not isinstance(acting, list) or not acting or primary not in acting:
+    acting, primary = said.get("acting"), said.get("acting_primary")
+    moving = (acting, primary) != (said.get("up"), said.get("up_primary"))
+    if moving or not isinstance(acting, list) or not acting or primary not in acting:
         row.refuse(f"placement group {name} is on its way to other OSDs", key="acting")
     if not all(type(osd) is int for osd in acting) or len(set(acting)) != len(acting) or not set(acting) <= osds:
         row.refuse(f"placement group {name} lies on OSDs {acting}, not all of them in the tree", key="acting")

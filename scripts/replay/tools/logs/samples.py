@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import NamedTuple
 
 from replay.raw.samples import FOOTER, HEADER
@@ -30,14 +31,19 @@ def read_samples(text: str, file: str) -> list[Sample]:
     if lines.pop() != "" or len(lines) < 2:
         raise OutputError("it was cut off", file=file, line=len(lines) + 1, reason="incomplete")
     rows: list[Sample] = []
+    last_moment, elapsed, latest = "", None, -inf
     for line, content in enumerate(lines[1:], start=2):
-        fields = content.split(",")
-        elapsed, value = (number(fields[0]), number(fields[3])) if len(fields) == 4 else (None, None)
-        if elapsed is None or value is None or not fields[1] or not fields[2]:
+        moment, entity, metric, said = fields if len(fields := content.split(",")) == 4 else ("", "", "", "")
+        # A table has few moments, each in many rows.
+        if moment != last_moment:
+            last_moment, elapsed = moment, number(moment)
+        value = number(said)
+        if elapsed is None or value is None or not entity or not metric:
             raise OutputError(f"not a sample: {content[:60]!r}", file=file, line=line)
-        if rows and elapsed < rows[-1].elapsed_seconds:
+        if elapsed < latest:
             raise OutputError("time runs backwards: samples of two cells are mixed", file=file, line=line)
-        rows.append(Sample(elapsed, fields[1], fields[2], value))
+        latest = elapsed
+        rows.append(Sample(elapsed, entity, metric, value))
     last = rows.pop()
     if (last.entity, last.metric) != FOOTER:
         raise OutputError("its last row is missing", file=file, line=len(lines), reason="incomplete")

@@ -8,6 +8,7 @@ is `2 ** (m - 6)` ns wide and starts at a multiple of its width. The highest of 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -47,27 +48,25 @@ def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
     return dict(sorted(total.items()))
 
 
-def percentile_seconds(histogram: Mapping[int, int], percent: float) -> float:
-    """Return the percentile in seconds as fio does: the middle of the first bin at which the count reaches it.
+def percentiles_seconds(histogram: Mapping[int, int], percents: Iterable[float]) -> list[float]:
+    """Return the percentiles in seconds as fio does: the middle of the first bin at which the count reaches them.
 
     Percentiles of several clients come from their merged bins: the average of percentiles is not a percentile.
+    Raises ValueError for an empty histogram.
     """
-    samples = sum(histogram.values())
-    if not samples:
+    middles = sorted(histogram)
+    up_to = [*accumulate(map(histogram.__getitem__, middles))]
+    if not up_to or not up_to[-1]:
         raise ValueError("an empty histogram has no percentile")
-    needed, seen = percent / 100 * samples, 0
-    for middle in sorted(histogram):
-        seen += histogram[middle]
-        if seen >= needed:
-            return middle / 1e9
-    return max(histogram) / 1e9
+    places = (bisect_left(up_to, percent / 100 * up_to[-1]) for percent in percents)
+    return [middles[min(place, len(middles) - 1)] / 1e9 for place in places]
 
 
 def unreached(histogram: Mapping[int, int], percentiles: Mapping[float, float]) -> list[float]:
     """Return the percents whose value, in nanoseconds, is not the bin at which the count reaches them."""
     samples = sum(histogram.values())
-    bins = sorted((middle, count) for middle, count in histogram.items() if count)
-    up_to = dict(zip((middle for middle, _ in bins), accumulate(count for _, count in bins), strict=True))
+    middles = [middle for middle in sorted(histogram) if histogram[middle]]
+    up_to = dict(zip(middles, accumulate(map(histogram.__getitem__, middles)), strict=True))
     rounding = _ROUNDING * samples
     return [
         percent

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from replay.tools.output.fio_histogram import bounds_nanoseconds, merge, percentile_seconds
+from replay.tools.output.fio_histogram import bounds_nanoseconds, merge, percentiles_seconds
 from replay.tools.output.fio_output import Client, Direction
 
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
@@ -93,7 +93,7 @@ def _summary(ones: list[Direction]) -> dict[str, float]:
 def _percentiles(ones: list[Direction]) -> Iterable[tuple[float, float]]:
     if all(one.latency.bins for one in ones):
         merged = merge(one.latency.bins for one in ones)
-        return [(percent, percentile_seconds(merged, percent)) for percent in PERCENTILES]
+        return zip(PERCENTILES, percentiles_seconds(merged, PERCENTILES), strict=True)
     if len(ones) == 1:
         printed = ones[0].latency.percentiles
         return [(percent, printed[percent]) for percent in PERCENTILES if percent in printed]
