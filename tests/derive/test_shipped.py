@@ -6,7 +6,7 @@ import shutil
 
 from replay.base.paths import ROOT
 from replay.workflow.dataset import derive_data_set
-from replay.workflow.notes import CLAIMS_NOTE, DESCRIPTION_NOTE
+from replay.workflow.notes import ANSWER_NOTE, CLAIMS_NOTE, DESCRIPTION_NOTE
 
 REFERENCE = ROOT / "benchmarks" / "reference"
 
@@ -16,7 +16,7 @@ def derived_files(data_set):
     paths = [*data_set.glob("*.json"), *data_set.glob("*.csv"), *data_set.glob("*/tidy.csv")]
     for pattern in ("*/facts.csv", "*/registered.csv", "*/aggregate/*.csv"):
         paths += data_set.glob(pattern)
-    notes = (CLAIMS_NOTE, DESCRIPTION_NOTE)  # of a checkout, which git ignores
+    notes = (ANSWER_NOTE, CLAIMS_NOTE, DESCRIPTION_NOTE)  # of a checkout, which git ignores
     return {path.relative_to(data_set).as_posix(): path.read_bytes() for path in paths if path.name not in notes}
 
 
