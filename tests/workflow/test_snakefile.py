@@ -121,21 +121,57 @@ def test_what_snakemake_derived_the_command_leaves_alone(snakemake, benchmarks, 
     assert {path: path.stat().st_mtime_ns for path in benchmarks.rglob("*") if path.is_file()} == before
 
 
+@pytest.fixture
+def sealed(benchmarks):
+    """A pack of the data set."""
+    (pack,) = (benchmarks / "mine" / "rbd-journaling" / "raw").glob("block-01-*.tar.gz")
+    return pack
+
+
+@pytest.fixture
+def plan_of_sealed(sealed, tmp_path):
+    """A plan of nothing but the block that this pack holds."""
+    block = PlannedBlock("rbd-journaling", 1, sealed.name.removesuffix(".tar.gz").rpartition("-")[2])
+    return replace(plan_of("rbd-journaling"), blocks=(block,)).write(tmp_path / "plans")
+
+
+def evidence_in(benchmarks):
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in benchmarks.glob("*/*/raw/*")}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "forced", [["--forceall"], ["--forcerun", "derive_experiment"], ["--delete-all-output"], ["--touch"]]
 )
 @pytest.mark.parametrize("planned", [True, False])
-def test_no_option_removes_replaces_or_touches_a_pack(forced, planned, snakemake, benchmarks, tmp_path):
-    (sealed,) = (benchmarks / "mine" / "rbd-journaling" / "raw").glob("block-01-*.tar.gz")
-    block = PlannedBlock("rbd-journaling", 1, sealed.name.removesuffix(".tar.gz").rpartition("-")[2])
-    plan = replace(plan_of("rbd-journaling"), blocks=(block,)).write(tmp_path / "plans")
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in benchmarks.glob("*/*/raw/*")}
-    target = [str(benchmarks / "mine" / "manifest.json"), "--config", f"plan_file={plan}"] if planned else []
+def test_no_option_removes_replaces_or_touches_a_pack(forced, planned, snakemake, benchmarks, plan_of_sealed):
+    before = evidence_in(benchmarks)
+    target = [str(benchmarks / "mine" / "manifest.json"), "--config", f"plan_file={plan_of_sealed}"] if planned else []
     done = snakemake(*forced, *target)
     assert "measure_block" not in done.stdout + done.stderr
     assert done.returncode == 0, done.stderr
-    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in benchmarks.glob("*/*/raw/*")} == before
+    assert evidence_in(benchmarks) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "status"), [("all", 0), ("manifest.json", 0), ("the pack", 1)])
+def test_forcing_the_rule_that_measures_does_not_run_it_for_a_sealed_block(
+    target, status, snakemake, benchmarks, sealed, plan_of_sealed
+):
+    before = evidence_in(benchmarks)
+    named = {"manifest.json": str(benchmarks / "mine" / "manifest.json"), "the pack": str(sealed)}.get(target, target)
+    done = snakemake(named, "--forcerun", "measure_block", "--config", f"plan_file={plan_of_sealed}")
+    said = done.stdout + done.stderr
+    assert done.returncode == status, said
+    assert "rule measure_block:" not in said and "Measure rbd-journaling, block" not in said
+    assert evidence_in(benchmarks) == before
+
+
+def test_the_rule_that_measures_would_say_that_it_runs(snakemake, benchmarks, tmp_path):
+    plan = plan_of("rbd-bench").write(tmp_path / "plans")
+    done = snakemake("--dry-run", "--forcerun", "measure_block", "--config", f"plan_file={plan}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Measure rbd-bench, block" in done.stdout + done.stderr
 
 
 @pytest.mark.slow
