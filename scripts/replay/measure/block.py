@@ -83,6 +83,9 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session, bench.secondary)
         for sentence in recover(raw):
             progress.line(sentence)
+        settings = OsdSettings(bench)
+        # First, as everything after it would be done at the pace of a capped disk.
+        restored = settings.lift_caps()
         if removed := remove_leftover_mounts(bench):
             progress.line(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
         if removed := remove_owned_leftovers(bench):
@@ -91,7 +94,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
             progress.line(f"removed {removed} pool(s) that an interrupted run had left")
         if removed := remove_leftover_files(bench):
             progress.line(f"removed {removed} file(s) that an interrupted run had left")
-        if restored := OsdSettings(bench).restore():
+        if restored := restored + settings.restore():
             progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
             await_calm(bench.session)  # whether it came, the guard judges
         BlockRunner(bench, design, options.block, raw, progress, guard=Guard(bench)).run()
