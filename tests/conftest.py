@@ -25,6 +25,21 @@ settings.register_profile("replay", deadline=None, suppress_health_check=[Health
 settings.load_profile("replay")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where tests of one mark are asked for, do not import the files that have none: it takes each worker seconds."""
+    mark = config.option.markexpr
+    if not mark.isidentifier() or collection_path.suffix != ".py":
+        return None
+    return True if f"mark.{mark}" not in collection_path.read_text(encoding="utf-8") else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long tests on a sandbox first: none of them then runs alone at the end, beside workers without work."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: not (item.get_closest_marker("sandbox") and item.get_closest_marker("slow")))
+
+
 @pytest.fixture(scope="session")
 def run_folder() -> Iterator[Path]:
     """A folder on a disk for sandboxes: whatever ends the tests, a guardian takes down those that lie in it."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -83,94 +82,112 @@ def test_a_campaign_is_measured_derived_and_described(measured):
 
 
 @one_campaign
-def test_nothing_is_measured_twice(measured):
-    before = measured.files()
-    for name in ("config/experiments/tiny.yaml", "config/sites/sandbox.yaml"):
-        (measured.folder / name).touch()
-    measured.design["title"] = "Another title, another comment"
-    measured.write_config()
-    again = measured.measure("tiny")
-    assert again.returncode == 0, again.stderr
-    assert measured.files() == before
-
-
-@one_campaign
-def test_adding_a_size_measures_only_the_new_sets(measured):
+def test_only_the_sets_of_an_added_size_are_measured_and_nothing_twice(measured):
     before = measured.files()
     measured.design["scales"]["smoke"]["factors"]["io_size_bytes"].append(16384)
     measured.write_config()
-    again = measured.measure("tiny")
-    assert again.returncode == 0, again.stderr
+    more = measured.measure("tiny")
+    assert more.returncode == 0, more.stderr
     after = measured.files()
     assert {name: after[name] for name in before} == before
     new_sets = {name.split("/")[1] for name in after.keys() - before.keys() if name.startswith("block-01/write")}
     assert new_sets == {"write-rand-16384"}
     assert verified(measured)
 
+    measured.design["title"] = "Another title, another comment"
+    measured.write_config()
+    for name in ("config/experiments/tiny.yaml", "config/sites/sandbox.yaml"):
+        (measured.folder / name).touch()
+    again = measured.measure("tiny")
+    assert again.returncode == 0, again.stderr
+    assert measured.files() == after
 
-def test_a_run_ends_at_its_ceiling_and_goes_on_when_it_is_raised(bench):
-    """There is room for the images' fills, and for no pilot."""
+
+@pytest.mark.slow
+def test_a_campaign_goes_on_after_its_ceiling_after_interruptions_and_after_a_kill_of_any_process(bench):
+    bench.design["scales"]["smoke"]["factors"]["io_size_bytes"] = [4096, 16384, 65536]
+    bench.write_config()
+
+    def making_images():
+        return tools(bench)
+
+    def in_a_cell():
+        return bench.processes("rbd ", " bench ", " rand ")
+
+    fills = stop_at_a_ceiling(bench)
+    kept = interrupt(bench, signal.SIGINT, lambda: len(valid_points(bench)) == 1)
+    kept |= interrupt(bench, signal.SIGTERM, in_a_cell)
+    kept |= kill(bench, "everything", making_images, lambda process: descendants(process.pid))
+    kept |= kill(bench, "Snakemake", making_images, lambda process: bench.processes("-m snakemake"))
+    kept |= kill(bench, "the block", in_a_cell, lambda process: [bench.runner("tiny")])
+    # Last: what runs ends by itself, and how much it finishes meanwhile is a matter of pace.
+    kept |= kill(bench, "replay measure", in_a_cell, lambda process: [process.pid])
+
+    last = bench.measure("tiny")
+    assert last.returncode == 0, last.stdout + last.stderr
+    assert valid_points(bench) == [(1, "write-rand-16384"), (1, "write-rand-4096"), (1, "write-rand-65536")]
+    assert_kept(bench, kept)
+    assert not list(bench.tiny.glob("*.open")), "a block that is whole is one pack"
+    assert verified(bench)
+    assert tools(bench) == []
+    assert account(bench).total() > 2 * fills, "the images were filled again, and all of it is one account"
+
+
+def stop_at_a_ceiling(bench):
+    """There is room for the images' fills, and for no pilot; then the ceiling is raised. Return the fills' bytes."""
     site = bench.folder / "config" / "sites" / "sandbox.yaml"
     text = site.read_text()
-    copies = bench.cluster("left").json("ceph", "osd", "pool", "get", "replay", "size")["size"]
+    copies = bench.ask("left", "osd pool get", pool="replay", var="size")["size"]
     fills = copies * 2 * bench.design["image"]["size_bytes"]
     site.write_text(text.replace("ceilings:\n", f"ceilings:\n  bytes_written_to_media_per_run: {fills + 4096}\n"))
     done = bench.measure("tiny")
     assert done.returncode != 0
     assert "ceiling bytes_written_to_media_per_run" in done.stdout, done.stdout + done.stderr
     assert valid_points(bench) == []
-    (path,) = (bench.folder / "state" / "accounts").glob("*.sandbox.trial.jsonl")
-    assert fills <= Account(path).total() <= fills + 4096
+    assert fills <= account(bench).total() <= fills + 4096
     site.write_text(text)
-    finish(bench, bench.files())
-    assert Account(path).total() > 2 * fills, "the images were filled again, and all of it is one account"
+    return fills
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_stops_everything_and_keeps_finished_sets(bench, number):
-    process = bench.start("tiny")
-    wait_for(lambda: len(valid_points(bench)) == 1, process)
+def account(bench):
+    (path,) = (bench.folder / "state" / "accounts").glob("*.sandbox.trial.jsonl")
+    return Account(path)
+
+
+def interrupt(bench, number, moment):
+    """Start, interrupt at the moment, and return what must stay: every file of an attempt."""
+    process = started(bench, moment)
     process.send_signal(number)
     assert process.wait(timeout=patient(60)) == 130
     assert tools(bench) == []
     assert bench.images() == {"left": [], "right": []}
-    kept = {name: content for name, content in bench.files().items() if "attempt-1/" in name}
-    finish(bench, kept)
+    return {name: content for name, content in bench.files().items() if "attempt-1/" in name}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_after_a_kill_of_any_process_the_next_run_goes_on(bench, seed):
-    process = bench.start("tiny")
-    chance = random.Random(seed)
-    wait_for(lambda: any("/round-" in name for name in bench.files()), process)
-    time.sleep(chance.uniform(0, 5))
-    family = [pid for pid in descendants(process.pid) if pid != process.pid]
-    victims = [process.pid, *family] if seed == 0 else [chance.choice(family)] if family else [process.pid]
-    for pid in victims:
-        try:
+def kill(bench, name, moment, victims):
+    """Start, kill without warning at the moment, and return what must stay: every file."""
+    process = started(bench, moment)
+    killed = victims(process)
+    assert killed, f"{name} is not found, and this test proves nothing"
+    for pid in killed:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
     process.wait(timeout=patient(90))
-    kept = bench.files()
-    finish(bench, kept)
+    wait_until(lambda: not bench.measuring(), "the end of what is left of the run", seconds=60)
+    return bench.files()
 
 
-def wait_for(condition, process):
+def started(bench, moment):
+    process = bench.start("tiny")
+
     def met():
-        assert process.poll() is None, "the run ended before the test could stop it"
-        return condition()
+        assert process.poll() is None, f"the run ended before the test could stop it: {process.stdout.read()}"
+        return moment()
 
     wait_until(met, "what the test waits for", seconds=90)
+    return process
 
 
-def finish(bench, kept):
-    """Run again: it completes, keeps all that was there, and leaves nothing on the cluster."""
-    again = bench.measure("tiny")
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert valid_points(bench) == [(1, "write-rand-4096"), (1, "write-rand-65536")]
-    after = bench.files()
-    assert {name: after.get(name) for name in kept} == kept
-    assert not list(bench.tiny.glob("*.open")), "a block that is whole is one pack"
-    assert verified(bench)
-    assert tools(bench) == []
+def assert_kept(bench, kept):
+    files = bench.files()
+    assert {name: files.get(name) for name in kept} == kept

@@ -19,7 +19,7 @@ from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.cluster_snapshot import snapshot, taken
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of pasted commands")]
 WriteSite = Callable[[str, str], Path]
 Snapshots = list[dict[str, object]]
 

@@ -237,13 +237,12 @@ needs_throttle = pytest.mark.skipif(
 
 def state_of(campaign):
     """Return what these protocols may change: pools, rules, classes of the OSDs, and the kernel's groups."""
-    cluster = campaign.cluster("left")
-    tree = cluster.json("ceph", "osd", "tree")["nodes"]
+    tree = campaign.ask("left", "osd tree")["nodes"]
     return {
-        "pools": sorted(cluster.json("ceph", "osd", "pool", "ls")),
-        "rules": sorted(cluster.json("ceph", "osd", "crush", "rule", "ls")),
+        "pools": sorted(campaign.ask("left", "osd pool ls")),
+        "rules": sorted(campaign.ask("left", "osd crush rule ls")),
         "classes": {one["name"]: one["device_class"] for one in tree if one["type"] == "osd"},
-        "known classes": sorted(cluster.json("ceph", "osd", "crush", "class", "ls")),
+        "known classes": sorted(campaign.ask("left", "osd crush class ls")),
         "groups": sorted(groups_of(campaign)),
     }
 

@@ -167,7 +167,7 @@ def test_a_design_that_contradicts_itself_is_refused_before_anything_is_made(tmp
 
 
 def pools_of(campaign):
-    return sorted(pool["poolname"] for pool in campaign.cluster("left").json("ceph", "osd", "lspools"))
+    return sorted(campaign.ask("left", "osd pool ls"))
 
 
 @pytest.mark.sandbox

@@ -411,7 +411,7 @@ def test_operations_in_flight_can_be_the_axis(make, rados):
 
 
 def pools_of(campaign):
-    return campaign.cluster("left").json("ceph", "osd", "pool", "ls")
+    return campaign.ask("left", "osd pool ls")
 
 
 @pytest.fixture

@@ -280,14 +280,13 @@ def test_a_site_with_a_rate_is_refused_because_the_tool_knows_none(make):
 
 def settings_of(campaign):
     """Return what this protocol may change: pools, weights, affinities, and the monitors' configuration."""
-    cluster = campaign.cluster("left")
-    tree = cluster.json("ceph", "osd", "tree")["nodes"]
+    tree = campaign.ask("left", "osd tree")["nodes"]
     return {
-        "pools": sorted(cluster.json("ceph", "osd", "pool", "ls")),
+        "pools": sorted(campaign.ask("left", "osd pool ls")),
         "osds": {one["name"]: (one["crush_weight"], one["primary_affinity"]) for one in tree if one["type"] == "osd"},
         "config": sorted(
             (one["section"], one["name"], one["value"])
-            for one in cluster.json("ceph", "config", "dump")
+            for one in campaign.ask("left", "config dump")
             if one["name"] in (SIZE_CAP, MESSAGE_CAP, BALANCER[1])
         ),
     }

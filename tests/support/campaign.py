@@ -12,11 +12,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
+from replay.cluster.session import MonitorSession
 from replay.raw.documents import plain
 from replay.sandbox import load
 from support.administrator import administrator_of
@@ -106,6 +108,11 @@ class Campaign:
     def cluster(self, name: str) -> Cluster:
         return administrator_of(load(self.sandbox_directory), name)
 
+    def ask(self, name: str, prefix: str, **arguments: Any) -> Any:
+        """Return the monitors' answer on one of the clusters, without the cost of starting the `ceph` program."""
+        with MonitorSession(self.cluster(name)) as session:
+            return session.command({"prefix": prefix, **arguments})
+
     def images(self) -> dict[str, list[str]]:
         """Return the images on both clusters, those in the trash as well."""
         found = {}
@@ -120,15 +127,15 @@ class Campaign:
 
         Its environment tells a process of this campaign from one of another test's, which must not be touched.
         """
-        mark = f"REPLAY_STATE={self.folder / 'state'}"
+        mark = f"REPLAY_STATE={self.folder / 'state'}".encode()
         found = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit() or int(entry.name) == os.getpid():
                 continue
             with contextlib.suppress(OSError):
                 line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                environment = (entry / "environ").read_bytes().decode(errors="replace").split("\0")
-                if mark in environment and all(word in line for word in words):
+                # The environment last: the kernel copies all of it, and tests ask this many times a second.
+                if all(word in line for word in words) and mark in (entry / "environ").read_bytes().split(b"\0"):
                     found.append(int(entry.name))
         return found
 

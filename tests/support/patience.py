@@ -17,7 +17,7 @@ ROUNDS, CPU_NORM_SECONDS = 600_000, 0.25
 SYNCS, SYNC_NORM_SECONDS = 20, 0.1
 MARGIN = 3.0
 LEAST, MOST = MARGIN, 10 * MARGIN
-POLL_SECONDS = 0.02
+FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.01, 0.2
 
 
 def _took(work: Callable[[], object]) -> float:
@@ -62,8 +62,13 @@ def patient(seconds: float) -> float:
 
 
 def wait_until(condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
-    """Wait until `condition` holds. Raises AssertionError, naming `what`, where it does not in `patient(seconds)`."""
-    deadline = time.monotonic() + patient(seconds)
+    """Wait until `condition` holds. Raises AssertionError, naming `what`, where it does not in `patient(seconds)`.
+
+    The longer it takes, the more seldom `condition` is asked: asking has its price, and what is waited for needs the
+    processor.
+    """
+    deadline, pause = time.monotonic() + patient(seconds), FIRST_POLL_SECONDS
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {patient(seconds):.0f} s"
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(1.3 * pause, LAST_POLL_SECONDS)
