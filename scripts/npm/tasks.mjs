@@ -54,13 +54,13 @@ const TASKS = {
 export async function runTask(name, args, environment = process.env) {
   const task = TASKS[name];
   if (!task) throw new ExpectedError(`no such task: ${name}; there are ${Object.keys(TASKS).join(", ")}`);
-  const program = task.declared
-    ? (await import(`./declared/${task.declared}.mjs`)).default
-    : await declaredByReplay(name);
-  const kept = keptByNpm(name, args, program, environment);
-  if (kept !== null) {
-    console.error(kept);
-    return WRONG_USE;
+  const program = task.declared ? (await import(`./declared/${task.declared}.mjs`)).default : null;
+  if (isRunByNpm(name, environment)) {
+    const kept = keptByNpm(args, program ?? (await declaredByReplay(name)), environment);
+    if (kept !== null) {
+      console.error(kept);
+      return WRONG_USE;
+    }
   }
   if (task.declared) {
     const { help, problem } = readOptions(program, args);
@@ -90,15 +90,19 @@ async function declaredByReplay(name) {
   }
 }
 
-/** The options that npm kept; null if npm did not run this script. */
-function keptByNpm(name, args, { options = {}, words }, environment) {
-  const script = environment.npm_lifecycle_event ?? "";
-  if (script !== name && !script.startsWith(`${name}:`)) return null;
+/** Whether npm runs this script, or one of its variants (`test:quick`). */
+function isRunByNpm(name, { npm_lifecycle_event: script = "" }) {
+  return script === name || script.startsWith(`${name}:`);
+}
+
+/** What to say of the options that npm kept from the script that it runs; null if it kept none. */
+function keptByNpm(args, { options = {}, words }, environment) {
   // The options that package.json itself passes to the program: `--quick` of test:quick.
   const preset = (environment.npm_lifecycle_script ?? "").split(" ").slice(LENGTH_OF_SCRIPT);
   const typed = args.slice(preset.length);
   const own = new Map(npmrcs(environment).flatMap(settingsIn));
-  return swallowed({ name: script, args: typed, options, words, environment, own });
+  const name = environment.npm_lifecycle_event;
+  return swallowed({ name, args: typed, options, words, environment, own });
 }
 
 /** The texts of the npm configuration files that exist. */

@@ -64,18 +64,25 @@ describe("an npm script", () => {
 
   describe("in a checkout where nothing is installed", () => {
     let checkout;
+    let bytecode;
     before(() => {
       checkout = mkdtempSync(path.join(tmpdir(), "replay-fresh-"));
+      bytecode = mkdtempSync(path.join(tmpdir(), "replay-bytecode-"));
       for (const part of ["package.json", "pyproject.toml", "replay", "scripts", "deck", "config"])
         cpSync(path.join(ROOT, part), path.join(checkout, part), { recursive: true });
     });
-    after(() => rmSync(checkout, { recursive: true, force: true }));
+    after(() => {
+      for (const folder of [checkout, bytecode]) rmSync(folder, { recursive: true, force: true });
+    });
     const run = (...args) => {
       const before = listOf(checkout);
+      // Python compiles its modules once for all that run here, and keeps that elsewhere.
+      const environment = { ...process.env, PYTHONPYCACHEPREFIX: bytecode };
+      delete environment.PYTHONDONTWRITEBYTECODE;
       const done = spawnSync(process.execPath, ["scripts/npm/run.cjs", ...args], {
         cwd: checkout,
         encoding: "utf8",
-        env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+        env: environment,
         timeout: patient(60_000),
       });
       assert.deepEqual(listOf(checkout), before, "something was installed");
