@@ -4,7 +4,6 @@ import math
 import random
 
 import pytest
-from scipy import stats
 
 from replay.base.stats import (
     Estimate,
@@ -17,6 +16,14 @@ from replay.base.stats import (
     welch_difference,
 )
 from simulate_claims import coverage, paired_runs
+
+
+@pytest.fixture(scope="module")
+def stats():
+    """Those of scipy, which take more than a second to import: this is not the cost of every process of the tests."""
+    from scipy import stats
+
+    return stats
 
 
 def test_a_bootstrapped_mean_would_cover_too_little_at_six_blocks():
@@ -52,7 +59,7 @@ def test_the_interval_is_student_s():
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
-def test_the_interval_reaches_as_many_standard_errors_as_student_s_table_says(n):
+def test_the_interval_reaches_as_many_standard_errors_as_student_s_table_says(n, stats):
     assert t_quantile(n) == pytest.approx(stats.t.ppf(0.975, n - 1))
 
 
@@ -87,7 +94,7 @@ def test_a_90_percent_interval_covers_its_share_with_ten_blocks():
     assert 0.88 <= coverage(4000, 20260101, 10, 0.90) <= 0.92
 
 
-def test_the_difference_of_two_samples_is_welch_s():
+def test_the_difference_of_two_samples_is_welch_s(stats):
     first, second = [1.1, 1.9, 3.2, 4.0, 4.4, 6.1], [2.0, 2.2, 2.1, 1.9]
     found = welch_difference(first, second)
     oracle = stats.ttest_ind(first, second, equal_var=False)

@@ -30,7 +30,15 @@ class Checkout:
         for name in ("replay", "pyproject.toml"):
             shutil.copy(ROOT / name, folder)
         shutil.copytree(ROOT / "scripts" / "replay", folder / "scripts" / "replay", ignore=lambda *_: ["__pycache__"])
+        self.own = {path.name for path in folder.iterdir()}
+
+    def fresh(self) -> Checkout:
+        """Take away what an earlier command left."""
+        for path in self.folder.iterdir():
+            if path.name not in self.own:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.set_up(0)
+        return self
 
     def set_up(self, status: int) -> None:
         script = self.folder / "scripts" / "setup"
@@ -48,9 +56,15 @@ class Checkout:
         return self.log.read_text().splitlines() if self.log.exists() else []
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """Copied once, so that Python compiles its modules once."""
+    return Checkout(tmp_path_factory.mktemp("checkout"))
+
+
 @pytest.fixture
-def checkout(tmp_path):
-    return Checkout(tmp_path)
+def checkout(copied):
+    return copied.fresh()
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,9 @@ def measured_elsewhere():
     """The experiments that a test of their procedure measures as they ship."""
     found = []
     for path in sorted(TESTS.rglob("test_*.py")):
-        for function in ast.parse(path.read_text()).body:
+        text = path.read_text()
+        # Each process of a parallel run comes here: only the files that say the name are parsed.
+        for function in ast.parse(text if measure_as_shipped.__name__ in text else "").body:
             if not isinstance(function, ast.FunctionDef):
                 continue
             marks = {getattr(one, "attr", "") for one in function.decorator_list}

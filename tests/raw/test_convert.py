@@ -105,6 +105,7 @@ def test_data_that_are_not_whole_are_not_touched(tree, how):
     assert digests(tree.raw) == before
 
 
+@pytest.mark.slow
 def test_stopped_before_any_of_its_steps_it_completes_when_it_is_begun_again(tmp_path):
     expected = None
     for step in range(1000):

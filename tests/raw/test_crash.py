@@ -104,6 +104,7 @@ def assert_whole(raw, kept):
     assert any(note["enough"] for note in history.pilots("host", "cell").values())
 
 
+@pytest.mark.slow
 def test_killed_before_any_call_and_again_while_it_recovers_measuring_completes_and_loses_nothing(tmp_path):
     calls = 0
     while True:

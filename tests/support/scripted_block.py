@@ -1,16 +1,22 @@
-"""One block of a scripted campaign, as a process of its own: the real runner, guard and account; no cluster.
+"""Blocks of scripted campaigns, each a process of its own: the real runner, guard and account; no cluster.
 
-    python scripted_block.py FOLDER BLOCK CEILING [KILL_AFTER_PIECES]
+    python scripted_block.py
 
-What reaches the media is a line in FOLDER/media for each piece, synced. With KILL_AFTER_PIECES the process kills itself
-after so many pieces of its own, in the middle of whatever it does. FOLDER/void names the attempts that become void.
+Each line of standard input is JSON: `folder`, `block`, `ceiling`, `kill_after` (pieces, or null) and `said` (a file for
+what the block says). It is answered with the exit status of the block. Each block is a fork of this process, which has
+imported what it needs, and does nothing but fork.
+
+What reaches the media is a line in `folder`/media for each piece, synced. With `kill_after` the process kills itself
+after so many pieces of its own, in the middle of whatever it does. `folder`/void names the attempts that become void.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -140,6 +146,25 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
     return 0
 
 
+def forked(folder: Path, said: str, **asked: Any) -> int:
+    """Run a block in a fork; return its exit status, negative where a signal ended it."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    status = 1
+    try:
+        for descriptor in (1, 2):
+            os.dup2(os.open(said, os.O_CREAT | os.O_APPEND | os.O_WRONLY), descriptor)
+        os.environ["REPLAY_STATE"] = str(folder / "state")
+        status = main(folder, **asked)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    sys.exit(main(Path(words[0]), int(words[1]), float(words[2]), int(words[3]) if len(words) > 3 else None))
+    for line in iter(sys.stdin.readline, ""):
+        asked = json.loads(line)
+        print(forked(Path(asked.pop("folder")), **asked), flush=True)

@@ -18,13 +18,23 @@ from replay.workflow.settings import read_settings
 from support.datasets import append, append_raw, manifest_of, measured, rows_of
 
 
+@pytest.fixture(scope="module")
+def derived(tmp_path_factory):
+    """A configuration, and a data set that was derived by it: each test has a copy."""
+    folder = tmp_path_factory.mktemp("derived")
+    shutil.copytree(config_directory(), folder / "config")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REPLAY_CONFIG", str(folder / "config"))
+        measured(folder / "mine")
+        derive_data_set(folder / "mine")
+    return folder
+
+
 @pytest.fixture
-def data_set(tmp_path, monkeypatch):
-    shutil.copytree(config_directory(), tmp_path / "config")
+def data_set(derived, tmp_path, monkeypatch):
+    shutil.copytree(derived, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    measured(tmp_path / "mine")
-    derive_data_set(tmp_path / "mine")
     return tmp_path / "mine"
 
 

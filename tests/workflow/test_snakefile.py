@@ -45,7 +45,11 @@ def snakemake(benchmarks, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("reading", [["--dry-run"], ["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]])
+# Snakemake itself takes more than a second to start: most of these tests are slow.
+READING = [["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]]
+
+
+@pytest.mark.parametrize("reading", [["--dry-run"], *(pytest.param(one, marks=pytest.mark.slow) for one in READING)])
 def test_what_only_reads_needs_no_cluster_and_writes_nothing(reading, snakemake, benchmarks):
     before = digests(benchmarks)
     done = snakemake(*reading)
@@ -56,6 +60,7 @@ def test_what_only_reads_needs_no_cluster_and_writes_nothing(reading, snakemake,
     assert digests(benchmarks) == before
 
 
+@pytest.mark.slow
 def test_a_plan_measures_its_blocks_and_nothing_else(snakemake, benchmarks, tmp_path):
     plan = plan_of("rbd-bench").write(tmp_path / "plans")
     before = digests(benchmarks)
@@ -86,6 +91,7 @@ def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
     assert [rule for rule in rules if rule not in ("all", "changed") and f">{rule}</text>" not in picture] == []
 
 
+@pytest.mark.slow
 def test_what_the_command_derived_snakemake_leaves_alone(snakemake, benchmarks, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
     derive_data_set(benchmarks / "mine")
@@ -96,6 +102,7 @@ def test_what_the_command_derived_snakemake_leaves_alone(snakemake, benchmarks, 
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_what_changed_is_due_for_snakemake_too_however_old_it_looks(snakemake, benchmarks, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
     derive_data_set(benchmarks / "mine")
