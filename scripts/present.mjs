@@ -4,7 +4,6 @@
 import { withQuery } from "./deck/addresses.js";
 import { benchmarksRoot, dataSetFolders, whyUnknownDataSet } from "./deck/data-sets.js";
 import { DEFAULT_PORT } from "./deck/constants.js";
-import { startPresentServer } from "./deck/server.js";
 import { openBrowser } from "./npm/browser.mjs";
 import program from "./npm/declared/present.mjs";
 import { optionsOf, portOf } from "./npm/program.mjs";
@@ -21,6 +20,8 @@ if (problem !== null) {
 
 let server;
 try {
+  // It takes longer to load than all that was asked so far.
+  const { startPresentServer } = await import("./deck/server.js");
   server = await startPresentServer({
     port: portOf(options.port),
     data: options.data ?? null,

@@ -2,8 +2,6 @@
 
 import { existsSync } from "node:fs";
 
-import { chromium } from "playwright-core";
-
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** The browser's path: CHROMIUM, else where distributions put it; null when there is none. */
@@ -17,10 +15,12 @@ export function chromiumPath(environment = process.env) {
  * @returns {Promise<import("playwright-core").Browser>}
  * @throws {Error} when there is no Chromium
  */
-export function launchChromium(further = []) {
+export async function launchChromium(further = []) {
   const executablePath = chromiumPath();
   if (!executablePath) throw new Error("no Chromium found; install it, or name it in CHROMIUM");
   // Root has no user namespace for Chromium's sandbox, and /dev/shm is small in containers.
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--font-render-hinting=none"];
+  // Who only asks whether there is a browser does not wait for what controls one.
+  const { chromium } = await import("playwright-core");
   return chromium.launch({ executablePath, args: [...args, ...further] });
 }

@@ -35,6 +35,20 @@ function pluginTests() {
 // A browser test is in a folder `browser`, or named browser….test.js.
 const isBrowserTest = (file) => /(^|\/)browser([-./])/.test(file);
 
+/**
+ * What `npm run test:quick` leaves out, as it leaves out Python tests that are marked `slow`: tests whose promise is that
+ * of whole processes (the set-up, npm scripts, Ctrl-C, a compiler).
+ */
+export const SLOW = [
+  "plugins/chartjs-plugin-csv/test/types.test.js",
+  "tests/setup/npm-scripts.test.js",
+  "tests/setup/setup.test.js",
+  "tests/setup/start.test.js",
+  "tests/setup/swallowed.test.js",
+  "tests/setup/test-run.test.js",
+  "tests/deck/unit/freeze.test.js",
+];
+
 function nodeTests(files, args = []) {
   if (files.length === 0)
     return () => [process.execPath, "-e", "throw new Error('no test files were found')"];
@@ -85,9 +99,10 @@ export function testSteps({ quick = false, releases = false } = {}) {
   const lint = { name: "Linters", argv: () => [process.execPath, "scripts/npm/lint.mjs"], bound: MINUTE };
   const unit = {
     name: "JavaScript unit tests",
+    // Three files at a time: some wait for the processes that they start.
     argv: nodeTests(
-      testFiles(folders, (file) => !isBrowserTest(file)),
-      ["--test-concurrency=2"],
+      testFiles(folders, (file) => !isBrowserTest(file) && !(quick && SLOW.includes(file))),
+      ["--test-concurrency=3"],
     ),
     report: "tap",
     bound: 2 * MINUTE,

@@ -9,7 +9,7 @@ import { after, before, describe, it } from "node:test";
 import { runTask } from "../../scripts/npm/tasks.mjs";
 import { lintsThatApply } from "../../scripts/npm/snakemake-lint.mjs";
 import { fromJunit, fromTap } from "../../scripts/npm/test-report.mjs";
-import { testSteps } from "../../scripts/npm/test-steps.mjs";
+import { SLOW, testSteps } from "../../scripts/npm/test-steps.mjs";
 import { patient } from "../../scripts/npm/patience.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -178,6 +178,11 @@ describe("the steps of npm test", () => {
     const quick = testSteps({ quick: true }).map((step) => step.name);
     assert.ok(quick.every((name) => whole.includes(name)));
     assert.ok(!quick.some((name) => /sandbox|browser/i.test(name)));
+    const words = (options) => testSteps(options).flatMap((step) => step.argv("report"));
+    for (const file of SLOW) {
+      assert.ok(words().includes(file), `${file} is in the whole run`);
+      assert.ok(!words({ quick: true }).includes(file), `${file} is not in the fast one`);
+    }
   });
 
   it("of other releases get each release first, and test it with its name in the environment", () => {
