@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
 from replay.sandbox import Sandbox, down, load, up
 from support import guardian
 from support.administrator import administrator_of
+from support.hostile import at_most
 from support.releases import RELEASE
 
-# Foreign input is generated: how long one example takes says nothing, least of all on a busy machine.
-settings.register_profile("replay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("replay", at_most(100))
 settings.load_profile("replay")
 
 

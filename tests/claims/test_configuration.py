@@ -170,14 +170,19 @@ def shipped():
     return load_document(ROOT / "config" / "claims.yaml")
 
 
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    """A folder that stays, so that the experiments in it are read once."""
+    folder = tmp_path_factory.mktemp("config")
+    (folder / "experiments").symlink_to(ROOT / "config" / "experiments")
+    return folder
+
+
 @pytest.fixture
-def changed(shipped, tmp_path, monkeypatch):
+def changed(shipped, config, monkeypatch):
     """A configuration of the test's own: a function changes its first claim, or the whole of it."""
 
     def change(edit, whole=False):
-        config = tmp_path / "config"
-        config.mkdir()
-        (config / "experiments").symlink_to(ROOT / "config" / "experiments")
         document = deepcopy(shipped.data)
         edit(document if whole else document["claims"][0])
         # JSON is YAML, and is written a hundred times as fast.

@@ -22,6 +22,7 @@ def tree(tmp_path, monkeypatch):
     return RawTree(tmp_path / "mine" / "rbd-journaling", sealed=False).measure(blocks=2)
 
 
+@pytest.mark.slow
 def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert say_claims("mine", ["rbd-journaling", "failover"], 0) == 0
     said = capfd.readouterr().out

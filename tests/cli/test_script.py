@@ -12,6 +12,9 @@ import pytest
 
 from replay.base.paths import ROOT
 
+# Each test starts several processes.
+pytestmark = pytest.mark.slow
+
 SETUP = """#!/bin/sh
 echo "$@" >> "{log}"
 mkdir -p "{venv}"

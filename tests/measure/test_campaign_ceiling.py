@@ -111,6 +111,7 @@ def test_a_block_that_is_killed_in_any_of_its_writes_stays_charged(campaign, pie
     assert campaign.account.total() >= campaign.written() > left - SET_MEDIA_BYTES
 
 
+@pytest.mark.slow
 def test_kills_over_and_over_never_let_a_run_write_more_than_the_ceiling(campaign):
     campaign.ceiling = 4 * BLOCK_MEDIA_BYTES
     statuses = [campaign.block(1, piece).status for piece in (3, 7, 9, 2, 11, 1, 12, 5, 10, 6)]
