@@ -19,9 +19,11 @@ export const BROWSER = {
 export const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  // Pages of one site share a process, which reads and compiles each script once.
+  "--process-per-site",
 ];
 
-/** One browser and one server for a test file, and `inDeck` and `inPage` to write tests with. */
+/** One browser and one server for a test file, and `inDeck` and `inPage` to write tests with. Pages keep nothing. */
 export function browserTests() {
   const { skip } = BROWSER;
   let browser;
@@ -45,7 +47,7 @@ export function browserTests() {
         await body(page, server);
         assert.deepEqual(page.faults, []);
       } finally {
-        await page.context().close();
+        await page.close();
       }
     });
   return { inDeck: define(openDeck), inPage: define(openChart) };
@@ -114,12 +116,28 @@ async function openChart(browser, server, { script, ...context }) {
   return page;
 }
 
+/** A context for each kind of page, with an empty page: while it is open, the process of the site lives. */
+async function contextOf(browser, options) {
+  const key = JSON.stringify(options);
+  const contexts = kinds.get(browser) ?? kinds.set(browser, new Map()).get(browser);
+  if (!contexts.has(key)) {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(30_000 * PATIENCE);
+    const keeper = await context.newPage();
+    await keeper.route("**", (route) => route.fulfill({ contentType: "text/html", body: "" }));
+    await keeper.goto("http://127.0.0.1/");
+    contexts.set(key, context);
+  }
+  return contexts.get(key);
+}
+
+const kinds = new WeakMap();
+
 async function newPage(
   browser,
   { viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" },
 ) {
-  const context = await browser.newContext({ viewport, deviceScaleFactor, hasTouch, colorScheme });
-  context.setDefaultTimeout(30_000 * PATIENCE);
+  const context = await contextOf(browser, { viewport, deviceScaleFactor, hasTouch, colorScheme });
   const page = await context.newPage();
   await page.addInitScript(() => {
     window.violations = [];

@@ -58,7 +58,7 @@ export async function startServer() {
         headers = {},
       } = typeof route === "function" ? route() : route;
       if (delay) await new Promise((resolve) => setTimeout(resolve, delay));
-      response.writeHead(status, { "content-type": type, ...headers });
+      response.writeHead(status, { "content-type": type, "cache-control": "no-store", ...headers });
       response.end(body);
       return;
     }
@@ -68,7 +68,11 @@ export async function startServer() {
       response.end("not found");
       return;
     }
-    response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
+    response.writeHead(200, {
+      "content-type": TYPES[extname(file)] ?? "application/octet-stream",
+      // Files of packages stay as they are while tests run; what a test sets as a route is fetched each time.
+      "cache-control": "max-age=3600",
+    });
     createReadStream(file).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
