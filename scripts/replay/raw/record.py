@@ -25,7 +25,8 @@ class Measured:
     """One cell's measurement: what was printed, verbatim, and the facts around it.
 
     `results` maps a role (`stdout`, `stderr`, `result`, …) to (file suffix, content). `invalid` is None or
-    (reason, detail) as docs/data-formats.md lists them.
+    (reason, detail) as docs/data-formats.md lists them. `tool_cpu_seconds` is the CPU time of the tool's processes,
+    None where it is not known.
     """
 
     argv: list[str]
@@ -40,3 +41,4 @@ class Measured:
     waits: list[Wait] = field(default_factory=list)
     invalid: tuple[str, str] | None = None
     headline: str = ""
+    tool_cpu_seconds: float | None = None

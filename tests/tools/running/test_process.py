@@ -26,6 +26,19 @@ def test_what_a_tool_printed_is_kept_verbatim():
     assert (run.stdout, run.stderr, run.exit_status) == (b"a\n\xff", b"warn", 3)
 
 
+def test_the_cpu_time_of_a_tool_is_its_own_and_that_of_what_it_waited_for():
+    count = "import os, time\nwhile time.process_time() < {}: pass\n"
+    alone = [sys.executable, "-c", count.format(0.3)]
+    parent = [sys.executable, "-c", f"import subprocess, sys\nsubprocess.run({alone!r})\n{count.format(0.2)}"]
+    assert run_tool(alone, timeout_seconds=patient(30)).cpu_seconds >= 0.3
+    assert run_tool(parent, timeout_seconds=patient(30)).cpu_seconds >= 0.5
+    assert run_tool(["sleep", "1"], timeout_seconds=patient(30)).cpu_seconds < 0.3, "waiting is not counted"
+
+
+def test_the_cpu_time_of_a_tool_that_was_killed_is_not_known():
+    assert run_tool(["sleep", "3600"], timeout_seconds=0.1).cpu_seconds is None
+
+
 def test_a_tool_that_hangs_and_ignores_sigterm_is_killed_at_its_bound_with_its_children(tmp_path):
     pids = tmp_path / "pids"
     script = f"trap '' TERM; echo $$ > {pids}; sleep 3600 & echo $! >> {pids}; sleep 3600"

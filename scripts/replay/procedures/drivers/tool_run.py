@@ -87,6 +87,7 @@ def run_observed(
         ended_at=run.ended_at,
         tool_seconds=run.seconds,
         load=bench.sampler.load(before, after),
+        tool_cpu_seconds=run.cpu_seconds,
     )
     if run.exit_status is None:
         measured.invalid = ("timed_out", f"killed after {timeout_seconds:.0f} s")

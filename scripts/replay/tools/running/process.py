@@ -27,7 +27,10 @@ GRACE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class ToolRun:
-    """What a tool did. `exit_status` is None when it was killed at its bound; `seconds` is wall time."""
+    """What a tool did. `exit_status` is None when it was killed at its bound; `seconds` is wall time.
+
+    `cpu_seconds` is the CPU time of the tool and of the processes that it waited for; None if it was killed.
+    """
 
     stdout: bytes
     stderr: bytes
@@ -35,6 +38,7 @@ class ToolRun:
     started_at: str
     ended_at: str
     seconds: float
+    cpu_seconds: float | None = None
 
 
 class Inherited(Protocol):
@@ -75,20 +79,17 @@ def run_tool(
         )
         killed = interrupted = False
         try:
-            if while_running is None:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout_seconds)
-            else:
-                while process.poll() is None and (elapsed := time.monotonic() - clock) < timeout_seconds:
+            while not _has_ended(process) and (elapsed := time.monotonic() - clock) < timeout_seconds:
+                if while_running is not None:
                     while_running(elapsed)
-                    with contextlib.suppress(subprocess.TimeoutExpired):
-                        process.wait(poll_seconds)
-            killed = process.poll() is None
+                _await_end(process, min(poll_seconds, timeout_seconds))
+            killed = not _has_ended(process)
         except BaseException:
             interrupted = True
             raise
         finally:
             # A client that ends by itself takes its watch along; a killed one blocks its image for half a minute more.
+            cpu_seconds = _reap(process) if _has_ended(process) else None
             kill_group(process, grace_seconds=GRACE_SECONDS if interrupted else 0.0)
         seconds, ended = time.monotonic() - clock, datetime.now(UTC)
         out.seek(0)
@@ -100,7 +101,29 @@ def run_tool(
             started_at=utc_text(started),
             ended_at=utc_text(ended),
             seconds=seconds,
+            cpu_seconds=cpu_seconds,
         )
+
+
+def _has_ended(process: subprocess.Popen) -> bool:
+    """Return whether a process has ended, without reaping it: what it used is known when it is reaped."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _await_end(process: subprocess.Popen, seconds: float) -> None:
+    """Wait until a process has ended, but no longer than this."""
+    deadline, pause = time.monotonic() + seconds, 0.0005
+    while not _has_ended(process) and (left := deadline - time.monotonic()) > 0:
+        time.sleep(min(pause, left))
+        pause = min(2 * pause, 0.05)
+
+
+def _reap(process: subprocess.Popen) -> float:
+    """Take the exit status of a process that has ended; return its CPU time, with that of those it had waited for."""
+    _, status, used = os.wait4(process.pid, 0)
+    # Popen can reap too, but does not tell what the process used.
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime
 
 
 def kill_group(process: subprocess.Popen, *, grace_seconds: float = 0.0) -> None:
