@@ -31,3 +31,20 @@ def test_what_a_scale_leaves_out_of_all_variants_is_told_from_what_it_leaves_out
         ("`one`", "`size_bytes` of `y`", "all", "1M"),
         ("`one`", "`size_bytes` of `z`", NOT_THERE, "1M"),
     ]
+
+
+def test_choices_that_are_no_product_of_levels_are_told_one_by_one():
+    scale = {"blocks": 1, "target_seconds": 1}
+    configuration = {
+        "name": "one",
+        "tool": "t",
+        "protocol": "p",
+        "factors": {"mode": ["a", "b"], "size_bytes": [4096, 1048576]},
+        "workload_factors": [],
+        "variants": [{"name": name, "label": name} for name in ("x", "y")],
+        "scales": {
+            "quick": scale,
+            "talk": {**scale, "only": {"y": [{"mode": ["a"], "size_bytes": [4096]}, {"mode": ["b"]}]}},
+        },
+    }
+    assert lines_of(configuration) == [("`one`", "cells of `y`", "all", "a at 4K, b at 4K, b at 1M")]

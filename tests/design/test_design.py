@@ -125,10 +125,21 @@ def test_levels_of_a_hard_to_change_factor_stay_together(journaling):
     assert sum(a != b for a, b in itertools.pairwise(order)) == 1
 
 
+def test_a_variant_may_be_limited_to_one_of_several_choices_of_levels(journaling):
+    choices = [{"io_type": ["read"]}, {"io_type": ["write"], "io_size_bytes": [4096]}]
+    journaling["scales"]["talk"]["only"] = {"with-journal": choices}
+    design = expand(journaling, "talk")
+    sizes = {"read": set(), "write": set()}
+    for cell in (cell for one in design.sets for cell in one.cells if cell.variant.name == "with-journal"):
+        sizes[cell.levels["io_type"]].add(cell.levels["io_size_bytes"])
+    assert sizes == {"read": set(design.factors["io_size_bytes"]), "write": {4096}}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (lambda c: c["scales"]["quick"]["factors"].update(io_size_bytes=[4097]), "4097"),
+        (lambda c: c["scales"]["quick"].update(only={"with-journal": [{}, {"io_size_bytes": [4097]}]}), "4097"),
         (lambda c: c["scales"]["quick"]["factors"].update(nonsense=[1]), "nonsense"),
         (lambda c: c["scales"]["quick"].update(only={"nobody": {}}), "nobody"),
         (lambda c: c.update(workload_factors=["colour"]), "colour"),

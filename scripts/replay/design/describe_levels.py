@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,6 +42,19 @@ def _levels_of(design: Design, variant: str, factor: str) -> list[Any]:
     return [level for level in design.factors[factor] if level in found]
 
 
+def _combined(designs: Sequence[Design], variant: str) -> tuple[str, ...] | None:
+    """Return the combinations of levels that a variant is measured at, None where it is every one at every scale."""
+    told = []
+    for design in designs:
+        points = [one for one in design.sets if any(cell.variant.name == variant for cell in one.cells)]
+        factors = [name for name in design.factors if len({one.levels[name] for one in points}) > 1]
+        found = {tuple(_level(name, one.levels[name]) for name in factors): None for one in points}
+        every = math.prod(len({one.levels[name] for one in points}) for name in factors)
+        product = ALL if points else NOT_THERE
+        told.append(product if len(points) == every or not points else ", ".join(" at ".join(one) for one in found))
+    return None if {*told} <= {ALL, NOT_THERE} else tuple(told)
+
+
 def lines_of(configuration: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return an experiment's rows: what a scale leaves out of its variants, of its factors, of the factors of some."""
     designs = [expand(configuration, scale) for scale in SCALES]
@@ -60,4 +74,5 @@ def lines_of(configuration: Mapping[str, Any]) -> list[tuple[str, ...]]:
             )
             alike.setdefault(cells, []).append(f"`{name}`")
         lines += [(f"`{factor}` of {', '.join(names)}", *cells) for cells, names in alike.items()]
+    lines += [(f"cells of `{name}`", *cells) for name in variants if (cells := _combined(designs, name)) is not None]
     return [(f"`{configuration['name']}`", *line) for line in lines if not {*line[1:]} <= {ALL, NOT_THERE}]

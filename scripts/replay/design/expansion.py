@@ -148,19 +148,29 @@ def _sets(
     scale: str,
 ) -> list[CellSet]:
     only = at_scale.get("only", {})
-    for name, limits in only.items():
-        for factor, levels in limits.items():
+    for name in only:
+        for factor, levels in (pair for limits in _limits(only, name) for pair in limits.items()):
             # An `only` may name a level that this scale leaves out; it must be one the experiment knows.
             _check_levels(factor, levels, configuration["factors"], where, f"scales.{scale}.only.{name}")
     sets = []
     for combination in itertools.product(*factors.values()):
         levels = dict(zip(factors, combination, strict=True))
         point = "-".join(str(level) for level in combination)
-        here = [v for v in variants if all(levels[f] in allowed for f, allowed in only.get(v.name, {}).items())]
+        here = [v for v in variants if any(_within(levels, limits) for limits in _limits(only, v.name))]
         cells = tuple(_cell(configuration, point, levels, variant, options, sizing) for variant in here)
         if cells:
             sets.append(CellSet(point=point, levels=levels, cells=cells))
     return sets
+
+
+def _limits(only: Mapping[str, Any], variant: str) -> list[Mapping[str, Any]]:
+    """Return the levels by factor that a variant is limited to, or several of such limits, of which one is enough."""
+    limits = only.get(variant, {})
+    return [limits] if isinstance(limits, Mapping) else list(limits)
+
+
+def _within(levels: Mapping[str, Any], limits: Mapping[str, Any]) -> bool:
+    return all(levels[factor] in allowed for factor, allowed in limits.items())
 
 
 def _cell(
