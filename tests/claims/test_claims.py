@@ -115,7 +115,7 @@ def test_a_data_set_is_judged_and_described(tmp_path):
         "blocks_for_verdict": 2,
         "false_discovery_rate": 0.05,
     }
-    assert set(document["sources"]) == {"S0", "S1", "S2", "S3", "S4"}
+    assert set(document["sources"]) == {"S0", "S1", "S2", "S3", "S4", "S5"}
     one = document["claims"]["journal-4k-seq-write"]
     assert one["chart"] == "rbd-journaling/ratio-throughput-write-seq"
     assert one["conditions"]["ratio"]["estimate"] == pytest.approx(2, rel=0.05)

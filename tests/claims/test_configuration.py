@@ -27,6 +27,10 @@ NOT_IN_QUICK = {
     "mirroring-adds-nothing-to-journaling": "five sizes, as the mirrored variants have",
     "snapshot-leaves-writes-alone": "five sizes, as the mirrored variants have",
     "cache-hides-journal": "the first five minutes leave out the cached variants",
+    "snapshots-leave-median-latency-alone": "a quick cell is shorter than two intervals of 15 s",
+    "snapshots-lengthen-the-tail": "a quick cell is shorter than two intervals of 15 s",
+    "journal-mirroring-costs-more-cpu": "a quick cell is shorter than two intervals of 15 s",
+    "snapshot-a-minute-leaves-latency-alone": "a quick cell is shorter than two intervals of 60 s",
     "clients-scale": "the source's knee is looked for at eight clients",
     "rare-snapshots-cost-little": "a snapshot a minute needs cells of a minute",
 }
@@ -36,7 +40,7 @@ CONTROL = {"passed": "It passed all.", "strayed": "It strayed once.", "no_interv
 
 def test_all_claims_of_the_sources_are_there():
     claims = {one.id: one for one in load_book().claims}
-    assert {one.source for one in claims.values()} == {"S0", "S1", "S2", "S3", "S4"}
+    assert {one.source for one in claims.values()} == {"S0", "S1", "S2", "S3", "S4", "S5"}
     assert {one.experiment for one in claims.values()} <= set(experiment_names())
     contradicting = (claims["journal-4k-seq-write"], claims["journal-4k-write-little"])
     assert all(one.conditions for one in contradicting), "the two that contradict each other"
@@ -45,7 +49,10 @@ def test_all_claims_of_the_sources_are_there():
 def test_each_claim_has_conditions_and_names_the_chart_that_draws_it():
     assert [one.id for one in load_book().claims if not one.conditions] == []
     # No slide draws what the data set that ships cannot hold.
-    assert [one.id for one in load_book().claims if not one.chart] == ["kernel-client-keeps-up"]
+    unmeasured = {"kernel-client", "write-latency"}
+    assert {one.id for one in load_book().claims if not one.chart} == {
+        one.id for one in load_book().claims if one.experiment in unmeasured
+    }
 
 
 def cells_of(claim, scale):

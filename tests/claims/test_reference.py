@@ -63,7 +63,7 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(manifest):
             metric = next(one["name"] for one in experiment["metrics"] if one["metric"] == found.condition.metric)
             workload = "-".join(str(levels[factor]) for factor in experiment["workload_factors"])
             name_of_chart = "-".join(filter(None, ["ratio", metric, workload]))
-            if (chart := manifest["experiments"][name]["charts"].get(name_of_chart)) is None:
+            if (chart := manifest["experiments"].get(name, {"charts": {}})["charts"].get(name_of_chart)) is None:
                 continue
             label = next(one["label"] for one in manifest["experiments"][name]["variants"] if one["name"] == other)
             x = levels[experiment["x_factor"]]

@@ -12,9 +12,9 @@ from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.images import BlockImage
-from replay.procedures import amplification
-from replay.procedures.amplification import Amplification, writes_in
-from replay.procedures.watches import mirror
+from replay.procedures.amplification import Amplification
+from replay.procedures.watches import ledger, mirror
+from replay.procedures.watches.ledger import writes_in
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import DaemonReading, Reading
 from support.bench import bench_of
@@ -43,7 +43,7 @@ class Daemons:
 
     def __init__(self, *writes):
         self.writes = list(writes)
-        self.between = amplification.DaemonSampler(bench(), bench().sampler, processes={}).between
+        self.between = ledger.DaemonSampler(bench(), bench().sampler, processes={}).between
 
     def read(self):
         return reading(self.writes.pop(0) if len(self.writes) > 1 else self.writes[0])
@@ -54,8 +54,8 @@ def quick(monkeypatch):
     """Time that passes when somebody sleeps."""
     now = [0.0]
     fake = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
-    monkeypatch.setattr(amplification, "time", fake)
-    monkeypatch.setattr(amplification, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
+    monkeypatch.setattr(ledger, "time", fake)
+    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
     return now
 
 
@@ -64,9 +64,9 @@ def cell_of(made, variant="without-journal", **levels):
 
 
 def restored(made, cell):
-    mirror, ledger = made.watches
-    ledger.opening = reading(0)
-    mirror.mode = None
+    copies, counts = made.watches
+    counts.opening = reading(0)
+    copies.mode = None
     measured = Measured([], {}, 0, "", "", 1.0, {})
     return measured, made.restore(cell, measured)
 
@@ -98,7 +98,7 @@ def test_a_cell_after_which_the_osds_never_rest_has_no_count(quick):
 
 def test_what_is_trimmed_after_the_osds_rested_belongs_to_the_cell(quick, monkeypatch):
     settled = [[Wait("cluster_settled", 2.0, "settled")], []]
-    monkeypatch.setattr(amplification, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
+    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
     made = protocol()
     made.watches[1].daemons = Daemons(0, 0, 300, 300)
     measured, waits = restored(made, cell_of(made))

@@ -191,6 +191,7 @@ def wait_until_replayed(
             "replayed_entries": last.entries - before.entries,
             "replayed_bytes": last.entry_bytes - before.entry_bytes,
             "expected_bytes": expected_bytes,
+            "quiet_seconds": quiet_seconds,
         },
     )
 

@@ -51,15 +51,20 @@ class Entity(NamedTuple):
 
 def per_write(ledger: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics that the ledger allows; `metrics` are those of the tool: `operations` and `bytes`."""
-    left_out = [*ledger.get("left_out", ()), *ledger.get("unanswered", ())]
     result = {}
     for name, (cluster, stage, counters, divisor) in _METRICS.items():
-        if any(word.startswith(f"{cluster} osd.") for word in left_out) or not metrics.get(divisor):
+        if not is_whole(ledger, cluster) or not metrics.get(divisor):
             continue
         total = total_of(ledger.get(cluster, {}), stage, counters)
         if total is not None:
             result[name] = total / metrics[divisor]
     return result
+
+
+def is_whole(ledger: Mapping[str, Any], cluster: str) -> bool:
+    """Return whether every OSD of a cluster is in the ledger."""
+    left_out = [*ledger.get("left_out", ()), *ledger.get("unanswered", ())]
+    return not any(word.startswith(f"{cluster} osd.") for word in left_out)
 
 
 def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) -> float | None:

@@ -16,6 +16,7 @@ from replay.derive.computed import computed_metrics
 from replay.derive.facts import Value, facts_of
 from replay.derive.kept import kept_sidecar, named, shared
 from replay.derive.sampling import sampler_seconds, sampling_metrics
+from replay.derive.write_costs import of_whole_run
 from replay.raw.documents import parse_json, plain
 from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.tools import OutputError, Result, find_adapter, judge
@@ -212,6 +213,7 @@ def _row(
         measured = {**values, **result.metrics}
         costs = sampler_seconds(sidecar, outputs)
         measured |= computed_metrics(sidecar, measured)
+        counted = {**measured, **of_whole_run(measured)}
         row = CellRow(
             cell_id=shared(sidecar["cell_id"]),
             variant=shared(sidecar["variant"]),
@@ -222,7 +224,7 @@ def _row(
             metrics=named(measured | sampling_metrics(costs, sidecar)),
             sidecar=kept_sidecar(sidecar),
             series=binned(result.series, wanted) if valid and wanted else shared({}),
-            entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, measured)),
+            entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, counted)),
             sampler_seconds=named(costs),
             after_end=named(result.after_end),
             facts=named(facts_of(sidecar, outputs, measured)) if valid else shared({}),

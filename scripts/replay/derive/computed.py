@@ -7,6 +7,7 @@ from typing import Any
 
 from replay.derive.amplification import per_write
 from replay.derive.utilisation import utilisation, utilisation_of_hosts
+from replay.derive.write_costs import of_whole_run, write_costs
 
 
 def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
@@ -14,7 +15,10 @@ def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -
     samples = sidecar.get("samples") or {}
     result: dict[str, float] = {}
     if ledger := samples.get("ledger"):
-        result |= per_write(ledger, metrics)
+        counted = {**metrics, **of_whole_run(metrics)}
+        result |= per_write(ledger, counted)
+        if idle := samples.get("idle"):
+            result |= write_costs(ledger, idle, counted)
     if daemons := samples.get("daemons"):
         result |= utilisation(daemons)
     if hosts := samples.get("prometheus"):

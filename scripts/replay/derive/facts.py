@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from replay.base.tables import csv_text, number_text
 from replay.derive.fact_vocabulary import FACTS
 from replay.derive.limits import STEADY, limit_of
+from replay.derive.write_costs import of_whole_run
 from replay.samplers.limiter import busy_fractions
 from replay.tools.logs.samples import moments, progress, read_samples
 from replay.tools.logs.snapshots import snapshots_taken
@@ -39,7 +40,9 @@ def facts_of(sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Ma
         "snapshots_synced_in_cell": metrics.get("snapshots_copied_in_cell"),
         "poll_ages_in_cell": _quotient(metrics, "duration_seconds", "journal_poll_age_seconds"),
         "snapshot_intervals_in_cell": _quotient(metrics, "duration_seconds", "snapshot_interval_seconds"),
-        "replayed_fraction_during_cell": _quotient(metrics, "replayed_bytes_in_cell", "bytes"),
+        "replayed_fraction_during_cell": _quotient(
+            {**metrics, **of_whole_run(metrics)}, "replayed_bytes_in_cell", "bytes"
+        ),
         **_cpu_costs(sidecar, metrics),
     }
     found |= _over_time(sidecar, outputs)

@@ -10,7 +10,7 @@ from typing import Any
 from replay.design.design import Cell, CellSet, Design, Image
 from replay.design.media import media_bytes
 from replay.design.procedures import needs_of, protocol_class
-from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, writes
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
 
 #: For the estimate before anything was measured: seconds until an image is there, seconds per MiB that fills it, and
 #: seconds until the second cluster is level after a write. Measured on a sandbox; the rest is the protocols' own.
@@ -51,7 +51,7 @@ def reckon(
     client = media = 0.0
     for cells in blocks:
         for cell in (cell for cell in cells if writes(cell.levels)):
-            written = ASSUMED_BYTES_PER_SECOND * design.sizing.target_seconds
+            written = ASSUMED_BYTES_PER_SECOND * seconds_of(cell.levels, design.sizing)
             client += written
             media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
         for image in _images(protocol, cells):
@@ -82,13 +82,14 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> 
     """Return what a block with these cells takes according to its design; the `first` one also sizes them."""
     name = design.configuration["protocol"]
     protocol, target = protocol_class(name), design.sizing.target_seconds
-    each = target * (1 + (protocol.pilot_share if first else 0.0)) + protocol.overhead_seconds
+    running = sum(seconds_of(cell.levels, design.sizing) for cell in cells)
+    besides = target * (protocol.pilot_share if first else 0.0) + protocol.overhead_seconds
     mirrored = sum(writes(cell.levels) and cell.variant.image.mirroring is not None for cell in cells)
     filling = sum(
         IMAGE_SECONDS + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
         for image in _images(name, cells)
     )
-    return each * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * mirrored + filling
+    return running + besides * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * mirrored + filling
 
 
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:

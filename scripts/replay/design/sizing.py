@@ -23,6 +23,11 @@ def writes(levels: Mapping[str, Any]) -> bool:
     return "write" in kind or "rw" in kind
 
 
+def seconds_of(levels: Mapping[str, Any], sizing: Sizing) -> float:
+    """Return how long a cell should last: its own level `cell_seconds` if it has one, else the scale's target."""
+    return float(levels.get("cell_seconds", sizing.target_seconds))
+
+
 @dataclass(frozen=True)
 class PilotRound:
     """One pilot: the bytes that it had to transfer, and how long that took."""

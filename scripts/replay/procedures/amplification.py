@@ -9,31 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet
 from replay.design.needs import WHOLE, Option
-from replay.measure.guard import Guard
-from replay.measure.parts import Look, Watch
+from replay.measure.parts import Look
 from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.single_tool import SingleTool
+from replay.procedures.watches.ledger import Ledger, require_counters
 from replay.procedures.watches.mirror import Mirror
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
-from replay.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
-
-#: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings.
-#: Even unused daemons do some: heartbeats of watches, the mirror daemon's status.
-QUIET_SECONDS = 1.0
-QUIET_OPERATIONS = 10
-QUIET_WITHIN_SECONDS = 120.0
-_WRITES = (
-    ("replication", "operations"),
-    ("store", "big_writes"),
-    ("store", "small_writes"),
-    ("store", "deferred_writes"),
-)
 
 
 class Counted(OneTool):
@@ -48,64 +33,6 @@ class Counted(OneTool):
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Do nothing: the number of writes is given, and a pilot would not change it."""
-
-
-class Ledger(Watch):
-    """Every daemon's counters, from before a cell until everything that it set in motion has come to rest."""
-
-    def begin(self) -> None:
-        """Set up the sampler."""
-        self.daemons = DaemonSampler(self.bench, self.bench.sampler)
-        self.opening: Reading | None = None
-
-    def open(self) -> None:
-        """Wait, so that the first cell does not count what filling the images left behind."""
-        self.await_quiet()
-
-    def started(self, cell: Cell) -> None:
-        """Take the opening reading."""
-        self.opening = self.daemons.read()
-
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait for everything that the cell set in motion; then take the closing reading."""
-        waits: list[Wait] = []
-        guard = Guard(self.bench)
-        while True:
-            quiet, closing = self.await_quiet()
-            # A snapshot's trimming begins a moment after its removal, so look again until there is none.
-            trimmed = list(guard.settle())
-            waits += [quiet, *trimmed]
-            if not trimmed:
-                break
-        measured.samples["ledger"] = self.daemons.between(self.opening, closing)
-        if quiet.outcome != "quiet" and measured.invalid is None:
-            what = f"the OSDs still wrote {QUIET_WITHIN_SECONDS:.0f} s after the cell, so that its counts have no end"
-            measured.invalid = ("incomplete", what)
-        return waits
-
-    def await_quiet(self) -> tuple[Wait, Reading]:
-        """Wait until the OSDs are quiet; return the wait and the last reading."""
-        started = time.monotonic()
-        with self.bench.costs.measure("wait"):
-            last = self.daemons.read()
-            while True:
-                time.sleep(QUIET_SECONDS)
-                previous, last = last, self.daemons.read()
-                wrote = writes_in(self.daemons.between(previous, last))
-                seconds = time.monotonic() - started
-                if wrote < QUIET_OPERATIONS or seconds > QUIET_WITHIN_SECONDS:
-                    outcome = "quiet" if wrote < QUIET_OPERATIONS else "still_writing"
-                    return Wait("osds_quiet", seconds, outcome, {"writes_in_last_second": wrote}), last
-
-
-def writes_in(sample: dict[str, Any]) -> int:
-    """Return how many copies and writes of data all clusters' OSDs did, from `DaemonSampler.between`."""
-    return sum(
-        int(daemon.get(stage, {}).get(counter, 0))
-        for cluster in (PRIMARY, SECONDARY)
-        for daemon in sample.get(cluster, {}).values()
-        for stage, counter in _WRITES
-    )
 
 
 class OneSnapshot(Mirror):
@@ -154,14 +81,7 @@ class Amplification(SingleTool):
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create the images, without pilots. Raises ReplayError if no OSD returns its counters."""
-        _, ledger = self.watches
-        if not (reading := ledger.daemons.read()).osds():
-            why = "; ".join(reading.unanswered) or "there is none"
-            raise ReplayError(
-                f"no OSD tells its counters ({why})",
-                where=f"{self.design.name} on site {self.bench.site.name}",
-                next_step="allow its client `ceph tell osd.N perf dump`: the capability osd 'allow *'",
-            )
+        require_counters(self)
         super().open_block(raw, sets)
 
 

@@ -12,20 +12,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet, canonical_json
 from replay.design.needs import WHOLE, Factor, Option
 from replay.procedures.drivers.fio_clients import FioClients
 from replay.procedures.drivers.options import CLIENTS, FIO_FACTORS, IO_DEPTH, RAMP
-from replay.procedures.drivers.pilots import Pilots
+from replay.procedures.drivers.pilots import run_for_peak
 from replay.procedures.fio_profile import FioProfile
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools.fio import rw_of
 
 READ_SHARE_OF_MIX = 50
-#: Replaces a cell's id in the account.
-PEAK = "peak"
 
 
 class PacedClients(FioClients):
@@ -58,29 +55,13 @@ class PacedClients(FioClients):
         return {workload: max(1, round(offered))}
 
     def _find_peak(self, raw: BlockWriter, cell: Cell) -> float:
-        pilots = Pilots(raw, cell)
-        number = pilots.done + 1
-        seed = pilots.seed("peak", number) & 0x7FFFFFFF
-        spending, self.finding_peak = self.bench.spending, True
-        expected = sum(map(spending.media_bytes, self.expected_writes(cell)))
-        with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
-            reservation.begin(PEAK)
-            try:
-                measured = self.procedure.watched(cell, seed, component="pilot")
-                result = self.procedure.judge(cell, measured)
-            finally:
-                self.finding_peak = False
-            reservation.end(void=measured.invalid is not None)
-        if measured.invalid or result is None:
-            reason, detail = measured.invalid or ("unparsable", "fio said nothing")
-            raise ReplayError(
-                f"the peak could not be found: {reason}: {detail}",
-                where=f"{self.design.name}, {cell.point} {cell.variant.label}",
-                next_step="mend the cause and run measure again",
-            )
-        peak = result.metrics["operations_per_second"]
-        pilots.keep(number, measured, seed=seed, peak_operations_per_second=peak)
-        return peak
+        self.finding_peak = True
+        try:
+            found = run_for_peak(self.procedure, raw, cell)
+        finally:
+            self.finding_peak = False
+        found.keep()
+        return found.peak
 
 
 class OfferedRate(FioProfile):

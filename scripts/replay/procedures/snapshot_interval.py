@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from replay.design.design import Cell
-from replay.design.needs import NUMBER, Factor, Needs, Option
+from replay.design.needs import NUMBER, Needs, Option
 from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, FIO_OPTIONS
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.mirror_position import MirrorPosition
-from replay.procedures.watches.snapshots import SnapshotsTaken
+from replay.procedures.watches.snapshots import INTERVAL, SnapshotsTaken, check_intervals
 from replay.procedures.watches.trims import Trims
-
-LEVEL = "snapshot_interval_seconds"
 
 
 class SnapshotInterval(Procedure):
@@ -22,7 +20,7 @@ class SnapshotInterval(Procedure):
 
     needs = Needs(
         tools=("snapshot-interval",),
-        factors=(Factor(LEVEL, "seconds between two mirror snapshots; without it, none are taken"), *FIO_FACTORS),
+        factors=(INTERVAL, *FIO_FACTORS),
         options=(
             *FIO_OPTIONS,
             Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged"),
@@ -37,7 +35,7 @@ class SnapshotInterval(Procedure):
 
     def interval_of(self, cell: Cell) -> float | None:
         """Return how often mirror snapshots are taken in a cell."""
-        return cell.levels.get(LEVEL)
+        return cell.levels.get(INTERVAL.name)
 
     def first_seconds(self, cell: Cell) -> float | None:
         """Return when the first is due: half an interval after the ramp, so a cell of one interval has one."""
@@ -50,19 +48,10 @@ class SnapshotInterval(Procedure):
         return f"{operations:,.0f} operations/s, 99 % within {1000 * tail:.1f} ms"
 
     def check(self) -> None:
-        """Refuse variants that take snapshots but are not mirrored by them, and cells that are too short for one."""
-        for variant in self.design.variants:
-            mirrored, interval = variant.image.mirroring, variant.levels.get(LEVEL)
-            if mirrored not in (None, "snapshot") or (mirrored is None) != (interval is None):
-                self.refuse(
-                    f"{variant.name}: mirroring is {mirrored!r}, levels.{LEVEL} is {interval!r}",
-                    next_step=f"give `mirroring: snapshot` and `levels: {{ {LEVEL}: … }}` together, or neither",
-                )
-            if interval is not None and self.design.sizing.target_seconds < interval:
-                self.refuse(
-                    f"{variant.name}: a cell of {self.design.sizing.target_seconds:g} s is shorter than its interval",
-                    next_step="raise target_seconds of this scale, or leave the variant out of it",
-                )
+        """Refuse variants that cannot hold a snapshot, and those that are mirrored by their journal."""
+        if journaled := [one.name for one in self.design.variants if one.image.mirroring == "journal"]:
+            self.refuse(f"{', '.join(journaled)}: mirroring is 'journal'", next_step="leave it out, or use snapshots")
+        check_intervals(self)
 
 
 PROTOCOL = SnapshotInterval

@@ -41,10 +41,14 @@ class LoggedWriter(Driver):
         self.table = SampleTable()
         self.rbd, self.written = rbd_template(self.bench.primary_cluster), 0
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Write for the target's time, and log the step `write` with the origin of fio's times."""
+    def runtime_of(self, cell: Cell) -> float:
+        """Return how long fio writes after its ramp."""
+        return self.design.sizing.target_seconds
+
+    def run(self, cell: Cell, seed: int, *, look: Look | None = None, component: str = "tool") -> Measured:
+        """Write for the run time, and log the step `write` with the origin of fio's times."""
         options: Mapping[str, Any] = self.procedure.job_options(cell)
-        runtime, ramp = self.design.sizing.target_seconds, float(options.get("ramp_seconds", 1))
+        runtime, ramp = self.runtime_of(cell), float(options.get("ramp_seconds", 1))
         logged = {**log_options(options.get("log_every_seconds")), **options.get("fio_options", {})}
         text = jobs_text(cell.levels, {**options, "fio_options": logged}, 1)
         started = self.log.now()
@@ -56,6 +60,7 @@ class LoggedWriter(Driver):
             seed=seed,
             runtime_seconds=runtime,
             timeout_seconds=PATIENCE_SECONDS + 2 * (runtime + ramp),
+            component=component,
             while_running=look,
         )
         _, latencies = measured.results.get("latency", ("", b""))

@@ -1,14 +1,21 @@
-"""Pilots: runs before a block's cells that find out their sizes. Each is kept as evidence, with a note."""
+"""Pilots: runs before a block's cells that find out their sizes or rates. Each is kept as evidence, with a note."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from replay.base.errors import ReplayError
 from replay.design.design import Cell, digest_of
+from replay.measure.procedure import Procedure
 from replay.raw.evidence import BlockWriter
 from replay.raw.provenance import host
 from replay.raw.record import Measured
+from replay.tools import Result
+
+#: Replaces a cell's id in the account.
+PEAK = "peak"
 
 
 class Pilots:
@@ -47,3 +54,49 @@ class Pilots:
             "host": host(),
         }
         self.raw.record_pilot(host()["id"], self.cell.cell_id, number, measured.results, note)
+
+
+@dataclass(frozen=True)
+class PeakRun:
+    """A closed loop that ran to find a peak: its number and seed among the cell's pilots, and what it gave."""
+
+    pilots: Pilots
+    number: int
+    seed: int
+    measured: Measured
+    result: Result
+
+    @property
+    def peak(self) -> float:
+        """The peak in operations per second."""
+        return self.result.metrics["operations_per_second"]
+
+    def keep(self, **found: Any) -> None:
+        """Record the run with its peak, and what else it found."""
+        self.pilots.keep(self.number, self.measured, seed=self.seed, peak_operations_per_second=self.peak, **found)
+
+
+def run_for_peak(procedure: Procedure, raw: BlockWriter, cell: Cell) -> PeakRun:
+    """Run a cell as a pilot, as the procedure's driver and job options are now, and return what it gave.
+
+    What it writes is charged to the run's account. Raises ReplayError if it gives no rate, because there is no share of
+    an unknown peak.
+    """
+    pilots = Pilots(raw, cell)
+    number = pilots.done + 1
+    seed = pilots.seed(PEAK, number) & 0x7FFFFFFF
+    spending = procedure.bench.spending
+    expected = sum(map(spending.media_bytes, procedure.expected_writes(cell)))
+    with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
+        reservation.begin(PEAK)
+        measured = procedure.watched(cell, seed, component="pilot")
+        result = procedure.judge(cell, measured)
+        reservation.end(void=measured.invalid is not None)
+    if measured.invalid or result is None:
+        reason, detail = measured.invalid or ("unparsable", "fio said nothing")
+        raise ReplayError(
+            f"the peak could not be found: {reason}: {detail}",
+            where=f"{procedure.design.name}, {cell.point} {cell.variant.label}",
+            next_step="mend the cause and run measure again",
+        )
+    return PeakRun(pilots, number, seed, measured, result)

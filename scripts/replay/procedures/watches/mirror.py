@@ -25,6 +25,10 @@ from replay.raw.record import Measured, Wait
 from replay.tools import Result
 
 FIRST_COPY_TIMEOUT_SECONDS = 300.0
+#: How long the mirror daemon waits before it looks at a journal again that it found empty.
+POLL_AGE = "rbd_mirror_journal_poll_age"
+#: The daemon's counters rest if they stand still for this long.
+QUIET_SECONDS = 1.0
 
 
 def snapshot_interval(design: Design) -> float:
@@ -105,16 +109,65 @@ class FirstCopies(Watch):
             self.copies.await_first(made)
 
 
-class Mirror(FirstCopies):
+class Level(FirstCopies):
+    """Waits after each cell that wrote until the copy of its image is level with it.
+
+    `has_ramp`: the client wrote more than its report says. The daemon then has to have looked at the journal once more
+    and to have found nothing.
+    """
+
+    def __init__(self, *, has_ramp: bool = False) -> None:
+        self.has_ramp = has_ramp
+
+    def started(self, cell: Cell) -> None:
+        """Read the daemon's counters."""
+        [self.made] = self.procedure.target.of(cell)
+        self.mode = self.made.image.mirroring
+        self.before = self.copies.counters(self.made) if self.mode else ReplayCounters()
+
+    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Note how much the cell wrote."""
+        self.transferred_bytes = int(result.metrics.get("bytes", 0)) if result is not None else 0
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until the copy is level with what the cell wrote. Raises ReplayError when it never is."""
+        if self.mode is None or not writes(cell):
+            return []
+        with self.bench.costs.measure("wait"):
+            wait = self._await_journal() if self.mode == "journal" else self.await_last_snapshot()
+        advanced = self.copies.counters(self.made)
+        measured.facts["replayed_bytes"] = advanced.entry_bytes - self.before.entry_bytes
+        measured.facts["copied_snapshots"] = advanced.snapshots - self.before.snapshots
+        if self.mode == "journal" and measured.facts["replayed_bytes"] <= 0 and measured.invalid is None:
+            measured.invalid = ("replay_did_not_advance", "the mirror daemon replayed nothing of what the cell wrote")
+        if wait.outcome == "stalled":
+            raise ReplayError(
+                f"the mirror daemon stopped before it had caught up ({wait.details})",
+                where=self.made.spec,
+                next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
+            )
+        return [wait]
+
+    def await_last_snapshot(self) -> Wait:
+        """Wait for the copy of a snapshot that holds everything the cell wrote."""
+        return self.copies.wait_for(self.made, self.copies.take_snapshot(self.made))
+
+    def _await_journal(self) -> Wait:
+        daemon = self.copies.require_daemon()
+        quiet = QUIET_SECONDS + (daemon.option(POLL_AGE) if self.has_ramp else 0.0)
+        return wait_until_replayed(
+            lambda: daemon.counters(self.made.name), self.before, self.transferred_bytes, quiet_seconds=quiet
+        )
+
+
+class Mirror(Level):
     """Mirroring around each cell: snapshots while it runs, and afterwards the wait until its copy is level."""
 
     snapshots: Snapshots | None = None
 
     def started(self, cell: Cell) -> None:
         """Read the daemon's counters, and plan the cell's snapshots: the first one half an interval into it."""
-        [self.made] = self.procedure.target.of(cell)
-        self.mode = self.made.image.mirroring
-        self.before = self.copies.counters(self.made) if self.mode else ReplayCounters()
+        super().started(cell)
         self.snapshots = None
         if self.mode == "snapshot":
             interval = snapshot_interval(self.design)
@@ -144,33 +197,6 @@ class Mirror(FirstCopies):
 
     def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Void a cell that should have met a snapshot and did not."""
-        self.transferred_bytes = int(result.metrics.get("bytes", 0)) if result is not None else 0
+        super().judged(cell, measured, result)
         if writes(cell) and measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the cell ran")
-
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait until the copy is level with what the cell wrote. Raises ReplayError when it never is."""
-        if self.mode is None or not writes(cell):
-            return []
-        with self.bench.costs.measure("wait"):
-            wait = self._await_journal() if self.mode == "journal" else self.await_last_snapshot()
-        advanced = self.copies.counters(self.made)
-        measured.facts["replayed_bytes"] = advanced.entry_bytes - self.before.entry_bytes
-        measured.facts["copied_snapshots"] = advanced.snapshots - self.before.snapshots
-        if self.mode == "journal" and measured.facts["replayed_bytes"] <= 0 and measured.invalid is None:
-            measured.invalid = ("replay_did_not_advance", "the mirror daemon replayed nothing of what the cell wrote")
-        if wait.outcome == "stalled":
-            raise ReplayError(
-                f"the mirror daemon stopped before it had caught up ({wait.details})",
-                where=self.made.spec,
-                next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
-            )
-        return [wait]
-
-    def await_last_snapshot(self) -> Wait:
-        """Wait for the copy of a snapshot that holds everything the cell wrote."""
-        return self.copies.wait_for(self.made, self.copies.take_snapshot(self.made))
-
-    def _await_journal(self) -> Wait:
-        daemon = self.copies.require_daemon()
-        return wait_until_replayed(lambda: daemon.counters(self.made.name), self.before, self.transferred_bytes)

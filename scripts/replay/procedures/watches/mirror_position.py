@@ -6,11 +6,8 @@ from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.design.design import Cell
 from replay.measure.parts import Watch, writes
 from replay.owned.images import BlockImage
-from replay.procedures.watches.mirror import Copies
+from replay.procedures.watches.mirror import POLL_AGE, Copies
 from replay.raw.record import Measured
-
-#: How long the mirror daemon waits before it looks at a journal again that it found empty.
-POLL_AGE = "rbd_mirror_journal_poll_age"
 
 
 class MirrorPosition(Watch):

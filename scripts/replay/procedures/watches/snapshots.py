@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.design.design import Cell
+from replay.design.needs import Factor
+from replay.design.sizing import seconds_of
 from replay.measure.parts import Look, Watch
+from replay.measure.procedure import Procedure
 from replay.procedures.drivers.steps import StepLog
 from replay.raw.record import Measured
 from replay.tools import render
 from replay.tools.running.background import Background
+
+#: The level of variants that take mirror snapshots.
+INTERVAL = Factor("snapshot_interval_seconds", "seconds between two mirror snapshots; without it, none are taken")
 
 
 class Snapshots:
@@ -85,6 +91,26 @@ class Snapshots:
     def _write_down(self, status: int | None, said: str) -> None:
         seconds = self.log.now() - self._started
         self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)
+
+
+def check_intervals(procedure: Procedure) -> None:
+    """Refuse variants that take snapshots but are not mirrored by them, and cells that are too short for one.
+
+    Raises ConfigurationError. Variants that are not mirrored, or by their journal, have no interval.
+    """
+    for variant in procedure.design.variants:
+        mirrored, interval = variant.image.mirroring, variant.levels.get(INTERVAL.name)
+        if (mirrored == "snapshot") != (interval is not None):
+            procedure.refuse(
+                f"{variant.name}: mirroring is {mirrored!r}, levels.{INTERVAL.name} is {interval!r}",
+                next_step=f"give `mirroring: snapshot` and `levels: {{ {INTERVAL.name}: … }}` together, or neither",
+            )
+        seconds = seconds_of(variant.levels, procedure.design.sizing)
+        if interval is not None and seconds < interval:
+            procedure.refuse(
+                f"{variant.name}: a cell of {seconds:g} s is shorter than its interval",
+                next_step="raise target_seconds of this scale, or leave the variant out of it",
+            )
 
 
 class SnapshotsTaken(Watch):

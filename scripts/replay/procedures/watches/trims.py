@@ -7,7 +7,8 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell
-from replay.measure.parts import Look
+from replay.measure.bench import Bench
+from replay.measure.parts import Look, Watch
 from replay.procedures.watches.mirror import FirstCopies
 from replay.raw.record import Measured, Wait
 from replay.samplers.trims import TrimSampler, wait_until_trimmed
@@ -20,12 +21,12 @@ class Trims(FirstCopies):
         """Wait for the images' first copies, and until nothing is left to trim."""
         super().open()
         with self.bench.costs.measure("wait"):
-            self._await_trimmed()
+            await_trimmed(self.bench)
 
     def started(self, cell: Cell) -> None:
         """Set up the cell's sampler."""
         writer = self.procedure.driver
-        self.trims = TrimSampler(self.bench.session, self._pools(), writer.table, writer.log.now)
+        self.trims = TrimSampler(self.bench.session, _pools(self.bench), writer.table, writer.log.now)
 
     def look_of(self, cell: Cell) -> Look:
         """Read when it is due."""
@@ -48,16 +49,33 @@ class Trims(FirstCopies):
                     where=made.spec,
                     next_step="look at the daemon's log; finished sets are kept",
                 )
-            trimmed = self._await_trimmed()
+            trimmed = await_trimmed(self.bench)
         measured.facts["seconds_until_copied"] = round(copied.seconds, 3)
         measured.facts["seconds_until_trimmed"] = round(trimmed.seconds, 3)
         return [copied, trimmed]
 
-    def _pools(self) -> list[str]:
-        return [pool.name for pool in self.bench.site.pools.all()]
 
-    def _await_trimmed(self) -> Wait:
-        sides: list[tuple[Any, Sequence[str]]] = [(self.bench.session, self._pools())]
-        if self.bench.secondary is not None:
-            sides.append((self.bench.secondary, [self.bench.site.second_site.pool]))
-        return wait_until_trimmed(sides)
+class TrimmedAfterwards(Watch):
+    """Waits after a cell that took mirror snapshots until nothing is left to trim on either cluster.
+
+    Declare it behind the watch that waits for the copy: snapshots are removed once they are copied.
+    """
+
+    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until nothing is left to trim."""
+        if cell.variant.image.mirroring != "snapshot":
+            return []
+        with self.bench.costs.measure("wait"):
+            return [await_trimmed(self.bench)]
+
+
+def await_trimmed(bench: Bench) -> Wait:
+    """Wait until nothing is left to trim in the pools of either cluster that Replay writes to."""
+    sides: list[tuple[Any, Sequence[str]]] = [(bench.session, _pools(bench))]
+    if bench.secondary is not None:
+        sides.append((bench.secondary, [bench.site.second_site.pool]))
+    return wait_until_trimmed(sides)
+
+
+def _pools(bench: Bench) -> list[str]:
+    return [pool.name for pool in bench.site.pools.all()]

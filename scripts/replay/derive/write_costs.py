@@ -1,0 +1,67 @@
+"""What one write cost each side above what its daemons do at rest: from the ledgers of a cell and of its block. Pure.
+
+The ledger spans the cell until everything that it set in motion has come to rest, so that a mode with more to do
+afterwards is watched for longer. Daemons that no client uses take CPU time too. Only what is above that belongs to the
+writes, and it may come out a little below 0 where a daemon had nothing to do with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay.derive.amplification import is_whole, total_of
+
+_CPU = ("cpu", ("seconds",))
+#: Writes of object data as BlueStore takes them, and once more those that it defers: they go to the database first.
+_STORED = ("store", ("big_writes", "small_writes", "deferred_writes"))
+MIRROR_DAEMON = "rbd-mirror"
+
+#: Metric of the CPU time above idle: whose daemons.
+_ROLES = {
+    "osd_cpu_seconds_above_idle_per_write": ("primary", None),
+    "second_osd_cpu_seconds_above_idle_per_write": ("secondary", None),
+    "mirror_daemon_cpu_seconds_above_idle_per_write": ("secondary", MIRROR_DAEMON),
+}
+
+
+def write_costs(ledger: Mapping[str, Any], idle: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics that the ledgers allow; `metrics`: `operations` of the whole run, and `client_cpu_seconds`.
+
+    `cpu_seconds_above_idle_per_write` is the sum of client, OSDs of both clusters and mirror daemon; it is left out
+    where one of them is not known.
+    """
+    operations = metrics.get("operations")
+    if not operations or not idle.get("seconds") or "seconds" not in ledger:
+        return {}
+    found: dict[str, float] = {}
+    if (client := metrics.get("client_cpu_seconds")) is not None:
+        found["client_cpu_seconds_per_write"] = client / operations
+    for name, (cluster, daemon) in _ROLES.items():
+        used, at_rest = (_cpu_seconds(one, cluster, daemon) for one in (ledger, idle))
+        if used is not None and at_rest is not None:
+            found[name] = (used - at_rest / idle["seconds"] * ledger["seconds"]) / operations
+    if found.keys() == {"client_cpu_seconds_per_write", *_ROLES}:
+        found["cpu_seconds_above_idle_per_write"] = sum(found.values())
+    for name, cluster in (("stored_writes_per_write", "primary"), ("second_stored_writes_per_write", "secondary")):
+        if is_whole(ledger, cluster) and (stored := total_of(ledger.get(cluster, {}), *_STORED)) is not None:
+            found[name] = stored / operations
+    return found
+
+
+def of_whole_run(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return `operations` and `bytes` of the whole run: what fio did in its ramp is added at the rate that it reports.
+
+    Where no ramp is known, they are those of the report.
+    """
+    ramp, seconds = metrics.get("ramp_seconds", 0.0), metrics.get("duration_seconds")
+    share = 1 + ramp / seconds if seconds else 1.0
+    return {name: metrics[name] * share for name in ("operations", "bytes") if name in metrics}
+
+
+def _cpu_seconds(ledger: Mapping[str, Any], cluster: str, daemon: str | None) -> float | None:
+    """Return the CPU time of a cluster's OSDs or of one daemon; None if one of them is not known."""
+    daemons = ledger.get(cluster, {})
+    if daemon is not None:
+        return daemons.get(daemon, {}).get("cpu", {}).get("seconds")
+    return total_of(daemons, *_CPU) if is_whole(ledger, cluster) else None
