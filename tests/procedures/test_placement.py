@@ -78,7 +78,7 @@ class Settings:
 def make(monkeypatch):
     """Make a protocol whose cluster is `protocol.settings`, whose tool is done at once, whose data lie in GROUPS."""
 
-    def of(experiment="placement", *, ceilings=None, scale="quick", **changes):
+    def of(experiment="placement", *, ceilings=None, scale="quick", balancer=True, **changes):
         site = SimpleNamespace(name="own", pools=None, ceilings=ceilings or Ceilings())
         session = SimpleNamespace(cluster=Cluster("c"))
         sampler = SimpleNamespace(read=lambda: None)
@@ -87,6 +87,7 @@ def make(monkeypatch):
         made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)
+        monkeypatch.setattr(placement, "balancer_runs", lambda session: balancer)
         monkeypatch.setattr(placement, "create_pool", lambda _, name, spec, **__: ExperimentPool("own", 1, "e", spec))
         monkeypatch.setattr(placement, "await_calm", lambda session: made.removed.append("calm") or "")
         monkeypatch.setattr(placement, "await_pools", lambda bench, pools: None)
@@ -164,6 +165,19 @@ def test_only_the_slow_variant_throttles_the_last_osd_and_the_next_cell_has_it_b
     assert protocol.settings.config == {BALANCER: "false", ("osd.2", MESSAGE_CAP): "1"}
     [wait] = protocol.prepare(cell(protocol, "equal-1", "write"))
     assert (protocol.settings.config, wait.details["changed"]) == ({BALANCER: "false"}, [f"{MESSAGE_CAP} osd.2"])
+
+
+def test_a_balancer_that_the_manager_cannot_run_is_left_alone(make):
+    protocol = make("osd-throttle", balancer=False)
+    protocol.prepare(cell(protocol, "8388608", "write-4m"))
+    assert protocol.settings.config == {("osd", SIZE_CAP): "8388608"}
+
+
+@pytest.mark.parametrize("can_run", [True, False])
+def test_the_manager_says_whether_it_can_run_the_balancer(can_run):
+    modules = [{"name": "alerts", "can_run": not can_run}, {"name": "balancer", "can_run": can_run}]
+    session = SimpleNamespace(command=lambda command: {"available_modules": modules})
+    assert placement.balancer_runs(session) is can_run
 
 
 def test_every_osd_follows_the_size_cap(make):

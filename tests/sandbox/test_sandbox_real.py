@@ -170,6 +170,9 @@ def test_every_setting_of_the_configuration_is_in_force_in_the_running_daemons(r
     wanted = {**conf["global"], **conf[section]}
     in_force = ask(left.asok(daemon), "config show")
     expanded = {key: value.replace("$id", daemon.partition(".")[2]) for key, value in wanted.items()}
+    if in_force.get("osd_op_queue") == "mclock_scheduler":
+        # From release 17 on OSDs pace their background work by this queue, and set all its pauses to 0 themselves.
+        expanded |= {key: "0" for key in wanted if "_sleep" in key and section == "osd"}
     assert {key: comparable(in_force[key]) for key in wanted} == {k: comparable(v) for k, v in expanded.items()}
     assert len(wanted) > 10
 

@@ -66,7 +66,8 @@ class PlacedPool(ObjectPools):
             )
         self.base_weight, last = osds[0].weight, _last(osds)
         self.usual = throttles(self.bench.session, last.number)
-        self.settings.set_config(*BALANCER, "false")
+        if balancer_runs(self.bench.session):
+            self.settings.set_config(*BALANCER, "false")
         self.bench.say(f"pool with {options['replicas']} copies of each object: create and fill")
         spec = PoolSpec(options["replicas"], options["pg_num"])
         self.pool = create_pool(self.bench, "placement", spec, application="rados")
@@ -233,6 +234,16 @@ class Placement(Procedure):
         """Refuse impossible affinities."""
         if bad := [one for one in self.design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
             self.refuse(f"primary_affinity: {bad[0]} is not within 0 and 1")
+
+
+def balancer_runs(session: MonitorSession) -> bool:
+    """Return whether the manager can run its balancer.
+
+    On some systems Python cannot load it (Debian 13 with release 18). Nothing moves data then, and the monitors know
+    no option of it.
+    """
+    modules = session.command({"prefix": "mgr dump"})["available_modules"]
+    return all(one["can_run"] for one in modules if one["name"] == "balancer")
 
 
 def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:
