@@ -1,5 +1,6 @@
 """Which process is ours, and ending only that."""
 
+import contextlib
 import dataclasses
 import os
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.sandbox import processes
+from replay.sandbox import health, processes
 from support.patience import patient, wait_until
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(3600)"]
@@ -35,6 +36,20 @@ def test_a_recycled_pid_is_not_ours_and_is_not_killed(sleeper, difference):
     assert not processes.is_alive(ours)
     processes.stop([ours], timeout_seconds=0.5)
     assert processes.is_alive(sleeper)
+
+
+def test_the_start_of_a_process_is_told_in_seconds_since_the_epoch(tmp_path):
+    before = time.time()
+    process = processes.start(SLEEPER, output=tmp_path / "out", cwd=tmp_path)
+    try:
+        # The kernel counts in hundredths of a second.
+        assert before - 0.1 <= processes.started_at(process) <= time.time() + 0.1
+    finally:
+        processes.stop([process], timeout_seconds=patient(5))
+
+
+def test_a_manager_became_active_when_the_monitors_say():
+    assert health.became_active({"active_change": "2026-01-01T00:00:01.500000+0000"}) == 1767225601.5
 
 
 def test_a_zombie_does_not_count_as_running():
@@ -67,7 +82,10 @@ def test_a_daemon_has_a_session_of_its_own_and_no_descriptor_of_its_starter(tmp_
     process = processes.start(SLEEPER, output=tmp_path / "out", cwd=tmp_path)
     try:
         assert os.getsid(process.pid) == process.pid
-        links = {descriptor.readlink() for descriptor in Path(f"/proc/{process.pid}/fd").iterdir()}
+        links = set()
+        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it opens and closes files of its own as it starts
+                links.add(descriptor.readlink())
         assert tmp_path / "lock" not in links
     finally:
         os.close(lock)

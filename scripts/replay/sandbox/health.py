@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from replay.base.invocation import replay_command
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import SandboxCluster
-from replay.sandbox import conf, daemons
+from replay.sandbox import conf, daemons, processes
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import CephSession, Interrupt
 
@@ -83,19 +84,24 @@ def await_clean(
     return describe(latest)
 
 
+def became_active(manager: dict[str, Any]) -> float:
+    """Return when the active manager of `mgr dump` became active, in seconds since the epoch."""
+    return datetime.fromisoformat(manager["active_change"]).timestamp()
+
+
 def await_manager(ceph: CephSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
     """Wait until the current manager reports the placement groups.
 
-    After a restart the monitors repeat the previous manager's last report, which may be "all active+clean". A manager's
-    address contains its pid, and its own placement groups are unknown until the OSDs have reported.
+    After a restart the monitors repeat the previous manager's last report, which may be "all active+clean". The current
+    one became active after its process had started, and its own placement groups are unknown until the OSDs have
+    reported. (Its address tells the two apart no longer: it contains the pid in release 16, a random number in 18.)
     """
     role = daemons.Role(cluster.name, "mgr", cluster.name)
 
     def reports() -> bool:
         process = daemons.running(layout, role)
         known = ceph.json("mgr", "dump")
-        active = [address["nonce"] for address in known["active_addrs"]["addrvec"]]
-        if process is not None and known["available"] and process.pid in active:
+        if process is not None and known["available"] and became_active(known) >= processes.started_at(process):
             summary = ceph.json("pg", "stat")["pg_summary"]
             clean = count_clean(summary["num_pg_by_state"], "name", "num")
             if clean and clean == summary["num_pgs"]:

@@ -72,6 +72,12 @@ def identify(pid: int) -> Process | None:
     return Process(pid, int(fields[19]), boot_id(), program)
 
 
+def started_at(process: Process) -> float:
+    """Return when a process of this boot started, in seconds since the epoch."""
+    uptime = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])
+    return time.time() - uptime + process.start_ticks / os.sysconf("SC_CLK_TCK")
+
+
 def is_alive(process: Process | None) -> bool:
     """Return whether exactly this process still runs: same boot, same start time, same program."""
     if process is None:
