@@ -70,7 +70,8 @@ def render(
             "mon_initial_members": name,
             "mon_allow_pool_delete": "true",
             "mon_allow_pool_size_one": "true",
-            "mon_data_avail_warn": 5,
+            "mon_data_avail_warn": 2,
+            "mon_data_avail_crit": 1,
         },
         "mgr": {
             "mgr_data": f"{folder}/mgr.$id",
