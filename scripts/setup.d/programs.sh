@@ -5,6 +5,9 @@
 client_programs="ceph rbd rados fio iperf3"
 sandbox_programs="$client_programs ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool"
 
+# The release for those who may install nothing: that of Debian's stable suite.
+release_without_root=18
+
 # Prints the package of a program: Debian and Ubuntu name all but the browser alike (known_name).
 package_of() {
   case $1 in
@@ -64,6 +67,11 @@ plan_programs() {
     present_only "$reason" "$by_hand"
   elif ! command -v apt-get >/dev/null; then
     present_only "it has no apt-get, and lacks$missing" "$by_hand"
+  elif ! may_install && may_enter_releases; then
+    # Replay's own folder of Ceph's programs needs no root: see docs/sandbox.md, Releases.
+    [[ -e ${REPLAY_RELEASES:-$checkout/.cache/releases}/$release_without_root/release.json ]] && return
+    release_wanted=$release_without_root
+    plan+=("Ceph $release_wanted, unpacked into .cache/releases (0.5 GiB), since you may not install packages")
   elif ! may_install; then
     present_only "you are neither root nor may use sudo without a password, and it lacks$missing" "$by_hand"
   else
@@ -74,6 +82,26 @@ plan_programs() {
     [[ " $missing " == *" ceph "* ]] && add_package python3-rados
     return 0
   fi
+}
+
+# May this user see another /usr than the host's, and is there a sandbox to run in it?
+may_enter_releases() {
+  [[ $level == start || $level == sandbox ]] && command -v dpkg-deb >/dev/null &&
+    unshare --map-root-user --mount true 2>/dev/null
+}
+
+# Gets the release that a sandbox runs where this user may install nothing.
+get_release() {
+  local said
+  mkdir -p "${log%/*}"
+  printf '  getting Ceph %s (1 to 5 minutes) … ' "$release_wanted"
+  if said=$("$checkout/scripts/sandbox" releases --get "$release_wanted" </dev/null 2>&1); then
+    printf 'done\n'
+  else
+    printf 'failed\n%s\n' "$said" >&2
+    present_only "its programs of Ceph could not be had" "do what is named above, or use another machine"
+  fi
+  printf '%s\n' "$said" >>"$log"
 }
 
 # Installs `packages` without their recommendations, and without any of their services being started.

@@ -92,6 +92,7 @@ def test_a_start_asks_the_release_of_the_sandbox_that_is_there_else_the_host(tmp
     asked = []
     monkeypatch.setattr(own_data_set.Programs, "of", asked.append)
     monkeypatch.setattr(own_data_set, "ceph_version", lambda programs: "18.2.7")
+    monkeypatch.setattr(own_data_set, "usual_release", lambda: "host")
     assert own_data_set.sandbox_version() == "18.2.7"
     Sandbox(str(tmp_path), str(tmp_path), "20.2.4", SandboxOptions(release="20"), {}, phase="created").save()
     own_data_set.sandbox_version()

@@ -1,9 +1,12 @@
 """What a host must offer."""
 
+import json
+
 import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.base.programs import Programs
+from replay.base.releases import Release
 from replay.config.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.sandbox import requirements
 from replay.sandbox.errors import MissingProgramsError, NoSpaceError
@@ -38,11 +41,31 @@ def test_free_space_of_a_folder_to_be_made_is_that_of_its_parent(tmp_path):
 
 def test_missing_programs_are_named_with_their_debian_packages(tmp_path, monkeypatch):
     monkeypatch.setattr(Programs, "find", lambda self, name: None if name in ("ceph-osd", "rbd-mirror") else "/x")
+    monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path / "none"))
     with pytest.raises(MissingProgramsError) as error:
         up(tmp_path / "sandbox")
     assert "not installed: ceph-osd, rbd-mirror" in str(error.value)
     assert "apt-get install ceph-osd rbd-mirror" in str(error.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_sandbox_is_of_the_host_else_of_the_newest_release_that_is_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path))
+    monkeypatch.setattr(Programs, "find", lambda self, name: "/x")
+    for number in (18, 20):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        record = Release(number, f"{number}.2.7", "a test", folder).to_json()
+        (folder / "release.json").write_text(json.dumps(record))
+    assert requirements.usual_release() == "host"
+    monkeypatch.setattr(Programs, "find", lambda self, name: None if name == "ceph-mon" else "/x")
+    assert requirements.usual_release() == "20"
+    said = []
+    with pytest.raises(MissingProgramsError, match="it lacks ceph-mon"):
+        up(tmp_path / "sandbox", say=said.append)
+    assert said == [f"this host lacks programs of Ceph: using Ceph 20 (tentacle) of {tmp_path}"]
+    monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path / "none"))
+    assert requirements.usual_release() == "host", "whose absence is then told"
 
 
 def test_a_sandbox_without_right_needs_no_mirroring_daemon(monkeypatch):

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, it } from "node:test";
 
@@ -181,6 +181,37 @@ describe("a system that must stay as it is", () => {
       assert.match(lines[1], /present the shipped data here; to measure/);
     });
   }
+
+  /** A system of an ordinary user whose kernel allows namespaces of his own, and scripts/sandbox with this body. */
+  function ordinary(t, sandbox) {
+    const system = new FakeSystem(t);
+    for (const name of ["unshare", "dpkg-deb"]) system.program(name);
+    system.program("id", "echo 1000");
+    const file = system.write("checkout/scripts/sandbox", `#!/bin/sh\n${sandbox}\n`);
+    chmodSync(file, 0o755);
+    return system;
+  }
+
+  it("without root, Ceph's programs come into the checkout where user namespaces are allowed", (t) => {
+    const record = ".cache/releases/18/release.json";
+    const system = ordinary(
+      t,
+      `cd "\${0%/*}/.." && mkdir -p ${path.dirname(record)} && echo "$*" >${record}`,
+    );
+    const { status, out, changes } = system.setup();
+    assert.equal(status, 0, out);
+    assert.match(out, /Ceph 18, unpacked into \.cache\/releases .*you may not install packages/);
+    assert.equal(readFileSync(path.join(system.checkout, record), "utf8"), "releases --get 18\n");
+    assert.ok(changes.every((call) => !call.includes("apt-get")));
+    assert.deepEqual(system.setup().lines, [""], "the second time there is nothing to do");
+  });
+
+  it("without root, the deck is presented where Ceph's programs cannot be had", (t) => {
+    const { status, out, error } = ordinary(t, "echo no archive of Debian; exit 1").setup();
+    assert.equal(status, 3);
+    assert.match(error, /no archive of Debian/);
+    assert.match(out, /programs of Ceph could not be had/);
+  });
 
   it("a system whose sources lack the packages names them", (t) => {
     const system = new FakeSystem(t);

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from replay.base.command_line import Parser, guarded
 from replay.base.programs import Programs
-from replay.base.releases import major_of
+from replay.base.releases import major_of, parse_release
 from replay.cluster import sandbox_record
 from replay.preflight.releases import other_releases
 from replay.raw.versions import DAEMONS, Versions, in_words
-from replay.sandbox.requirements import ceph_version
+from replay.sandbox.requirements import ceph_version, usual_release
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,10 +41,10 @@ def own_data_set(wanted: str, experiment: str, version: str) -> tuple[str, str |
 def sandbox_version() -> str:
     """Return the version of Ceph that the default sandbox runs, or will run once it is made. Raises ReplayError."""
     try:
-        number = sandbox_record.load().options.release_number
+        release = sandbox_record.load().options.release
     except sandbox_record.SandboxError:
-        number = None  # There is none, or `up` makes it anew: of the host's Ceph.
-    return ceph_version(Programs.of(number))
+        release = usual_release()  # There is none, or `up` makes it anew.
+    return ceph_version(Programs.of(parse_release(release)))
 
 
 def _of_one_version(version: str) -> Versions:

@@ -34,7 +34,8 @@ def _add_arguments(parser: Parser) -> None:
         "--release",
         type=_release,
         metavar="RELEASE",
-        help="the Ceph to run: 16, 18, 20 or its name, fetched if it is missing, or host (default host)",
+        help="the Ceph to run: 16, 18, 20 or its name, fetched if it is missing, or host (default: host, or where that "
+        "has no Ceph, the newest one that is here)",
     )
     up.add_argument("--image", metavar="IMAGE", help="take the release from this container image (podman or docker)")
     up.add_argument("--quiet", action="store_true", help="print errors only")

@@ -11,6 +11,7 @@ from typing import Any
 
 from replay.base.invocation import replay_command
 from replay.base.programs import Programs
+from replay.base.releases import HOST, releases_directory, title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
 from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
@@ -41,7 +42,7 @@ def up(directory: Path | str | None = None, *, say: Say = _silent, image: str | 
     folder = _folder(directory)
     with locked(folder, on_wait=lambda: say("another program is changing this sandbox; waiting for it")):
         found = _find(folder, say)
-        wanted = (found.options if found else SandboxOptions()).replaced(options)
+        wanted = (found.options if found else _usual_options(options, say)).replaced(options)
         if found is None:
             release_store.ensure(wanted.release_number, say, image)
             return _create(folder, wanted, say)
@@ -119,6 +120,14 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
     stop_all(folder)
     remove(folder)
     return None
+
+
+def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
+    """Return the options of a new sandbox for which nothing is asked."""
+    usual = SandboxOptions(release=requirements.usual_release())
+    if usual.release != HOST and asked.get("release") is None:
+        say(f"this host lacks programs of Ceph: using Ceph {title_of(int(usual.release))} of {releases_directory()}")
+    return usual
 
 
 def _version_of(found: Sandbox, say: Say) -> str:

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 from replay.base.invocation import replay_command
-from replay.base.programs import Programs
+from replay.base.programs import HOST_PROGRAMS, Programs
+from replay.base.releases import HOST, known_releases
 from replay.config.sandbox_options import SandboxOptions, show_size
 from replay.sandbox.errors import MissingProgramsError, NoSpaceError, SandboxError
 
@@ -33,6 +34,14 @@ def check_programs(options: SandboxOptions) -> None:
     if missing := [name for name in needed if programs.find(name) is None]:
         raise _missing(missing, programs)
     programs.check()
+
+
+def usual_release() -> str:
+    """Return the release of a new sandbox for which none is named: the host's, else the newest one that is here."""
+    if all(HOST_PROGRAMS.find(name) for name in PACKAGE_OF_PROGRAM):
+        return HOST
+    here = known_releases()
+    return str(here[-1].number) if here else HOST
 
 
 def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
