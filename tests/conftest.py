@@ -1,4 +1,4 @@
-"""What tests of several rooms share: a sandbox of real Ceph, and a configuration of the test's own."""
+"""Fixtures for tests of several rooms: a sandbox of real Ceph, and a separate configuration."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def run_folder() -> Iterator[Path]:
-    """A folder on a disk for sandboxes: whatever ends the tests, a guardian takes down those that lie in it."""
+    """A folder on a disk for sandboxes; however the tests end, a guardian takes down the sandboxes in it."""
     if found := os.environ.get(guardian.VARIABLE):
         yield Path(found)  # `npm test` has made it, and watches over it
         return
@@ -59,7 +59,7 @@ def run_folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def sandbox_directory(run_folder: Path) -> Iterator[Path]:
-    """Two real clusters in a folder of their own, for all tests of this process that leave them as they were."""
+    """Two real clusters in a separate folder, for all tests of this process that leave them unchanged."""
     folder = Path(tempfile.mkdtemp(prefix="shared-", dir=run_folder)) / "sandbox"
     try:
         up(folder, left_osd_bytes=8 << 30, right_osd_bytes=8 << 30, release=RELEASE)
@@ -70,7 +70,7 @@ def sandbox_directory(run_folder: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def live_sandbox(sandbox_directory: Path) -> Sandbox:
-    """The running sandbox, as its state file tells of it now."""
+    """The running sandbox, according to its current state file."""
     return load(sandbox_directory)
 
 
@@ -88,7 +88,7 @@ def second_administrator(sandbox_directory: Path) -> Cluster:
 
 @pytest.fixture
 def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A configuration folder of the test's own, with the project's experiments; ledgers go to the test's folder."""
+    """A separate configuration folder with the project's experiments; ledgers go to the test's folder."""
     folder = tmp_path / "config"
     (folder / "sites").mkdir(parents=True)
     shutil.copytree(ROOT / "config" / "experiments", folder / "experiments")

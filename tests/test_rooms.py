@@ -1,4 +1,4 @@
-"""The rooms of the package, and that imports go one way. The order of the rooms is written down here, and only here."""
+"""The rooms of the package, whose imports go one way. Only this file states the order of the rooms."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def modules_of(room: str) -> list[Path]:
 
 
 def imported_rooms(text: str) -> set[str]:
-    """Return the rooms that a module's text imports from: also inside functions, and for type checkers alone."""
+    """Return the rooms from which a module imports, also inside functions and only for type checkers."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -66,7 +66,7 @@ def test_every_folder_is_a_room_that_says_what_it_is_for():
 @pytest.mark.parametrize("room", ORDER)
 def test_a_room_imports_only_from_rooms_below_it(room):
     allowed = set(ORDER[: ORDER.index(room) + 1])
-    # `__main__` is a door from outside, which nothing imports: behind it may be any room.
+    # `__main__` is an entry from outside, which nothing imports, so it may import any room.
     upward = {
         str(path.relative_to(PACKAGE)): sorted(above)
         for path in modules_of(room)
@@ -85,7 +85,7 @@ def test_a_room_imports_only_from_rooms_below_it(room):
         "def late():\n    from replay.measure.block import main",
     ],
 )
-def test_no_way_to_import_is_overlooked(text):
+def test_every_form_of_import_is_found(text):
     assert imported_rooms(text) == {"measure"}
 
 

@@ -1,4 +1,4 @@
-"""Ceph's own answers are understood alike, whichever release gave them."""
+"""Ceph's answers are understood in the same way, whichever release gave them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from replay.samplers.mirror import MirrorSampler
 from support.release_answers import RELEASES, answer_of, names_of
 
 of_every_release = pytest.mark.parametrize("release", RELEASES)
-#: What `rbd bench` wrote into the image whose journal is mirrored.
+#: The bytes that `rbd bench` wrote into the image whose journal is mirrored.
 WRITES, IO_BYTES = 512, 4096
 
 
 def daemon_of(release):
-    """A mirror daemon that answers as the release's own did; a question that it did not know is a KeyError."""
+    """A mirror daemon that answers as the release's own did; an unknown question is a KeyError."""
     asked = []
 
     def ask(_socket, command, timeout_seconds):
@@ -28,7 +28,7 @@ def daemon_of(release):
 
 
 @of_every_release
-def test_what_the_mirror_daemon_replayed_is_known(release):
+def test_the_bytes_that_the_mirror_daemon_replayed_are_found(release):
     daemon, _ = daemon_of(release)
     journal, snapshots = daemon.counters("jour"), daemon.counters("snap")
     assert journal.entries >= WRITES
@@ -41,7 +41,7 @@ def test_what_the_mirror_daemon_replayed_is_known(release):
 
 
 @of_every_release
-def test_the_daemon_is_asked_once_what_it_knows_and_then_only_that(release):
+def test_the_daemon_is_asked_once_which_command_it_knows_and_then_only_that_one(release):
     daemon, asked = daemon_of(release)
     for _ in range(3):
         daemon.counters("jour")
@@ -70,7 +70,7 @@ def test_samples_have_the_same_names_in_every_release(release):
 
 
 @of_every_release
-def test_an_osd_tells_every_counter_of_every_stage(release):
+def test_an_osd_reports_every_counter_of_every_stage(release):
     found = counters_in(answer_of(release, "osd-perf-dump.json"))
     assert {stage: set(counters) for stage, counters in found.items()} == {
         stage: set(counters) for stage, counters in COUNTERS.items()
@@ -81,7 +81,7 @@ def test_an_osd_tells_every_counter_of_every_stage(release):
 
 @of_every_release
 @pytest.mark.parametrize("cluster", ["left", "right"])
-def test_a_new_sandbox_may_be_measured_and_no_warning_of_it_is_unknown(release, cluster):
+def test_a_new_sandbox_may_be_measured_and_all_of_its_warnings_are_known(release, cluster):
     verdict = classify(
         answer_of(release, f"{cluster}-status.json"), answer_of(release, f"{cluster}-health-detail.json")
     )
@@ -89,7 +89,7 @@ def test_a_new_sandbox_may_be_measured_and_no_warning_of_it_is_unknown(release, 
     assert verdict.unknown == ()
 
 
-def test_every_file_of_a_release_is_there_for_the_others_too():
+def test_every_file_of_a_release_exists_for_the_others_too():
     named = {release: names_of(release) for release in RELEASES}
     common = set.intersection(*named.values())
     differing = {release: names - common for release, names in named.items()}

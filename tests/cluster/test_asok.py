@@ -60,7 +60,7 @@ def test_an_answer_in_small_pieces_is_put_together(daemon):
     assert ask(path, "perf dump")["values"][-1] == 1999
 
 
-def test_text_and_nothing_are_answers_too(daemon):
+def test_text_and_an_empty_text_are_answers_too(daemon):
     assert ask(daemon(b"just text\n")[0], "x") == "just text\n"
 
 
@@ -85,7 +85,7 @@ def test_a_missing_socket_is_an_error_that_names_it(tmp_path):
         ask(tmp_path / "absent.asok", "perf dump")
 
 
-def test_a_silent_daemon_is_not_waited_for_beyond_the_timeout(tmp_path):
+def test_waiting_for_a_silent_daemon_ends_at_the_timeout(tmp_path):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "silent.asok"))
         listener.listen(1)

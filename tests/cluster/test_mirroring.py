@@ -19,7 +19,7 @@ class Clock:
 
 
 def replaying(clock, per_second, total):
-    """A daemon that replays so many bytes a second up to a total."""
+    """A daemon that replays `per_second` bytes a second up to a total."""
 
     def read():
         done = min(total, int(clock.now * per_second))
@@ -37,7 +37,7 @@ def test_the_wait_lasts_until_all_bytes_are_replayed_and_the_daemon_rests():
     assert wait.seconds >= 10
 
 
-def test_a_stale_status_ends_no_wait():
+def test_a_stale_status_does_not_end_a_wait():
     """The daemon's own status says idle and nothing behind from the start; only its counters tell the truth."""
     clock = Clock()
     asked = []
@@ -61,7 +61,7 @@ def test_a_stale_status_ends_no_wait():
     assert set(asked) == {"rbd mirror status", "help", "perf dump"}
 
 
-def test_a_daemon_tells_an_option_as_a_number():
+def test_an_option_of_a_daemon_is_a_number():
     asked = []
 
     def ask(_socket, command, timeout_seconds):
@@ -72,7 +72,7 @@ def test_a_daemon_tells_an_option_as_a_number():
     assert asked == [{"prefix": "config get", "var": "rbd_mirror_journal_poll_age"}]
 
 
-def test_a_daemon_that_stands_still_is_reported_as_stalled():
+def test_a_daemon_that_makes_no_progress_is_reported_as_stalled():
     clock = Clock()
     read = replaying(clock, MEBIBYTE, 3 * MEBIBYTE)
     wait = wait_until_replayed(read, ReplayCounters(), 10 * MEBIBYTE, stall_seconds=20, clock=clock, sleep=clock.sleep)

@@ -1,4 +1,4 @@
-"""A placement counts as stable when the manager's answer is what the monitors want, and knows of every object."""
+"""A placement is stable when the manager's answer agrees with the monitors' and counts every object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from replay.procedures.placement import placement_files
 
 
 class Cluster:
-    """Two placement groups; the manager's answer lags behind the monitors' map by as many questions as it is told."""
+    """Two placement groups; the manager's answer lags behind the monitors' map by `late` questions."""
 
     def __init__(self, *, late=0, objects=(8,), state="active+clean"):
         self.late, self.objects, self.state = late, list(objects), state
@@ -46,25 +46,25 @@ def stable(cluster, objects=8, **more):
     return await_stable(cluster, "pool", objects, clock=lambda: next(now), sleep=lambda seconds: None, **more)
 
 
-def test_a_placement_that_is_as_wanted_needs_no_wait():
+def test_a_placement_as_the_monitors_want_it_needs_no_wait():
     wait = stable(Cluster())
     assert (wait.reason, wait.outcome, wait.details) == ("placement_stable", "stable", {"most_reasons": 0})
 
 
-def test_groups_that_the_manager_calls_clean_where_they_were_are_waited_for():
+def test_groups_that_the_manager_calls_clean_at_their_old_place_are_awaited():
     cluster = Cluster(late=3)
     assert unsettled(cluster) == ["2.0 moves from [2, 1] to [0, 1]"]
     assert stable(cluster).details == {"most_reasons": 1}
 
 
-def test_recovery_that_the_manager_still_reports_is_waited_for():
+def test_recovery_that_the_manager_still_reports_is_awaited():
     cluster = Cluster()
     cluster.recovers = 3
     assert stable(cluster).details == {"most_reasons": 1}
     assert cluster.recovers == -1
 
 
-def test_after_a_change_that_moves_data_calm_has_to_last_because_reports_come_late():
+def test_after_a_change_that_moves_data_calm_must_last_because_reports_come_late():
     cluster = Cluster(late=4)
     cluster.reported = dict(cluster.wanted)  # calm as long as nobody has reported the move
     assert stable(cluster).details["most_reasons"] == 0
@@ -82,7 +82,7 @@ def test_after_a_change_that_moves_data_calm_has_to_last_because_reports_come_la
     assert len(asked) >= 3 + 6
 
 
-def test_what_never_gets_calm_is_said():
+def test_placement_groups_that_never_become_calm_are_reported():
     cluster = Cluster()
     cluster.recovers = 1000
     now = iter(range(1000))
@@ -92,7 +92,7 @@ def test_what_never_gets_calm_is_said():
     assert await_calm(cluster, **options) == ""
 
 
-def test_objects_that_the_manager_does_not_know_of_yet_are_waited_for():
+def test_objects_that_the_manager_does_not_know_yet_are_awaited():
     cluster = Cluster(objects=(0, 5, 8))
     stable(cluster)
     assert cluster.objects == [8]
@@ -104,7 +104,7 @@ def test_a_placement_that_stays_unstable_ends_the_run_with_its_reason(state):
         stable(Cluster(state=state), timeout_seconds=5)
 
 
-def test_objects_that_never_come_end_the_run_too():
+def test_objects_that_never_appear_end_the_run_too():
     with pytest.raises(RefusedError, match="3 of 8 objects known"):
         stable(Cluster(objects=(3,)), timeout_seconds=5)
 

@@ -79,7 +79,7 @@ def test_threads_share_one_session(session: MonitorSession) -> None:
     assert answers == [session.fsid()] * 8
 
 
-def test_the_ceph_program_takes_over_where_the_module_is_missing(administrator: Cluster) -> None:
+def test_the_ceph_program_takes_over_if_the_module_is_missing(administrator: Cluster) -> None:
     with MonitorSession(administrator, python=Path(sys.executable)) as session:
         fsid = session.status()["fsid"]
         assert session.transport == "ceph"

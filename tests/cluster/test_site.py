@@ -104,14 +104,14 @@ def test_files_that_do_not_exist_are_named_with_line_and_key(write_site: WriteSi
         ("prometheus: {url: 'http://m', osd_cpu: {selector: x}}", "label"),
     ],
 )
-def test_nonsense_is_refused_in_plain_words(write_site: WriteSite, tmp_path: Path, more: str, said: str) -> None:
+def test_nonsense_is_refused_in_plain_language(write_site: WriteSite, tmp_path: Path, more: str, said: str) -> None:
     write_site("mine", _site_text(tmp_path, more=more + "\n"))
     with pytest.raises(ConfigurationError) as caught:
         load_site("mine")
     assert said in str(caught.value) and "mine.yaml:" in str(caught.value)
 
 
-def test_a_pool_may_only_be_made_where_the_file_allows_it(write_site: WriteSite, tmp_path: Path) -> None:
+def test_a_pool_may_only_be_made_if_the_file_allows_it(write_site: WriteSite, tmp_path: Path) -> None:
     text = _site_text(tmp_path).replace("{name: replay}", "{name: replay, create: true}")
     write_site("mine", text)
     with pytest.raises(ConfigurationError, match="needs pool_create among allows"):
@@ -120,7 +120,7 @@ def test_a_pool_may_only_be_made_where_the_file_allows_it(write_site: WriteSite,
     assert load_site("mine").pools.data.create
 
 
-def test_the_files_name_must_be_the_sites(write_site: WriteSite, tmp_path: Path) -> None:
+def test_the_name_of_the_file_must_be_that_of_the_site(write_site: WriteSite, tmp_path: Path) -> None:
     write_site("other", _site_text(tmp_path))
     with pytest.raises(ConfigurationError, match="is not the file's name 'other'"):
         load_site("other")
@@ -148,7 +148,9 @@ def test_a_ceph_conf_that_lies_about_its_fsid_does_not_help(write_site: WriteSit
         require(site, "crush", FOREIGN)
 
 
-def test_what_is_allowed_but_not_there_is_missing_with_its_reason(write_site: WriteSite, tmp_path: Path) -> None:
+def test_a_capability_that_is_allowed_but_absent_is_missing_with_its_reason(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
     write_site("mine", _site_text(tmp_path, allows="[second_site, client_hosts]"))
     site = load_site("mine")
     assert missing(["second_site", "client_hosts", "pool_create", "second_site"], site) == [
@@ -159,9 +161,7 @@ def test_what_is_allowed_but_not_there_is_missing_with_its_reason(write_site: Wr
     assert "not one of the words that a site can allow" in missing(["root"], site)[0][1]
 
 
-def test_the_sandbox_site_says_how_to_start_one_that_is_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sandbox_site_says_how_to_start_a_missing_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path / "nothing"))
     assert (config_directory() / "sites" / "sandbox.yaml").exists()
     with pytest.raises(ReplayError, match="replay sandbox up"):

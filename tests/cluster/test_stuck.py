@@ -36,7 +36,7 @@ class Session:
         }
 
 
-def test_each_way_of_being_stuck_is_said_with_the_first_groups():
+def test_each_way_of_being_stuck_is_named_with_its_first_groups():
     session = Session(unclean=["3.3", "3.0", "3.1", "3.2"], inactive=["3.0"])
     assert [one.way for one in stuck_groups(session)] == ["inactive", "unclean"]
     assert stuck_sentence(session) == (
@@ -45,11 +45,11 @@ def test_each_way_of_being_stuck_is_said_with_the_first_groups():
     )
 
 
-def test_nothing_stuck_is_nothing_said_and_a_group_that_is_too_new_to_be_known_is_not_stuck():
+def test_without_stuck_groups_nothing_is_said_and_a_group_too_new_to_be_known_is_not_stuck():
     assert (stuck_groups(Session()), stuck_sentence(Session())) == ([], "")
 
 
-def test_a_user_who_may_not_ask_is_told_so():
+def test_a_user_without_the_permission_is_told_so():
     assert stuck_sentence(Session(refuses=True)) == (
         "which placement groups are stuck cannot be seen as client.replay: error 13: Permission denied"
     )
@@ -65,7 +65,7 @@ def live(sandbox_directory, tmp_path, monkeypatch):
 
 
 @pytest.mark.sandbox
-def test_a_pool_of_more_copies_than_there_are_osds_is_seen_named_and_refused(live):
+def test_a_pool_with_more_copies_than_osds_is_found_named_and_refused(live):
     create_pool(live, "too-many-copies", PoolSpec(replicas=4, pg_num=4), application="rados")
     guard = Guard(live, stuck_seconds=2)
 

@@ -1,4 +1,4 @@
-"""What a sidecar says of versions, from what monitors answer."""
+"""The versions in a sidecar come from the monitors' answers."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ from replay.base.releases import Release
 from replay.cluster import versions as module
 from replay.cluster.cluster import CephCommandError
 
-# As a cluster of release 20.2.4 answered, and how one answers in the middle of an upgrade.
+# The answer of a cluster of release 20.2.4, and that of a cluster in the middle of an upgrade.
 TENTACLE = "ceph version 20.2.4 (7f793731f1b39eb4f465e960113d2363c311b964) tentacle (stable - RelWithDebInfo)"
 REEF = "ceph version 18.2.7 (6b0e988052ec84cf2d4a54ff9bbbc5e720b621ad) reef (stable)"
 UNIFORM = {kind: {TENTACLE: 1} for kind in ("mon", "mgr", "osd", "overall")}
@@ -32,7 +32,7 @@ def test_every_kind_of_daemon_has_its_versions_mixed_ones_too(monkeypatch):
     }
 
 
-def test_the_second_cluster_is_told_apart(monkeypatch):
+def test_the_second_cluster_has_its_own_versions(monkeypatch):
     monkeypatch.setattr(module, "program_version", lambda *_: None)
     found = module.versions(session(UNIFORM), "fio", session(MIXED))
     assert (found["osd"], found["second_site"]["osd"]) == (["20.2.4"], ["18.2.7", "20.2.4"])

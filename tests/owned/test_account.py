@@ -1,4 +1,4 @@
-"""The account of a run: nothing that may have been written is ever missing from it, wherever a process was killed."""
+"""The account of a run never misses anything that may have been written, wherever a process was killed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def spending_on(path: Path, limit: float | None = None) -> Spending:
     return Spending(Account(path), lambda write: write.bytes, limit=limit, site="mine")
 
 
-def test_the_account_is_the_campaigns_on_one_cluster(tmp_path, monkeypatch):
+def test_an_account_belongs_to_one_campaign_on_one_cluster(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_STATE", str(tmp_path))
     one = Account.of("11111111-2222", "mine", "night")
     assert one.path == tmp_path / "accounts" / "11111111-2222.mine.night.jsonl"
@@ -36,7 +36,7 @@ def test_the_account_is_the_campaigns_on_one_cluster(tmp_path, monkeypatch):
         Account.of("11111111-2222", "mine", "../night")
 
 
-def test_a_settlement_takes_the_place_of_its_charges(tmp_path):
+def test_a_settlement_replaces_its_charges(tmp_path):
     account = Account(tmp_path / "a.jsonl")
     ids = [account.charge("set", 100), account.charge("set", 20)]
     account.charge("filling", 7)
@@ -48,7 +48,7 @@ def test_a_settlement_takes_the_place_of_its_charges(tmp_path):
     assert account.most_written("cell") == 60, "the most that it ever wrote"
 
 
-def test_what_another_process_writes_is_seen_before_the_next_charge(tmp_path):
+def test_charges_of_another_process_are_seen_before_the_next_charge(tmp_path):
     here, there = Account(tmp_path / "a.jsonl"), Account(tmp_path / "a.jsonl")
     here.charge("filling", 10)
     there.charge("filling", 20)
@@ -101,7 +101,7 @@ def test_a_charge_that_is_not_allowed_leaves_the_account_as_it_was(tmp_path):
         '{"event": "settle", "ids": ["nobody"], "bytes_to_media": 1, "cells": {}}',
     ],
 )
-def test_a_damaged_line_is_an_error_that_names_it_and_is_never_taken_for_nothing(tmp_path, line):
+def test_a_damaged_line_is_an_error_that_names_it_and_is_never_ignored(tmp_path, line):
     account = Account(tmp_path / "a.jsonl")
     account.charge("filling", 1)
     with account.path.open("a") as file:
@@ -121,7 +121,7 @@ def test_each_line_is_synced_before_the_call_returns(tmp_path, monkeypatch):
     assert len(synced) == 4
 
 
-# A set settles with what its cells told; a void cell, or a process that ends in the middle, keeps what was expected.
+# A set settles with what its cells reported; a void cell, or an interrupted process, keeps what was expected.
 
 
 def test_a_set_is_charged_before_its_first_cell_and_settled_with_what_its_cells_wrote(tmp_path):
@@ -170,7 +170,7 @@ def test_a_fill_inside_a_set_is_part_of_what_was_charged_for_it(tmp_path):
     assert spending.total() == 100
 
 
-def test_a_cell_is_not_begun_when_those_before_it_wrote_more_than_there_was_room_for(tmp_path):
+def test_a_cell_does_not_begin_if_earlier_ones_wrote_more_than_there_was_room_for(tmp_path):
     spending = spending_on(tmp_path / "a.jsonl", limit=250)
     with (
         pytest.raises(RefusedError, match="ceiling bytes_written_to_media_per_run"),
@@ -183,7 +183,7 @@ def test_a_cell_is_not_begun_when_those_before_it_wrote_more_than_there_was_room
     assert spending.total() >= 200
 
 
-def test_a_pilot_between_two_cells_of_a_set_counts_and_is_no_cells(tmp_path):
+def test_a_pilot_between_two_cells_of_a_set_counts_and_belongs_to_no_cell(tmp_path):
     spending = spending_on(tmp_path / "a.jsonl")
     with spending.reserve("set", {"one": 10, "two": 10}) as reservation:
         reservation.begin("one")
@@ -207,8 +207,8 @@ sets = st.tuples(
 
 @settings(deadline=None)
 @given(st.lists(st.one_of(fills, sets), min_size=1, max_size=6), st.data())
-def test_a_crash_between_any_two_writes_or_within_one_never_loses_a_charge(steps, data):
-    """`truth` is what has really been written at the most; `moments` pairs it with the file as it was on disk then."""
+def test_a_crash_between_two_writes_or_within_one_never_loses_a_charge(steps, data):
+    """`truth` is the most that may have been written; `moments` pairs it with the file on disk at that time."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.jsonl"
         spending, truth, moments = spending_on(path), 0, [(0, 0)]
@@ -228,7 +228,7 @@ def test_a_crash_between_any_two_writes_or_within_one_never_loses_a_charge(steps
                 with spending.reserve("set", expected) as reservation:
                     for number, (ahead, wrote, is_void) in enumerate(cells):
                         reservation.begin(str(number))
-                        # While the tool runs: nobody knows more than what was expected of it.
+                        # While the tool runs, only the expected amount is known.
                         moment(truth + min(ahead, wrote))
                         spending.record(Write(wrote))
                         truth = moment(truth + wrote)
@@ -256,7 +256,7 @@ def test_a_crash_between_any_two_writes_or_within_one_never_loses_a_charge(steps
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(amounts, amounts), min_size=1, max_size=8), st.integers(0, 200))
-def test_what_is_known_beforehand_never_passes_the_ceiling(cells, limit):
+def test_known_amounts_never_exceed_the_ceiling(cells, limit):
     with tempfile.TemporaryDirectory() as folder:
         spending, written = spending_on(Path(folder) / "a.jsonl", limit=limit), 0
         for fill, cell in cells:

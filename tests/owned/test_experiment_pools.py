@@ -1,4 +1,4 @@
-"""Pools of an experiment: in the ledger before they exist, of the size asked for, gone afterwards."""
+"""Pools of an experiment are in the ledger before they exist, have the requested size, and are removed afterwards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "ac
 
 
 class Monitors:
-    """A cluster of pools: makes, sizes, lists and deletes them, and refuses the sizes it is told to."""
+    """A cluster that makes, sizes, lists and deletes pools, and refuses the sizes in `refused`."""
 
     def __init__(self, ledger, refused=(), error=errno.EPERM):
         self.ledger, self.refused, self.error = ledger, refused, error
@@ -78,7 +78,7 @@ def bench(tmp_path, monkeypatch):
     return of
 
 
-def test_a_pool_is_in_the_ledger_with_its_id_and_has_the_copies_asked_for(bench):
+def test_a_pool_is_in_the_ledger_with_its_id_and_has_the_requested_copies(bench):
     made = bench()
     pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
     assert made.session.pools[pool.name]["size"] == 2
@@ -87,7 +87,7 @@ def test_a_pool_is_in_the_ledger_with_its_id_and_has_the_copies_asked_for(bench)
     assert pool.name.endswith("-replicas-2")
 
 
-def test_one_copy_is_asked_for_with_the_confirmation_that_ceph_wants_and_no_other_number_is(bench):
+def test_only_a_single_copy_is_requested_with_the_confirmation_that_ceph_wants(bench):
     made = bench()
     for replicas in (1, 2):
         create_pool(made, f"replicas-{replicas}", PoolSpec(replicas), application="rados")
@@ -95,14 +95,14 @@ def test_one_copy_is_asked_for_with_the_confirmation_that_ceph_wants_and_no_othe
     assert sure == [True, None]
 
 
-def test_where_the_monitors_refuse_a_size_nothing_is_left_of_the_pool(bench):
+def test_if_the_monitors_refuse_a_size_nothing_is_left_of_the_pool(bench):
     made = bench(refused={1})
     with pytest.raises(PoolSizeRefusedError, match="refuse a pool of size 1: error 1: it is disabled"):
         create_pool(made, "replicas-1", PoolSpec(1), application="rados")
     assert (list(made.session.pools), made.ledger.owned()) == (["replay"], [])
 
 
-def test_another_error_is_no_refusal_and_the_pool_stays_in_the_ledger(bench):
+def test_any_other_error_is_not_a_refusal_and_the_pool_stays_in_the_ledger(bench):
     made = bench(refused={1}, error=errno.EIO)
     with pytest.raises(CephCommandError):
         create_pool(made, "replicas-1", PoolSpec(1), application="rados")
@@ -119,7 +119,7 @@ def test_a_site_that_does_not_allow_it_gets_no_pool(bench, allows):
     assert (made.session.asked, made.ledger.owned()) == ([], [])
 
 
-def test_pools_are_awaited_until_the_managers_know_of_all_their_placement_groups(bench):
+def test_pools_are_awaited_until_the_manager_knows_all_their_placement_groups(bench):
     made = bench()
     pools = [create_pool(made, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2, 3)]
     await_pools(made, pools)

@@ -1,6 +1,6 @@
-"""Mapping, formatting and mounting an image: what is run, in which order, what is undone, and what errors mean.
+"""Mapping, formatting and mounting an image: the commands, their order, how they are undone, and what errors mean.
 
-The machine's programs are recorded here instead of run: few kernels of test machines have an rbd module.
+The machine's programs are recorded here instead of run, because few test machines have a kernel with rbd.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAME = "replay-0a1b2c3d-kernel-ext4"
 
 
 class Machine:
-    """Records what is run; knows what is mapped and mounted as the programs would have left it."""
+    """Records the commands, and knows what they would have mapped and mounted."""
 
     def __init__(self, tmp_path):
         self.ran: list[list[str]] = []
@@ -72,7 +72,7 @@ class Machine:
 
     @property
     def words(self):
-        """The first words of what was run, without the looking."""
+        """The first words of the commands, without those that only look."""
         shown = [one[:2] if one[0] == "rbd" else one[:1] for one in self.ran]
         return [" ".join(one) for one in shown if one != ["rbd", "device"]]
 
@@ -121,7 +121,7 @@ def test_an_image_is_mapped_formatted_and_mounted_and_undone_the_other_way_round
     assert remove_leftover_mounts(bench) == 0
 
 
-def test_a_run_that_was_killed_before_the_mount_leaves_a_mapping_only(bench, machine, image):
+def test_a_run_that_was_killed_before_the_mount_leaves_only_a_mapping(bench, machine, image):
     device = map_image(bench, image)
     machine.refuses["mount"] = "wrong fs type"
     with pytest.raises(ReplayError, match="wrong fs type"):
@@ -132,7 +132,7 @@ def test_a_run_that_was_killed_before_the_mount_leaves_a_mapping_only(bench, mac
     assert not any((kernel_client.state_directory() / "mounts").iterdir())
 
 
-def test_a_mapping_that_never_came_about_is_absent(bench, machine, image):
+def test_a_mapping_that_was_never_made_is_absent(bench, machine, image):
     machine.refuses["map"] = "rbd: sysfs write failed\nrbd: map failed: (110) Connection timed out\n"
     with pytest.raises(ReplayError, match="got no answer from the monitors"):
         map_image(bench, image)
@@ -178,7 +178,7 @@ def test_only_own_images_are_unmapped(machine):
     assert machine.ran == []
 
 
-def test_without_the_right_nothing_is_mapped(bench, machine, image, monkeypatch):
+def test_without_permission_nothing_is_mapped(bench, machine, image, monkeypatch):
     def refuse(site, word, fsid):
         raise RefusedError(f"{word} is refused")
 
@@ -205,7 +205,7 @@ def test_without_the_right_nothing_is_mapped(bench, machine, image, monkeypatch)
         ("", "rbd map failed: silent"),
     ],
 )
-def test_what_rbd_map_prints_becomes_a_sentence(printed, what):
+def test_the_output_of_rbd_map_becomes_a_sentence(printed, what):
     said, next_step = map_error(printed)
     assert what in said
     assert next_step

@@ -45,7 +45,7 @@ def test_the_line_is_synced_to_disk_before_intend_returns(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("cut", [1, 10, 60])
-def test_a_torn_last_line_is_passed_over_and_cut_off_by_the_next_writer(tmp_path: Path, cut: int) -> None:
+def test_a_torn_last_line_is_skipped_and_cut_off_by_the_next_writer(tmp_path: Path, cut: int) -> None:
     ledger = Ledger(FSID, directory=tmp_path)
     first = _intend(ledger, "replay-00000001-a")
     whole = ledger.path.read_bytes()

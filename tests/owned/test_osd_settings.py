@@ -1,4 +1,4 @@
-"""Settings of OSDs: on own clusters only, in the ledger before the change, back to what they were after any end."""
+"""Settings of OSDs change only on own clusters, are in the ledger before, and are restored after any end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CAP = "osd_client_message_size_cap"
 
 
 class Monitors:
-    """A cluster of three OSDs that remembers what it is told."""
+    """A cluster of three OSDs that remembers its settings."""
 
     cluster = SimpleNamespace(name="primary")
 
@@ -73,7 +73,7 @@ def state(made):
     return {name: dict(one) for name, one in monitors.osds.items()}, dict(monitors.config)
 
 
-def test_all_goes_back_to_what_it_was_although_it_was_changed_more_than_once(settings):
+def test_every_setting_is_restored_even_if_it_was_changed_more_than_once(settings):
     made = settings()
     made.bench.session.config["osd.1", CAP] = "7"
     before = state(made)
@@ -87,7 +87,7 @@ def test_all_goes_back_to_what_it_was_although_it_was_changed_more_than_once(set
     assert made.bench.ledger.owned() == []
 
 
-def test_what_is_as_it_should_be_is_left_alone(settings):
+def test_a_setting_that_is_already_right_is_left_alone(settings):
     made = settings()
     first, *_ = made.osds()
     assert not made.set_weight(first, 0.5 + 2**-20) and not made.set_affinity(first, 1.0)
@@ -97,7 +97,7 @@ def test_what_is_as_it_should_be_is_left_alone(settings):
     assert made.bench.session.changes == changes
 
 
-def test_one_option_goes_back_alone(settings):
+def test_a_single_option_can_be_restored(settings):
     made = settings()
     made.set_config("osd", CAP, "1")
     made.set_config("osd.2", CAP, "2")
@@ -106,7 +106,7 @@ def test_one_option_goes_back_alone(settings):
     assert not made.restore_config("osd.2", CAP)
 
 
-def test_a_crash_before_the_change_has_come_sets_back_what_is_so_already(settings):
+def test_after_a_crash_before_the_change_restoring_does_no_harm(settings):
     made = settings()
     made.bench.session.fails = "osd crush reweight"
     with pytest.raises(ReplayError):
@@ -118,7 +118,7 @@ def test_a_crash_before_the_change_has_come_sets_back_what_is_so_already(setting
     assert made.bench.session.osds["osd.0"]["crush_weight"] == 0.5
 
 
-def test_what_cannot_be_set_back_stays_in_the_ledger_and_is_an_error(settings):
+def test_a_setting_that_cannot_be_restored_stays_in_the_ledger_and_is_an_error(settings):
     made = settings()
     made.set_affinity(made.osds()[0], 0.0)
     made.bench.session.fails = "osd primary-affinity"
@@ -128,7 +128,7 @@ def test_what_cannot_be_set_back_stays_in_the_ledger_and_is_an_error(settings):
     assert len(made.bench.ledger.owned()) == 1
 
 
-def test_an_osd_that_is_gone_has_nothing_to_set_back(settings):
+def test_an_osd_that_is_gone_has_nothing_to_restore(settings):
     made = settings()
     made.set_weight(made.osds()[2], 1.0)
     del made.bench.session.osds["osd.2"]
@@ -153,7 +153,7 @@ def test_a_site_that_does_not_allow_it_or_that_replay_did_not_start_is_refused(s
     assert (made.bench.session.changes, made.bench.ledger.owned()) == (0, [])
 
 
-def test_options_are_refused_likewise(settings):
+def test_options_are_refused_in_the_same_way(settings):
     made = settings(("crush",))
     with pytest.raises(RefusedError, match="osd_config is refused"):
         made.set_config("osd", CAP, "1")

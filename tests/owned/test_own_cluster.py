@@ -1,4 +1,4 @@
-"""A cluster that is known only through a site's file and a restricted user, with neighbours beside."""
+"""A cluster that Replay knows only through a site's file and a restricted user, and that has neighbours."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def ledger(site: Site) -> Ledger:
 
 @pytest.fixture
 def untouched(administrator: Cluster, second_administrator: Cluster, site: Site) -> Iterator[None]:
-    """Whatever the test does, neighbours' things on both clusters are the same before and after."""
+    """Whatever the test does, neighbours' things on both clusters stay the same."""
     before = [snapshot(administrator), snapshot(second_administrator)]
     assert {"replay2", "replay"} <= set(before[0]["pools"]) and "client.replay2" in before[0]["auth"]
     yield
@@ -123,12 +123,12 @@ def _clean(site: Site) -> list[Outcome]:
     return clean(site, confirm=lambda _: True, say=lambda _: None)
 
 
-def test_preflight_finds_all_it_needs_with_the_restricted_user(site: Site, administrator: Cluster) -> None:
+def test_preflight_finds_everything_it_needs_with_the_restricted_user(site: Site, administrator: Cluster) -> None:
     before = snapshot(administrator)
     report = preflight.preflight(site, preflight.load_experiments())
     assert [item.text for item in report.findings.items if item.level not in ("ok", "note")] == []
     assert report.exit_status == 0
-    # What the site does not allow is missing by its choice; of what it does allow nothing is.
+    # The words that the site does not allow are missing by choice; of those it allows, none is missing.
     variants = [variant for row in report.experiments for variant in row["variants"]]
     assert len(variants) > 10
     assert not any("second_site" in variant["missing"] for variant in variants)
@@ -183,7 +183,7 @@ def test_clean_removes_what_is_in_the_ledger_and_leaves_neighbours_alone(site: S
 
 @pytest.mark.usefixtures("untouched")
 @pytest.mark.parametrize("mode", ["snapshot", "journal"])
-def test_clean_waits_until_mirroring_has_taken_the_copy_away(site: Site, ledger: Ledger, mode: str) -> None:
+def test_clean_waits_until_mirroring_has_removed_the_copy(site: Site, ledger: Ledger, mode: str) -> None:
     name = _make_image(site, ledger, mode, mirrored=mode)
     assert site.secondary is not None
     there = ("rbd", "info", f"replay/{name}")
@@ -206,7 +206,7 @@ def test_a_crash_between_creation_and_confirmation_leaves_nothing_behind(site: S
 
 
 @pytest.mark.usefixtures("untouched")
-def test_a_creation_or_removal_that_was_cut_short_is_finished(site: Site, ledger: Ledger) -> None:
+def test_an_interrupted_creation_or_removal_is_finished(site: Site, ledger: Ledger) -> None:
     name = _make_image(site, ledger, "half")
     image_id = site.primary.json("rbd", "info", f"replay/{name}")["id"]
     site.primary.run("rados", "--pool", "replay", "rm", f"rbd_header.{image_id}")
@@ -228,7 +228,7 @@ def test_an_image_of_the_same_name_but_another_id_is_reported_and_kept(site: Sit
 
 
 @pytest.mark.usefixtures("untouched")
-def test_what_cannot_be_removed_does_not_keep_the_rest(site: Site, ledger: Ledger) -> None:
+def test_an_entry_that_cannot_be_removed_does_not_keep_the_rest(site: Site, ledger: Ledger) -> None:
     gone = _make_image(site, ledger, "fine")
     kept = _make_image(site, ledger, "with-snapshot")
     site.primary.run("rbd", "snap", "create", "--no-progress", f"replay/{gone}@.rbd-mirror.a-copy-cut-short")
@@ -291,7 +291,7 @@ def pool_site(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Site]:
     """A site whose file lets Replay make its pools, and the user that preflight asks for."""
-    # All OSDs are on one host: only of a cluster of its own does Replay know that copies cannot go elsewhere.
+    # All OSDs are on one host: Replay knows only of its own clusters that copies cannot go elsewhere.
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", live_sandbox.directory)
     keyring = tmp_path / "keyring"
     text = f"""\
@@ -312,7 +312,7 @@ allows: [pool_create, pool_delete]
 
 
 @pytest.mark.usefixtures("untouched")
-def test_a_user_made_by_the_printed_command_makes_pools_and_clean_takes_them_away_again(pool_site: Site) -> None:
+def test_a_user_made_by_the_printed_command_makes_pools_and_clean_removes_them(pool_site: Site) -> None:
     with MonitorSession(pool_site.primary) as session:
         ledger = Ledger(session.fsid())
         assert ensure_pools(pool_site, session, ledger) == ["replay-made", "replay-made-ec"]
@@ -354,7 +354,7 @@ def test_filling_keeps_to_the_sites_rate_and_is_charged_with_its_copies(site: Si
 
 
 @pytest.mark.usefixtures("untouched")
-def test_an_image_for_whose_fill_the_run_has_no_room_is_not_filled(site: Site) -> None:
+def test_an_image_whose_fill_would_exceed_the_ceiling_is_not_filled(site: Site) -> None:
     limited = replace(site, ceilings=Ceilings(bytes_written_to_media_per_run=16 << 20))
     with open_bench(limited, "room", lambda line: None) as bench:
         with pytest.raises(RefusedError, match="ceiling bytes_written_to_media_per_run"):

@@ -1,4 +1,4 @@
-"""Files that Replay makes on this machine: known before they exist, and nobody else's is removed."""
+"""Files that Replay makes on this machine are known before they exist, and nobody else's file is removed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_file_is_in_the_ledger_before_it_is_made_and_out_of_it_when_it_is_gone
     assert remove_leftover_files(bench) == 0
 
 
-def test_what_a_crash_left_is_removed_whether_it_was_made_or_not(bench, tmp_path):
+def test_leftovers_of_a_crash_are_removed_whether_the_file_was_made_or_not(bench, tmp_path):
     made, never = tmp_path / "replay-0a1b2c3d-baseline", tmp_path / "replay-0a1b2c3e-baseline"
     for path in (made, never):
         bench.ledger.intend("file", "", "", str(path), site="own")
@@ -52,9 +52,9 @@ def test_clean_removes_it_too(bench, tmp_path):
     assert (outcome.status, path.exists(), bench.ledger.owned()) == ("removed", False, [])
 
 
-def test_another_file_of_that_name_is_left_and_said_to_be(bench, tmp_path):
+def test_another_file_of_that_name_is_left_and_reported(bench, tmp_path):
     path = create_file(bench, tmp_path, "baseline", size_bytes=7)
-    path.rename(tmp_path / "kept")  # so that its inode is not used again
+    path.rename(tmp_path / "kept")  # so that its inode is not reused
     path.write_text("somebody's")
     with pytest.raises(ReplayError, match="another file than the one Replay made"):
         remove_leftover_files(bench)
@@ -63,7 +63,7 @@ def test_another_file_of_that_name_is_left_and_said_to_be(bench, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "other name"])
-def test_what_is_no_file_of_replays_is_never_touched(bench, tmp_path, kind):
+def test_a_file_that_is_not_replays_is_never_touched(bench, tmp_path, kind):
     path = tmp_path / ("precious" if kind == "other name" else "replay-0a1b2c3d-baseline")
     (tmp_path / "target").write_text("precious")
     if kind == "folder":

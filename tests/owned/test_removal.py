@@ -1,4 +1,4 @@
-"""What the remover does when the mirror daemon takes things away under its hands, against a scripted cluster."""
+"""What the remover does if the mirror daemon removes things at the same time, on a scripted cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN = {"id": "abc", "size": 1 << 20}
 
 
 class ScriptedCluster:
-    """Answers each command of rbd from a list of its own: what it prints, or the status that it ends with."""
+    """Answers each command of rbd from its list of outputs or exit statuses."""
 
     def __init__(self, infos: list[dict[str, Any] | None], disables: list[int], **more: list[Any]) -> None:
         self.answers = {"info": infos, "mirror image disable": disables, **more}
@@ -77,7 +77,7 @@ def test_mirroring_that_was_disabled_after_all_is_not_disabled_again(tmp_path) -
     assert left == []
 
 
-def test_an_image_that_the_daemon_took_away_meanwhile_is_gone(tmp_path) -> None:
+def test_an_image_that_the_daemon_removed_meanwhile_is_gone(tmp_path) -> None:
     outcome, left = removed_by(ScriptedCluster([MIRRORED, None], disables=[NOT_FOUND]), tmp_path)
     assert outcome.status == "removed"
     assert left == []

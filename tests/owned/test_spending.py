@@ -1,4 +1,4 @@
-"""What clients write comes to on media as the pools are, and what a cell will write is known before it begins."""
+"""Clients' writes are converted to bytes on media by pool, and a cell's writes are known before it begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZES = {"replay": 3, "replay-journal": 2, "replay-ec": 6, "own": 1}
 
 
 class Monitors:
-    """Monitors that know some pools; `asked` is what they were asked."""
+    """Monitors that know some pools; `asked` lists the questions."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []

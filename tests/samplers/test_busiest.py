@@ -1,4 +1,4 @@
-"""The load while a tool measured, and not while it waited for its own end."""
+"""The load is that of the time in which a tool measured, not of its wait for the end."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ def test_the_pause_at_the_end_and_the_slow_start_are_left_out():
     assert MachineSampler.load(*busiest(run, 0.29))["cpu_idle_fraction"] == round(1 / 30, 4)
 
 
-def test_a_run_that_is_not_that_long_or_failed_counts_whole():
+def test_a_run_that_is_shorter_or_failed_counts_as_a_whole():
     run = readings(0, 1)
     assert busiest(run, 5.0) == (run[0], run[-1])
     assert busiest(run, None) == (run[0], run[-1])

@@ -1,4 +1,4 @@
-"""What daemons did between two readings: from recorded counters, from made-up ones, and from a real sandbox."""
+"""What daemons did between two readings: from recorded counters, from made-up ones, and on a real sandbox."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_each_of_the_recorded_writes_is_one_operation_and_two_copies():
     assert list(sample["primary"]) == ["osd.0", "osd.1", "osd.2"]
     assert total(sample, "client", "write_operations") == pytest.approx(WRITES, abs=6), "a watch or two besides"
     assert total(sample, "client", "write_in_bytes") == WRITES * IO_BYTES
-    # Opening and closing the image takes and gives back a lock, and these writes have copies as well.
+    # Opening and closing the image takes and releases a lock, and these writes have copies, too.
     assert 2 * WRITES <= total(sample, "replication", "operations") <= 2 * WRITES + 40
     written = total(sample, "store", "big_bytes") + total(sample, "store", "small_bytes")
     assert written == pytest.approx(3 * WRITES * IO_BYTES, rel=0.05)
@@ -89,7 +89,7 @@ def test_names_of_newer_releases_are_found_too():
     assert counters_in({"bluestore": newer}) == {"store": {"big_bytes": 8192, "deferred_bytes": 4096}}
 
 
-def test_a_counter_that_is_not_there_is_absent_and_not_zero():
+def test_a_missing_counter_is_absent_and_not_zero():
     before, after = copy.deepcopy(BEFORE), copy.deepcopy(AFTER)
     for moment in (before, after):
         del moment["osd.1"]["osd"]["subop"]
@@ -109,13 +109,13 @@ def test_an_osd_that_does_not_answer_is_left_out_and_named():
     assert sample["left_out"] == ["primary osd.1"]
 
 
-def test_counters_that_began_anew_are_left_out_rather_than_counted():
+def test_counters_that_started_again_are_left_out_rather_than_counted():
     sample = between(AFTER, BEFORE)
     assert "primary" not in sample
     assert sample["left_out"] == ["primary osd.0", "primary osd.1", "primary osd.2"]
 
 
-def test_the_second_cluster_is_told_apart_and_can_be_left_out():
+def test_the_second_cluster_is_separate_and_can_be_left_out():
     made = sampler(Session(BEFORE, AFTER), second=Session(AFTER, AFTER))
     sample = made.between(made.read(), made.read())
     assert total(sample, "client", "write_operations", "secondary") == 0
@@ -171,12 +171,12 @@ def test_storage_bytes_that_may_not_be_read_are_absent(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["bash", "ceph-mon", "a) R 1 (ceph-osd"])
-def test_a_pid_that_is_another_programs_by_now_is_no_daemon(tmp_path, name):
+def test_a_pid_that_another_program_has_now_is_not_a_daemon(tmp_path, name):
     assert process(tmp_path, name=name) is None
     assert read_process(LocalProcess(78, "ceph-osd"), tmp_path) is None, "nobody has that pid"
 
 
-def test_a_daemon_that_was_started_anew_in_between_is_left_out(tmp_path):
+def test_a_daemon_that_was_restarted_in_between_is_left_out(tmp_path):
     processes = {"primary": {"osd.0": LocalProcess(77, "ceph-osd"), "mgr": LocalProcess(77, "ceph-osd")}}
     made = sampler(Session(BEFORE, AFTER), processes=processes, proc=tmp_path)
     process(tmp_path, started=1000)

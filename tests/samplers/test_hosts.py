@@ -1,4 +1,4 @@
-"""What a site's Prometheus tells of the OSDs' hosts: its answers read strictly, and what is said of a cell."""
+"""What a site's Prometheus says about the OSDs' hosts: its answers are read strictly, and recorded for a cell."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def test_an_own_series_of_the_osds_is_asked_for_as_the_site_says() -> None:
         ((200, b'{"status":"error","errorType":"bad_data","error":"parse"}'), "bad_data: parse"),
     ],
 )
-def test_a_server_in_trouble_is_told_and_the_cell_stands(answer, said) -> None:
+def test_a_server_in_trouble_is_reported_and_the_cell_stays_valid(answer, said) -> None:
     told: list[str] = []
     with serving(lambda form: answer) as (url, asked):
         sampler = HostSampler(PrometheusClient(PrometheusSource(url)), Costs(), say=told.append)

@@ -1,4 +1,4 @@
-"""What the probe makes of a journal's header and of a copy's snapshots; the modules of Ceph are not needed for it."""
+"""How the probe reads a journal's header and a copy's snapshots. This needs no module of Ceph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_header_is_read_as_ceph_encodes_it():
     assert little_endian(bytes([1, 1])) == 257
 
 
-def test_the_objects_that_there_may_be_are_those_of_the_sets_from_the_oldest_to_the_active():
+def test_possible_objects_are_those_of_the_sets_from_the_oldest_to_the_active_one():
     assert list(data_objects(header_of(HEADER))) == list(range(12, 24))
 
 
@@ -44,7 +44,7 @@ def bench():
 
 
 def sampler_of(mirroring, monkeypatch, program):
-    """A sampler whose child is a shell that does what the test says, whatever its arguments."""
+    """A sampler whose child is a shell that runs the test's script, whatever its arguments."""
     image = SimpleNamespace(pool="p", name="image", rbd_id="abc", image=Image(1, 1, (), mirroring))
     made = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5)
     background = replica.Background
@@ -54,7 +54,7 @@ def sampler_of(mirroring, monkeypatch, program):
     return made
 
 
-def test_a_journal_is_looked_at_where_it_is_and_a_copy_where_that_is():
+def test_a_journal_is_read_on_the_first_cluster_and_a_copy_on_the_second():
     image = SimpleNamespace(pool="p", name="image", rbd_id="abc", image=Image(1, 1, (), "journal"))
     spec = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5).spec
     assert spec["journal"]["image_id"] == "abc"
@@ -65,7 +65,7 @@ def test_a_journal_is_looked_at_where_it_is_and_a_copy_where_that_is():
     assert "journal" not in spec
 
 
-def test_whole_lines_are_taken_over_and_the_latest_value_is_known(monkeypatch):
+def test_whole_lines_are_recorded_and_the_latest_value_is_known(monkeypatch):
     program = "echo 0.5,image-1,copied_snapshot_id,4; echo 1.0,image-1,copied_snapshot_id,5; printf 1.5,ima; cat"
     sampler = sampler_of("snapshot", monkeypatch, program)
     sampler.start()
@@ -81,7 +81,7 @@ def test_whole_lines_are_taken_over_and_the_latest_value_is_known(monkeypatch):
     ]  # fmt: skip
 
 
-def test_a_probe_that_failed_on_the_way_is_an_error_with_its_words(monkeypatch):
+def test_a_probe_that_fails_is_an_error_with_its_message(monkeypatch):
     sampler = sampler_of(
         "journal", monkeypatch, "echo 0.5,image-1,journal_bytes,4; echo replica probe: gone >&2; exit 1"
     )

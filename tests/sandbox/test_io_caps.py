@@ -1,4 +1,4 @@
-"""The kernel's throttle of block I/O, in folders that look like its own."""
+"""The kernel's throttle of block I/O, in folders that look like the kernel's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from replay.sandbox.io_caps import (
 GROUP = "replay-0a1b2c3d-osd-2"
 
 
-def test_version_1_is_found_by_its_controller_and_version_2_by_what_it_hands_down(tmp_path):
+def test_version_1_is_found_by_its_controller_and_version_2_by_what_it_delegates(tmp_path):
     for name in ("memory", "blkio", "unified"):
         (tmp_path / name).mkdir()
     mounts = tmp_path / "mounts"
@@ -41,7 +41,7 @@ def test_version_1_is_found_by_its_controller_and_version_2_by_what_it_hands_dow
     assert find_hierarchy(mounts) == Hierarchy(tmp_path / "blkio", 1)
 
 
-def test_the_caps_are_written_as_each_version_wants_them(tmp_path):
+def test_the_caps_are_written_in_the_form_of_each_version(tmp_path):
     one = IoCap(Hierarchy(tmp_path, 1), GROUP, "254:0")
     one.make(120)
     written = {path.name: path.read_text() for path in one.folder.iterdir()}
@@ -54,7 +54,7 @@ def test_the_caps_are_written_as_each_version_wants_them(tmp_path):
     assert (two.folder / "io.max").read_text() == "254:0 riops=120 wiops=120"
 
 
-def test_a_process_that_was_taken_is_held(tmp_path):
+def test_a_process_that_was_moved_into_a_group_is_in_it(tmp_path):
     cap = IoCap(Hierarchy(tmp_path, 1), GROUP, "254:0")
     cap.make(1)
     assert not cap.holds(7)
@@ -70,12 +70,12 @@ def test_both_versions_counts_are_read():
 
 
 @given(reads=st.integers(0, 2**63), writes=st.integers(0, 2**63), others=st.integers(0, 2**63))
-def test_another_disks_counts_never_mix_in(reads, writes, others):
+def test_counts_of_other_disks_are_ignored(reads, writes, others):
     rows = [f"8:0 Read {others}", f"254:0 Read {reads}", f"8:0 Write {others}", f"254:0 Write {writes}"]
     assert parse_counts("\n".join(rows), "254:0") == (reads, writes)
 
 
-def test_a_group_is_removed_after_its_processes_went_home(tmp_path, monkeypatch):
+def test_a_group_is_removed_after_its_processes_returned_home(tmp_path, monkeypatch):
     folder, home = tmp_path / GROUP, tmp_path / "home"
     folder.mkdir()
     home.mkdir()
@@ -98,7 +98,7 @@ def test_no_other_group_is_ever_emptied(tmp_path, name):
         release(str(tmp_path), name, "/")
 
 
-def test_only_empty_groups_of_replay_are_swept_and_no_new_one(tmp_path):
+def test_only_empty_groups_of_replay_are_removed_and_no_new_one(tmp_path):
     hierarchy, other = Hierarchy(tmp_path, 1), "replay-0a1b2c3d-osd-3"
     for name in (GROUP, other, "system.slice"):
         (tmp_path / name).mkdir()
@@ -109,7 +109,7 @@ def test_only_empty_groups_of_replay_are_swept_and_no_new_one(tmp_path):
     assert remove_empty_groups(None) == 0
 
 
-def test_a_file_on_no_disk_has_no_device(tmp_path, monkeypatch):
+def test_a_file_that_is_not_on_a_disk_has_no_device(tmp_path, monkeypatch):
     class NoDisk:
         def stat(self):
             return os.stat_result((0, 0, os.makedev(0, 99999 & 0xFF), 0, 0, 0, 0, 0, 0, 0))

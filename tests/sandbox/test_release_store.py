@@ -1,4 +1,4 @@
-"""Getting, listing and removing releases: whole or not at all, once, and never under a sandbox."""
+"""Releases are fetched whole or not at all, and once; none is removed while a sandbox runs it."""
 
 import io
 import os
@@ -36,7 +36,7 @@ def an_image(path: Path, names=PROGRAMS, extra=()) -> Path:
 
 @pytest.fixture
 def podman(tmp_path, monkeypatch):
-    """A podman that writes down how it was called, and exports the image of the test."""
+    """A podman that records how it was called, and exports the image of the test."""
     folder, calls = tmp_path / "bin", tmp_path / "calls"
     folder.mkdir()
     program = folder / "podman"
@@ -50,7 +50,7 @@ def podman(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path / "releases"))
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path / "sandbox"))
-    # The programs of the image are no programs: what is said of them is the test's.
+    # The programs of the image cannot run: the test says what they would print.
     monkeypatch.setattr(Programs, "check_entry", lambda self: None)
     monkeypatch.setattr(requirements, "ceph_version", lambda programs: "18.2.7")
     an_image(tmp_path / "image.tar")
@@ -71,7 +71,7 @@ def test_an_image_becomes_a_release_without_being_run(podman, tmp_path):
     assert sorted(path.name for path in (made.folder / "usr" / "bin").iterdir()) == sorted(PROGRAMS)
     assert not (made.folder / "usr" / "share" / "man").exists()
     assert sorted(path.name for path in made.folder.parent.iterdir()) == ["18"], "nothing else is left"
-    # What, where to, how long and how much, before it begins.
+    # Before it begins, it says what it fetches, where to, how long that takes and how much space it needs.
     assert "the image registry/ceph:v18" in said[0] and str(made.folder) in said[0]
     assert "minutes" in said[0] and "GiB" in said[0]
 
@@ -98,11 +98,11 @@ def test_two_at_once_fetch_it_once(podman):
     assert podman.read_text().count("create") == 1
 
 
-def test_what_an_interrupted_attempt_left_is_made_anew(podman, tmp_path):
+def test_leftovers_of_an_interrupted_attempt_are_replaced(podman, tmp_path):
     half = tmp_path / "releases" / ".18.making" / "usr" / "bin"
     half.mkdir(parents=True)
     (half / "half-a-program").touch()
-    # One that was there, and whose record is lost, is of no use either.
+    # A release whose record is lost is of no use either.
     (tmp_path / "releases" / "18").mkdir()
     made = release_store.ensure(18, print, "one")
     assert not (made.folder / "usr" / "bin" / "half-a-program").exists()
@@ -116,9 +116,7 @@ def test_what_an_interrupted_attempt_left_is_made_anew(podman, tmp_path):
         ({"extra": ["usr/../../outside"]}, "18.2.7", "outside"),
     ],
 )
-def test_an_image_that_does_not_do_is_refused_and_leaves_no_release(
-    podman, tmp_path, monkeypatch, image, version, words
-):
+def test_an_unsuitable_image_is_refused_and_leaves_no_release(podman, tmp_path, monkeypatch, image, version, words):
     an_image(tmp_path / "image.tar", **image)
     monkeypatch.setattr(requirements, "ceph_version", lambda programs: version)
     with pytest.raises(ReplayError, match=words):
@@ -129,7 +127,7 @@ def test_an_image_that_does_not_do_is_refused_and_leaves_no_release(
     assert podman.read_text().splitlines()[-1].startswith("rm "), "the container goes too"
 
 
-def test_an_engine_that_fails_is_told_with_its_last_words_and_where_to_read_on(podman, tmp_path):
+def test_an_engine_that_fails_is_reported_with_its_last_words_and_its_log(podman, tmp_path):
     (tmp_path / "bin" / "podman").write_text("#!/bin/sh\necho 'no such image' >&2; exit 125\n")
     with pytest.raises(ReplayError, match=r"status 125: no such image\n  next: read .*18\.log"):
         release_store.ensure(18, print, "one")
@@ -143,7 +141,7 @@ def test_a_full_disk_is_refused_before_anything_is_fetched(podman, tmp_path, mon
     assert not podman.exists()
 
 
-def test_a_release_is_removed_only_when_no_sandbox_is_made_of_it(podman, tmp_path):
+def test_a_release_is_removed_only_if_no_sandbox_runs_it(podman, tmp_path):
     release_store.ensure(18, print, "one")
     folder = tmp_path / "sandbox"
     folder.mkdir()
@@ -181,7 +179,7 @@ def test_the_archive_is_the_one_that_apt_uses(tmp_path, monkeypatch):
         debian_archive()
 
 
-def test_an_archive_without_programs_is_no_release(tmp_path):
+def test_an_archive_without_programs_is_not_a_release(tmp_path):
     with tarfile.open(tmp_path / "image.tar", "w"):
         pass
     with pytest.raises(ReplayError, match="has no /usr/bin"):

@@ -1,4 +1,4 @@
-"""What an error says of a daemon that ended: its last words, or a cause that a person can do away with."""
+"""What an error says about a daemon that ended: its last words, or a cause that a person can remove."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replay.sandbox import causes, create, daemons
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt
 
-#: What `ceph-osd --mkfs` of 16.2.15 prints and logs where io_setup fails with EAGAIN.
+#: What `ceph-osd --mkfs` of 16.2.15 prints and logs if io_setup fails with EAGAIN.
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "sandbox"
 PRINTED, LOGGED = FIXTURES / "osd-mkfs-no-aio.out", FIXTURES / "osd-mkfs-no-aio.log"
 
@@ -34,25 +34,25 @@ def test_a_kernel_without_asynchronous_io_left_is_named_with_its_figures_and_the
     assert "sandbox down" in next_step
 
 
-def test_a_limit_that_is_large_already_is_doubled(numbers):
+def test_a_limit_that_is_already_large_is_doubled(numbers):
     (numbers / "aio-max-nr").write_text("1048576\n")
     assert "fs.aio-max-nr=2097152" in causes.explain([LOGGED], numbers)[1]
 
 
-def test_where_the_kernel_does_not_tell_its_figures_none_are_given(tmp_path):
+def test_if_the_kernel_does_not_report_its_figures_none_are_given(tmp_path):
     said, next_step = causes.explain([LOGGED], tmp_path)
     assert "taken" not in said
     assert "fs.aio-max-nr=1048576" in next_step
 
 
-def test_what_an_earlier_start_said_explains_nothing(tmp_path):
+def test_messages_of_an_earlier_start_are_ignored(tmp_path):
     log = tmp_path / "osd.0.log"
     log.write_text(LOGGED.read_text() + "".join(f"line {number} of a later start\n" for number in range(50)))
     assert causes.explain([log]) is None
     assert causes.last_words([tmp_path / "absent", log]) == "line 49 of a later start"
 
 
-def test_a_daemon_that_said_nothing_is_told_as_such(tmp_path):
+def test_a_daemon_that_printed_nothing_is_reported_as_such(tmp_path):
     (tmp_path / "empty").touch()
     assert causes.last_words([tmp_path / "empty", tmp_path / "absent"]) == "it printed no message"
 

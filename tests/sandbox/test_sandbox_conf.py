@@ -53,7 +53,7 @@ def test_every_path_is_absolute_and_inside_the_sandbox():
         assert all(daemon_keys <= set(conf[section]) for section in ("mon", "mgr", "osd"))
 
 
-def test_device_detection_decides_none_of_the_settings_that_matter_to_writes():
+def test_no_setting_that_affects_writes_depends_on_device_detection():
     conf = conf_of("left")
     assert {key: conf["osd"][key] for key in SOLID_STATE} == {key: str(value) for key, value in SOLID_STATE.items()}
     assert conf["osd"]["bluestore_prefer_deferred_size_hdd"] == conf["osd"]["bluestore_prefer_deferred_size_ssd"] == "0"
@@ -82,7 +82,7 @@ def test_the_monitors_keyring_holds_the_key_of_every_daemon_and_client():
     assert "profile rbd-mirror" in seed.split(f"[{MIRROR_CLIENT}]")[1]
 
 
-def test_where_object_classes_are_is_said_only_when_it_is_known():
+def test_the_folder_of_object_classes_is_set_only_if_it_is_known():
     assert "osd_class_dir" not in conf_of("left")["osd"]
     text = render(
         name="left",

@@ -20,7 +20,7 @@ def test_a_port_with_a_listener_is_not_free(taken):
     assert not ports.is_free(taken)
 
 
-def test_a_port_is_free_again_when_its_listener_is_gone():
+def test_a_port_is_free_again_after_its_listener_is_gone():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1)
@@ -28,13 +28,13 @@ def test_a_port_is_free_again_when_its_listener_is_gone():
     assert ports.is_free(port)
 
 
-def test_chosen_ports_are_distinct_free_and_out_of_the_way_of_ceph_and_of_outgoing_connections():
+def test_chosen_ports_are_distinct_free_and_used_neither_by_ceph_nor_for_outgoing_connections():
     chosen = ports.choose(5)
     assert len(set(chosen)) == 5
     assert all(ports.is_free(port) and 7300 < port < 32768 for port in chosen)
 
 
-def test_a_busy_port_is_passed_over(monkeypatch):
+def test_a_busy_port_is_skipped(monkeypatch):
     monkeypatch.setattr(ports, "_FIRST", 20000)
     monkeypatch.setattr(ports, "_LAST", 20003)
     monkeypatch.setattr(ports, "is_free", lambda port: port in (20001, 20003))
@@ -43,7 +43,7 @@ def test_a_busy_port_is_passed_over(monkeypatch):
         ports.choose(2, avoid=frozenset({20001}))
 
 
-def test_who_holds_a_port_is_named_with_its_pid(taken):
+def test_the_holder_of_a_port_is_named_with_its_pid(taken):
     assert f"(pid {os.getpid()})" in ports.holder(taken)
 
 

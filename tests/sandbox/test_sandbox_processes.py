@@ -1,4 +1,4 @@
-"""Which process is ours, and ending only that."""
+"""Recognising our own processes, and ending only those."""
 
 import contextlib
 import dataclasses
@@ -76,7 +76,7 @@ def test_a_pid_file_survives_a_round_trip_and_a_damaged_one_names_nobody(sleeper
     assert processes.read_pid_file(tmp_path / "absent") is None
 
 
-def test_a_daemon_has_a_session_of_its_own_and_no_descriptor_of_its_starter(tmp_path):
+def test_a_daemon_has_its_own_session_and_no_descriptor_of_its_starter(tmp_path):
     lock = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
     os.set_inheritable(lock, True)
     process = processes.start(SLEEPER, output=tmp_path / "out", cwd=tmp_path)
@@ -100,7 +100,7 @@ def test_the_hosts_ceph_settings_do_not_reach_a_daemon(monkeypatch):
 
 def test_only_ceph_daemons_with_a_configuration_in_the_folder_belong_to_a_sandbox(tmp_path):
     daemon = tmp_path / "ceph-osd"
-    # A program that starts no other: a shell's child would for a moment look like the shell itself.
+    # A program that starts no other: for a moment, a shell's child would look like the shell itself.
     daemon.symlink_to(Path(sys.executable).resolve())
     started = []
     for folder in ("a", "ab"):

@@ -35,7 +35,7 @@ pytestmark = [
 
 SMALL = ["--left-osd-size", "6GiB", "--right-osd-size", "6GiB", "--release", RELEASE]
 MIB = 1 << 20
-#: What a well cluster says: Debian 13's manager of release 18 cannot load some of its modules.
+#: The warnings of a healthy cluster: Debian 13's manager of release 18 cannot load some of its modules.
 HEALTH = {"18": r"HEALTH_WARN \(MGR_MODULE_DEPENDENCY: [^;)]*\)"}.get(RELEASE, "HEALTH_OK")
 
 
@@ -59,7 +59,7 @@ def up(folder: Path, *more: str) -> subprocess.CompletedProcess:
 
 
 def processes_naming(folder: Path) -> dict[int, str]:
-    """Every process whose command line names the folder, but for this one: found without Replay's own code."""
+    """Every other process whose command line names the folder, found without Replay's own code."""
     found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -111,7 +111,7 @@ def running(place):
     assert not folder.exists()
 
 
-def test_of_two_that_start_it_one_waits_and_finds_it_running(running):
+def test_if_two_start_it_one_waits_and_finds_it_running(running):
     folder, said = running
     waiter, creator = sorted(said, key=len)
     assert "waiting for it" in waiter
@@ -153,7 +153,7 @@ def test_the_daemons_listen_on_loopback_only(running):
 
 
 def comparable(value: str) -> object:
-    """A setting as Ceph means it: 1 is 1.000000, an address has a protocol, paths and words are themselves."""
+    """A setting in comparable form: 1 equals 1.000000, an address has a protocol, paths and words stay as they are."""
     value = value.removeprefix("v2:").removesuffix(":0/0")
     try:
         return float(value)
@@ -163,7 +163,7 @@ def comparable(value: str) -> object:
 
 @pytest.mark.parametrize(("section", "daemon"), [("osd", "osd.0"), ("mon", "mon.left"), ("mgr", "mgr.left")])
 def test_every_setting_of_the_configuration_is_in_force_in_the_running_daemons(running, section, daemon):
-    # Ceph ignores a value that it does not like, with no more than a line in a log.
+    # Ceph ignores an invalid value, and only writes a line to a log.
     left = load(running[0]).clusters["left"]
     conf = configparser.ConfigParser(interpolation=None)
     conf.read(left.conf)
@@ -177,7 +177,7 @@ def test_every_setting_of_the_configuration_is_in_force_in_the_running_daemons(r
     assert len(wanted) > 10
 
 
-def test_other_code_learns_from_the_state_file_what_it_needs(running):
+def test_the_state_file_tells_other_code_what_it_needs(running):
     sandbox = load(running[0])
     assert all(owns_fsid(fsid, running[0]) for fsid in sandbox.fsids)
     assert sandbox.clusters["left"].osd_ids == [0, 1, 2]
@@ -187,7 +187,7 @@ def test_other_code_learns_from_the_state_file_what_it_needs(running):
     assert "rbd mirror status" in ask(sandbox.mirror.asok, "help")
 
 
-def test_the_monitor_that_was_hurried_while_starting_has_its_usual_pace(running):
+def test_the_monitor_that_was_hurried_during_the_start_has_its_usual_pace(running):
     in_force = ask(load(running[0]).clusters["left"].asok("mon.left"), "config show")
     assert float(in_force["paxos_propose_interval"]) == 1.0
 
@@ -210,7 +210,7 @@ def test_an_image_of_left_is_mirrored_to_right(running):
     wait_until(lambda: daemon.state("mirrored") == "Replaying", "replay of the image")
 
 
-def test_one_daemon_that_died_is_started_again_and_the_others_go_on(running):
+def test_a_daemon_that_died_is_started_again_and_the_others_keep_running(running):
     folder = running[0]
     before = {each["name"] + each["cluster"]: each["pid"] for each in status_of(folder)["daemons"]}
     os.kill(before["osd.1left"], signal.SIGKILL)
@@ -220,7 +220,7 @@ def test_one_daemon_that_died_is_started_again_and_the_others_go_on(running):
 
 
 def bound(taker: socket.socket, port: int) -> bool:
-    """Take the port; tell whether it was free."""
+    """Take the port; return whether it was free."""
     try:
         taker.bind(("127.0.0.1", port))
     except OSError as error:
@@ -230,7 +230,7 @@ def bound(taker: socket.socket, port: int) -> bool:
     return True
 
 
-def test_after_a_kill_of_everything_and_a_busy_port_the_data_are_there_again(running, tmp_path):
+def test_after_a_kill_of_everything_and_a_busy_port_the_data_are_back(running, tmp_path):
     folder = running[0]
     data = tmp_path / "data"
     data.write_bytes(os.urandom(8 * MIB))
@@ -260,7 +260,7 @@ def test_after_a_kill_of_everything_and_a_busy_port_the_data_are_there_again(run
 
 @pytest.fixture
 def ordinary_user():
-    """How to run a program as a user without rights: by dropping root's, where the tests run as root."""
+    """How to run a program as an ordinary user: by dropping root's rights, if the tests run as root."""
     releases = {"REPLAY_RELEASES": str(releases_directory())}
     if os.geteuid() != 0:
         return {"env": {**os.environ, **releases}}
@@ -269,8 +269,8 @@ def ordinary_user():
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": [], "env": environment}
 
 
-def test_a_second_sandbox_of_an_ordinary_user_beside_it_disturbs_nothing(running, place, ordinary_user):
-    # A copy of the scripts alone: no environment of the checkout, the system's python3, the standard library.
+def test_a_second_sandbox_of_an_ordinary_user_disturbs_nothing(running, place, ordinary_user):
+    # Only a copy of the scripts: no environment of the checkout, the system's python3, the standard library.
     scripts, home = place / "copy" / "scripts", place / "theirs"
     shutil.copytree(ROOT / "scripts", scripts, ignore=shutil.ignore_patterns("__pycache__"))
     home.mkdir()
@@ -279,7 +279,7 @@ def test_a_second_sandbox_of_an_ordinary_user_beside_it_disturbs_nothing(running
     before = processes_naming(running[0])
     folder, run = home / "two", {"script": scripts / "sandbox", **ordinary_user}
 
-    # Its first start is killed in the middle: the next one clears that away.
+    # Its first start is killed in the middle; the next one removes the remains.
     argv = [str(run["script"]), "up", "--directory", str(folder), *SMALL]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, **ordinary_user) as starter:
         wait_until(lambda: any("ceph-osd" in line for line in processes_naming(folder).values()), "a half-made sandbox")
@@ -317,7 +317,7 @@ def test_a_start_that_is_interrupted_leaves_no_process_and_no_file(place, number
     assert [path.name for path in place.iterdir() if "interrupted" in path.name] == []
 
 
-def test_a_long_path_a_single_cluster_and_down_with_its_data_kept(place):
+def test_a_long_path_with_a_single_cluster_and_down_that_keeps_its_data(place):
     folder = place / ("a-folder-with-a-long-name-" * 3)
     options = f"left_osds=1, right_osds=0, left_osd_bytes={4 << 30}, release={RELEASE!r}"
     script = f"from replay.sandbox import up; up({str(folder)!r}, {options})"
@@ -330,7 +330,7 @@ def test_a_long_path_a_single_cluster_and_down_with_its_data_kept(place):
     assert command("down", "--keep", "--directory", folder).returncode == 0
     assert processes_naming(folder) == {}
     assert list(run.iterdir()) == []
-    run.rmdir()  # as after a reboot, where /tmp is emptied
+    run.rmdir()  # as after a reboot that empties /tmp
     up(folder)
     assert rbd(folder, "left", "ls", "replay").split() == ["kept"]
     assert command("down", "--directory", folder).returncode == 0

@@ -1,4 +1,4 @@
-"""What a host must offer."""
+"""What a sandbox requires of a host."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_the_needed_space_follows_from_the_sizes():
     assert SandboxOptions(left_osds=1, right_osds=0, left_osd_bytes=4 * GIB).needed_bytes == 2 * GIB
 
 
-def test_a_disk_that_the_sandbox_can_outgrow_is_warned_of(tmp_path, monkeypatch):
+def test_a_disk_that_the_sandbox_can_outgrow_gives_a_warning(tmp_path, monkeypatch):
     monkeypatch.setattr(requirements, "free_bytes", lambda _: 30 * GIB)
     assert "can grow to 56 GiB, but only 30 GiB are free" in requirements.check_space(tmp_path, SandboxOptions())
     monkeypatch.setattr(requirements, "free_bytes", lambda _: 500 * GIB)
@@ -83,7 +83,7 @@ def test_sizes_are_binary(text, size):
 
 
 @pytest.mark.parametrize("text", ["", "GiB", "-3G", "20 gallons"])
-def test_what_is_no_size_is_refused(text):
+def test_a_text_that_is_not_a_size_is_refused(text):
     with pytest.raises(ConfigurationError, match="is not a size"):
         parse_size(text)
 

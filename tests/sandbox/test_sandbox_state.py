@@ -1,4 +1,4 @@
-"""The state file, the lock, and directories that are found in some other state."""
+"""The state file, the lock, and directories in an unexpected state."""
 
 import fcntl
 import json
@@ -74,12 +74,12 @@ def test_replay_owns_the_clusters_of_its_sandboxes_and_no_other(tmp_path, monkey
     assert owns_fsid(fsid)
 
 
-def test_no_sandbox_says_how_to_get_one(tmp_path):
+def test_without_a_sandbox_the_error_says_how_to_get_one(tmp_path):
     with pytest.raises(SandboxError, match="replay sandbox up"):
         load(tmp_path)
 
 
-def test_down_without_a_sandbox_is_no_error(tmp_path, capsys):
+def test_down_without_a_sandbox_is_not_an_error(tmp_path, capsys):
     assert down(tmp_path / "none") is False
     assert main(["down", "--directory", str(tmp_path / "none")]) == 0
     assert "no sandbox in" in capsys.readouterr().out
@@ -114,7 +114,7 @@ def leftovers() -> list:
 
 
 @pytest.mark.parametrize(("leave", "reason"), leftovers())
-def test_a_leftover_that_cannot_be_used_is_cleared_away_with_its_reason(tmp_path, monkeypatch, leave, reason):
+def test_a_leftover_that_cannot_be_used_is_removed_with_the_reason(tmp_path, monkeypatch, leave, reason):
     folder = tmp_path / "sandbox"
     folder.mkdir()
     leave(folder)
@@ -148,7 +148,7 @@ def test_a_wrong_option_is_explained_and_exits_with_2(tmp_path, capsys):
     assert "1 to 16 OSDs" in capsys.readouterr().err
 
 
-def test_status_and_conf_without_a_sandbox_fail_with_what_to_do(tmp_path, capsys):
+def test_status_and_conf_without_a_sandbox_fail_and_say_what_to_do(tmp_path, capsys):
     for command in ("status", "conf"):
         assert main([command, "--directory", str(tmp_path)]) == 1
         assert "replay sandbox up" in capsys.readouterr().err
@@ -172,7 +172,7 @@ def test_conf_prints_the_path_and_nothing_else(tmp_path, capsys):
     assert "no cluster right" in capsys.readouterr().err
 
 
-def test_sockets_move_to_a_short_folder_when_the_path_is_too_long_for_them(tmp_path):
+def test_sockets_move_to_a_short_folder_if_their_path_is_too_long(tmp_path):
     assert choose_run_directory(Path("/tmp") / f"s{os.getpid()}") == Path("/tmp") / f"s{os.getpid()}" / "run"
     (Path("/tmp") / f"s{os.getpid()}" / "run").rmdir()
     (Path("/tmp") / f"s{os.getpid()}").rmdir()
@@ -198,7 +198,7 @@ def test_the_second_waits_for_the_first_and_no_lock_file_remains(tmp_path):
     first = context.Process(target=hold, args=(tmp_path / "s", begun, awaited, released))
     first.start()
     assert begun.wait(patient(10))
-    # The first goes on only when the second has begun to wait.
+    # The first continues only after the second has begun to wait.
     with locked(tmp_path / "s", on_wait=awaited.set):
         assert released.is_set()
     first.join()
@@ -211,7 +211,7 @@ def test_waiting_for_the_lock_ends_with_an_error_that_names_the_sandbox(tmp_path
         pass
 
 
-def test_never_do_two_hold_the_lock_although_each_removes_its_file(tmp_path):
+def test_two_never_hold_the_lock_although_each_removes_its_file(tmp_path):
     inside, most = [], []
 
     def work() -> None:
@@ -244,6 +244,6 @@ def test_the_environment_moves_the_default_sandbox_only(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "../else", ".", "a/b"])
-def test_a_name_that_is_no_folder_of_its_own_is_refused(name, capsys):
+def test_a_name_that_is_not_a_single_folder_is_refused(name, capsys):
     assert main(["down", "--name", name]) == ConfigurationError.exit_status
     assert "is not a valid sandbox name" in capsys.readouterr().err
