@@ -1,4 +1,4 @@
-"""Every module of the package can be imported: a name that moved is found before a cluster is needed to find it."""
+"""Every module of the package can be imported, so a name that moved is found without a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import replay
 MODULES = sorted(found.name for found in pkgutil.walk_packages(replay.__path__, "replay."))
 
 
-def test_the_package_was_walked_whole():
+def test_the_whole_package_was_walked():
     assert {"replay.base.errors", "replay.measure.runner", "replay.tools.running.process"} <= set(MODULES)
 
 

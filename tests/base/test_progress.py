@@ -1,4 +1,4 @@
-"""Progress on a terminal of 80 columns, in a pipe, and told to another process."""
+"""Progress on a terminal of 80 columns, in a pipe, and reported to another process."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def test_a_terminal_of_80_columns_shows_the_whole_run_and_at_the_end_only_the_li
     assert not shown.cursor_hidden
     seen = "\n".join(line for screen in shown.screens for line in screen)
     assert "starting Snakemake" in seen
-    # Of the run, not of the part that began with one step.
+    # The numbers are those of the run, not of the part, which began with one step.
     assert re.search(r"2 of 3 cells · .* elapsed, about .* left", seen)
     assert "last: write-4096 a very long name" in seen
     assert all(len(line) <= COLUMNS for screen in shown.screens for line in screen)
-    # A line that was drawn too wide would have wrapped, and what stands below the lines would be more than three.
+    # A line that is too wide would have wrapped, and there would be more than three lines below.
     assert max(len(screen) for screen in shown.screens) <= len(KEPT) + 3
 
 
@@ -78,7 +78,7 @@ def test_a_pipe_gets_lines_without_escape_codes(forced):
     assert lines[-2].startswith("[3/3] write-4096")
 
 
-def test_a_silence_in_a_pipe_is_broken_after_two_seconds_and_then_more_and_more_rarely():
+def test_a_pipe_gets_a_line_after_two_silent_seconds_and_then_less_and_less_often():
     now = 0
 
     def clock():
@@ -104,7 +104,7 @@ def test_a_silence_in_a_pipe_is_broken_after_two_seconds_and_then_more_and_more_
     assert "…" not in log.getvalue()
 
 
-def test_a_pipe_hears_of_a_long_step_while_it_runs():
+def test_a_pipe_gets_lines_about_a_long_step_while_it_runs():
     work = WORK.replace("time.sleep(0.6)", "time.sleep(2.8)", 1)
     done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=True)
     assert re.search(r"^\[0/3\] one: write-4096 .* … \d+ s$", done.stdout, re.MULTILINE)
@@ -122,7 +122,7 @@ def test_a_reader_that_goes_away_does_not_end_the_work(tmp_path):
     assert marker.exists()
 
 
-def test_what_another_process_tells_is_shown_as_ones_own(monkeypatch):
+def test_progress_of_another_process_is_shown_as_ones_own(monkeypatch):
     told, shown, log = io.StringIO(), io.StringIO(), io.StringIO()
     with monkeypatch.context() as patch:
         patch.setenv(EVENTS, "1")
@@ -157,7 +157,7 @@ def test_an_event_that_does_not_exist_is_refused():
     st.dictionaries(st.text(min_size=1), st.tuples(st.integers(0, 20), st.floats(0.1, 1e4)), min_size=1),
     st.integers(0, 50),
 )
-def test_what_is_left_is_never_negative_and_nothing_is_left_when_all_is_done(parts, steps):
+def test_the_time_left_is_never_negative_and_zero_when_all_is_done(parts, steps):
     account = Account({name: Part(count, seconds) for name, (count, seconds) in parts.items()})
     total = account.total
     for _ in range(steps):
@@ -174,7 +174,7 @@ def test_what_is_left_is_never_negative_and_nothing_is_left_when_all_is_done(par
         assert remaining is None or remaining >= -1e-6
 
 
-def test_the_time_that_is_left_follows_the_pace_so_far():
+def test_the_time_left_follows_the_pace_so_far():
     account = Account({"one": Part(2, 20.0), "two": Part(1, 30.0)})
     assert account.remaining_seconds(0.0) == pytest.approx(50.0)
     account.step_done("one")

@@ -1,4 +1,4 @@
-"""Releases by name and number, and whose programs are run."""
+"""Releases by name and number, and whose programs run."""
 
 import json
 
@@ -11,7 +11,7 @@ from replay.base.releases import Release, find_release, known_releases, major_of
 
 @pytest.fixture
 def releases(tmp_path, monkeypatch):
-    """A folder of releases of the test's own, and a release 18 in it whose fio is a file that nobody runs."""
+    """A separate folder of releases, with a release 18 whose fio is a file that nobody runs."""
     monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path))
     folder = tmp_path / "18"
     (folder / "usr" / "bin").mkdir(parents=True)
@@ -29,12 +29,12 @@ def test_a_release_has_a_number_and_a_name(text, number):
 
 
 @pytest.mark.parametrize("text", ["", "18.2.7", "3", "reeef", "latest"])
-def test_what_is_no_release_is_refused_with_what_to_write(text):
+def test_a_text_that_is_not_a_release_is_refused_with_examples(text):
     with pytest.raises(ConfigurationError, match="such as 18 or reef"):
         parse_release(text)
 
 
-def test_a_slip_is_answered_with_what_was_meant():
+def test_a_typo_is_answered_with_the_likely_name():
     with pytest.raises(ConfigurationError, match="did you mean 'reef'"):
         parse_release("reeef")
 
@@ -43,7 +43,7 @@ def test_a_version_belongs_to_a_release():
     assert [major_of(text) for text in ("18.2.7", "20.2.4", "unknown", None)] == [18, 20, None, None]
 
 
-def test_a_release_is_found_by_its_record_and_a_damaged_one_is_none(releases):
+def test_a_release_is_found_by_its_record_and_a_damaged_one_is_not(releases):
     assert find_release(18).version == "18.2.7"
     assert find_release(20) is None
     assert [one.number for one in known_releases()] == [18]
@@ -65,14 +65,14 @@ def test_the_host_runs_its_programs_as_they_are():
     assert bound[:4] == ["setpriv", "--pdeathsig", "KILL", "--"]
 
 
-def test_a_program_that_is_nowhere_is_named_with_the_next_step(releases):
+def test_a_missing_program_is_named_with_the_next_step(releases):
     with pytest.raises(MissingProgramError, match="no-such-program is not installed\n"):
         HOST_PROGRAMS.command(["no-such-program"])
     with pytest.raises(MissingProgramError, match=r"rados is not installed in Ceph 18 \(reef\)"):
         Programs.of(18).command(["rados", "ls"])
 
 
-def test_ceph_and_fio_come_from_the_release_and_all_else_from_the_host(releases):
+def test_ceph_and_fio_come_from_the_release_and_everything_else_from_the_host(releases):
     programs = Programs.of(18)
     assert str(programs.find("fio")) == "/usr/bin/fio"
     command = programs.command(["fio", "--version"])
@@ -84,6 +84,6 @@ def test_ceph_and_fio_come_from_the_release_and_all_else_from_the_host(releases)
 
 
 def test_a_tool_of_a_release_dies_with_its_parent_although_it_enters_namespaces(releases):
-    # The kernel forgets the word when a process enters a user namespace: it has to be given inside.
+    # The kernel drops this setting when a process enters a user namespace, so it must be made inside.
     command = Programs.of(18).command(["fio"], dies_with_parent=True)
     assert command.index("setpriv") > command.index("--")

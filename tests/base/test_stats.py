@@ -63,7 +63,7 @@ def test_the_interval_reaches_as_many_standard_errors_as_student_s_table_says(n,
     assert t_quantile(n) == pytest.approx(stats.t.ppf(0.975, n - 1))
 
 
-def test_one_value_reaches_nowhere():
+def test_one_value_has_no_interval():
     with pytest.raises(ValueError, match="no interval"):
         t_quantile(1)
 

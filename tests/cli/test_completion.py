@@ -1,4 +1,4 @@
-"""Shell completion: the scripts are valid, and what they offer is what exists."""
+"""Shell completion: the scripts are valid, and offer what exists."""
 
 from __future__ import annotations
 

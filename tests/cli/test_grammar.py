@@ -1,4 +1,4 @@
-"""One grammar: every command, its options, and how a wrong one is answered. Nothing here needs a cluster."""
+"""One grammar: every command, its options, and the answers to wrong ones. Nothing here needs a cluster."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_data_set_that_does_not_exist_is_answered_with_the_one_that_was_meant(
     assert "did you mean 'reference'?" in capsys.readouterr().err
 
 
-def test_a_site_and_an_experiment_that_do_not_exist_are_answered_so_too(capsys):
+def test_a_site_and_an_experiment_that_do_not_exist_are_answered_in_the_same_way(capsys):
     assert main(["preflight", "--site", "exampel"]) == 2
     assert "did you mean 'example'?" in capsys.readouterr().err
     assert main(["claims", "--data", "reference", "--experiment", "rbd-jurnaling"]) == 2
@@ -132,7 +132,7 @@ def test_a_command_says_what_it_needs_before_anything_is_installed(arguments, le
     assert capsys.readouterr().out == f"{level}\n"
 
 
-def test_a_command_tells_what_it_takes_to_npm_which_may_have_kept_some_of_it(capsys):
+def test_a_command_lists_its_options_for_npm_which_may_have_kept_some(capsys):
     assert main(["--options-of", "measure"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["options"]["site"] == {"type": "string"}
@@ -156,9 +156,9 @@ def test_the_grammar_needs_the_standard_library_only():
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    """`replay claims … | head`: what nobody reads any more is no reason for a traceback."""
+    """`replay claims … | head`: a closed pipe is no reason for a traceback."""
     argv = [sys.executable, "-m", "replay", "claims", "--data", "reference", "--json"]
-    # A pipe of one page, read byte by byte: most of the output is still to be written when the reader goes away.
+    # A pipe of one page, read byte by byte: most of the output is not yet written when the reader goes away.
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pipesize=4096) as process:
         assert process.stdout.readline() == b"{\n"
         process.stdout.close()
@@ -167,7 +167,7 @@ def test_a_reader_that_goes_away_is_no_error():
 
 
 @pytest.mark.parametrize("arguments", [["claims", "--data=reference"], ["preflight", "--site=example"], ["--help"]])
-def test_what_is_piped_has_no_escape_codes(arguments):
+def test_output_in_a_pipe_has_no_escape_codes(arguments):
     argv = [sys.executable, "-m", "replay", *arguments]
     done = subprocess.run(argv, capture_output=True, env={**os.environ, "FORCE_COLOR": "1"})
     assert done.stdout

@@ -1,4 +1,4 @@
-"""A first project, and where Replay finds the project that it works in."""
+"""A first project, and how Replay finds the project in which it works."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_new_project_has_a_site_and_an_experiment_that_are_valid(tmp_path, mon
     assert sorted(path.stem for path in (tmp_path / "mine" / "config" / "sites").iterdir()) == ["example", "sandbox"]
 
 
-def test_what_is_there_is_never_overwritten_and_then_nothing_is_written(tmp_path, capsys):
+def test_existing_files_are_never_overwritten_and_then_nothing_is_written(tmp_path, capsys):
     site = tmp_path / "config" / "sites" / "sandbox.yaml"
     site.parent.mkdir(parents=True)
     site.write_text("mine")
@@ -55,7 +55,7 @@ def test_the_project_is_the_nearest_folder_above_that_has_sites_else_the_checkou
     assert paths.project_directory() == paths.ROOT
 
 
-def test_without_checkout_and_project_the_next_step_is_to_make_one(tmp_path, monkeypatch):
+def test_without_checkout_and_project_the_next_step_is_to_make_a_project(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "ROOT", None)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match="replay init"):
@@ -64,7 +64,7 @@ def test_without_checkout_and_project_the_next_step_is_to_make_one(tmp_path, mon
     assert paths.benchmarks_directory() == tmp_path / "elsewhere"
 
 
-def test_a_printed_command_is_what_the_person_can_type(monkeypatch):
+def test_a_printed_command_can_be_typed_as_it_is(monkeypatch):
     monkeypatch.delenv("REPLAY_CALLED_AS", raising=False)
     assert invocation.replay_command("clean", "--site", "my site") == "./replay clean --site 'my site'"
     monkeypatch.setenv("REPLAY_CALLED_AS", "../replay")

@@ -1,4 +1,4 @@
-"""Replay outside of a checkout: built as a wheel, installed, and used in a project of its own. No cluster."""
+"""Replay outside of a checkout: built as a wheel, installed, and used in a separate project. No cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ allows: []
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with the wheel, and nothing of the checkout in its way."""
+    """An environment with the wheel, and without anything of the checkout."""
 
     programs: Path
     project: Path

@@ -1,4 +1,4 @@
-"""`./replay` in a checkout: sets up what a command needs, and nothing for a question or a mistake."""
+"""`./replay` in a checkout sets up what a command needs, and nothing for a question or a mistake."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ exit {status}
 
 
 class Checkout:
-    """A copy of what `./replay` needs, with a set-up that only writes down what it was asked for."""
+    """A copy of everything that `./replay` needs, with a set-up that only records its arguments."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -99,20 +99,20 @@ def test_a_question_and_a_mistake_install_nothing(checkout, words, status):
         (["clean", "--site=sandbox"], "sandbox"),
     ],
 )
-def test_a_command_has_what_it_needs_set_up_first_and_then_runs(checkout, words, level):
+def test_the_needs_of_a_command_are_set_up_before_it_runs(checkout, words, level):
     done = checkout.run(*words)
     assert checkout.asked() == [f"--for {level}"]
-    # It ran: it says itself that there is nothing of that name.
+    # The command ran, and says itself that the name does not exist.
     assert done.returncode in (2, 3)
     assert "none" in done.stderr or "config/sites" in done.stderr
 
 
-def test_a_system_that_stays_as_it_is_does_not_keep_a_command_from_running(checkout):
+def test_a_command_runs_even_on_a_system_that_must_stay_as_it_is(checkout):
     checkout.set_up(3)
     assert "there is no raw output here" in checkout.run("derive", "--data", "none").stderr
 
 
-def test_a_set_up_that_failed_ends_it(checkout):
+def test_a_failed_set_up_ends_the_command(checkout):
     checkout.set_up(1)
     done = checkout.run("derive", "--data", "none")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")

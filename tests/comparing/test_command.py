@@ -31,12 +31,12 @@ from support.compared import comparison, experiment, runs, side
 from support.foreign_results import job, report, write
 
 STYLE = program_file("templates", "comparison.css").read_text()
-#: What a page could ask another file with.
+#: The tags and attributes with which a page could request another file.
 _ASKING = {"script", "link", "img", "iframe", "object", "embed", "audio", "video", "base", "form", "use", "image"}
 
 
 class Reader(HTMLParser):
-    """Gathers what a page is made of, and refuses what does not nest."""
+    """Gathers the parts of a page, and refuses tags that do not nest."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture
 def benchmarks(tmp_path, monkeypatch) -> Path:
-    """Data sets `before` and `after`, imported: 4k is 20 % faster there, 64k is the same."""
+    """Imported data sets `before` and `after`: in the second, 4k is 20 % faster and 64k is the same."""
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
@@ -145,7 +145,7 @@ def test_json_says_the_same_as_the_csv_inside_the_report(benchmarks, tmp_path, c
         (["before", "after", "--out", "/proc/none/report.html"], 2, "the report cannot be written"),
     ],
 )
-def test_the_exit_status_tells_a_difference_beyond_noise_from_what_cannot_be_said(
+def test_the_exit_status_tells_a_difference_beyond_noise_from_an_unanswerable_question(
     benchmarks, words, status, said, capsys
 ):
     capsys.readouterr()
@@ -156,7 +156,7 @@ def test_the_exit_status_tells_a_difference_beyond_noise_from_what_cannot_be_sai
 
 
 @pytest.mark.parametrize("word", ["iops", "iops<", "iops=1", "iops<-1", "iops<0", "<1", "iops<x"])
-def test_what_is_no_condition_is_wrong_use(word, capsys):
+def test_a_text_that_is_not_a_condition_is_wrong_use(word, capsys):
     with pytest.raises(SystemExit) as raised:
         main(["compare", "a", "b", "--fail-if", word])
     assert raised.value.code == 2
@@ -194,7 +194,7 @@ def series(path):
 
 
 def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that_were_derived(monkeypatch, capsys):
-    """Two ways to one figure: pairs that are found by their moments, and the sets that the design names."""
+    """Two ways to the same figure: pairs found by their times, and the sets that the design names."""
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
     words = ["reference:with-journal", "reference:without-journal", "--experiment", "rbd-journaling", "--json"]
     assert main(["compare", *words]) == 0
@@ -216,7 +216,7 @@ def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that
     assert derived
     assert found.keys() == derived.keys()
     for place, figures in found.items():
-        # Derived from values of full precision; the tidy table, which is compared, has nine digits.
+        # Derived from values of full precision; the tidy table, from which this compares, has nine digits.
         assert figures == pytest.approx(derived[place], rel=1e-7)
 
 

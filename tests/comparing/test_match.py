@@ -1,4 +1,4 @@
-"""Which points are compared, how, and what is said of the rest."""
+"""Which points are compared, how, and what is said about the others."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_runs_that_alternate_on_one_host_are_pairs_and_their_drift_cancels():
         ({"runs": runs([110, 220], start=10)}, 10, "the blocks differ"),
     ],
 )
-def test_other_runs_are_two_samples_and_the_reason_is_said(change, start, why):
+def test_other_runs_are_two_samples_and_the_reason_is_stated(change, start, why):
     first = side("a", experiment(runs([100, 200, 400], start=0)))
     second = side("b", replace(experiment(runs([110, 220, 440], start=start)), **change))
     found = only(first, second)
     assert (found.method, found.why, found.verdict) == (WELCH, why, WITHIN)
-    # The ratio is that of pairs; the spread of the rates, which pairs do not feel, makes the interval wide.
+    # The ratio is the same as with pairs; the spread of the rates, which cancels in pairs, makes the interval wide.
     if len(found.values[1]) == 3:
         assert found.estimate.value == pytest.approx(1.1)
     assert found.estimate.low < 0.5
@@ -85,7 +85,7 @@ def test_the_only_variants_are_compared_whatever_their_names_and_several_by_name
     assert [one.why for one in outcome.not_compared] == ["the variant x is only in a"]
 
 
-def test_points_follow_the_order_of_their_levels_and_those_of_one_side_are_counted():
+def test_points_follow_the_order_of_their_levels_and_those_on_one_side_only_are_counted():
     sizes = {"size": ("4096", "16384", "65536")}
     both = [one for size in ("16384", "4096") for one in runs([100], size=size)]
     more = [*both, *runs([100], size="65536")]
@@ -112,7 +112,7 @@ def test_points_that_cannot_be_the_same_are_not_compared(theirs, factors, why):
     assert [one.why for one in outcome.not_compared] == [why]
 
 
-def test_an_experiment_and_a_metric_of_one_side_are_not_compared():
+def test_an_experiment_and_a_metric_on_one_side_only_are_not_compared():
     one, other = experiment(runs([100])), experiment(runs([100]), name="more")
     outcome = compare_sides((side("a", one, other), side("b", one)))
     assert [(one.experiment, one.why) for one in outcome.not_compared] == [("more", "not in b")]
@@ -130,7 +130,7 @@ def test_every_further_data_set_is_compared_with_the_first():
 @given(st.lists(RATES, min_size=2, max_size=9), st.lists(RATES, min_size=2, max_size=9))
 def test_welch_s_interval_is_that_of_scipy(over, under):
     logs = [[math.log(value) for value in values] for values in (over, under)]
-    # Where rounding is all the spread that there is, it differs between programs.
+    # If rounding is the only spread, it differs between programs.
     assume(all(max(values) - min(values) > 1e-6 for values in logs))
     expected = scipy_stats.ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
     found = stats.independent_log_ratio(over, under)
@@ -176,7 +176,7 @@ def test_samples_that_have_no_ratio_are_refused(over, under):
     ],
 )
 @pytest.mark.parametrize("name", [METRIC.name, METRIC.column])
-def test_a_condition_is_met_where_the_whole_interval_is_beyond(bounds, condition, met, name):
+def test_a_condition_is_met_if_the_whole_interval_is_beyond(bounds, condition, met, name):
     checked = check((name, condition, 0.95), [comparison(*bounds), comparison(None, None)])
     assert (len(checked.met), checked.decided, checked.undecided) == (met, 1, 1)
 

@@ -41,7 +41,7 @@ def _refusal(folder: Path, text: str) -> str:
     return str(caught.value)
 
 
-def test_a_good_file_is_returned_as_it_stands(tmp_path: Path) -> None:
+def test_a_valid_file_is_returned_unchanged(tmp_path: Path) -> None:
     assert _check(tmp_path, "name: a\nsize: 3\nleft: x\n") == {"name": "a", "size": 3, "left": "x"}
 
 
@@ -78,7 +78,7 @@ def test_alternatives_that_exclude_each_other_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     message = _refusal(tmp_path, "nmae: a\nsize: x\nleft: 3\n")
     places = [message.index(f"thing.yaml:{line}: {key}") for line, key in ((1, "nmae"), (2, "size"), (3, "left"))]
     assert places == sorted(places)
@@ -93,7 +93,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) ->
         ("a: !!python/object:os.system x\n", "is not valid YAML"),
     ],
 )
-def test_a_file_that_is_no_yaml_is_an_error_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_that_is_not_yaml_is_an_error_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "thing.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"thing\.yaml") as caught:
@@ -101,13 +101,13 @@ def test_a_file_that_is_no_yaml_is_an_error_with_its_line(tmp_path: Path, text: 
     assert said in str(caught.value)
 
 
-def test_a_file_that_is_not_there_suggests_one_that_is(tmp_path: Path) -> None:
+def test_for_a_missing_file_an_existing_one_is_suggested(tmp_path: Path) -> None:
     (tmp_path / "sandbox.yaml").write_text("{}", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"did you mean 'sandbox'\?"):
         load_document(tmp_path / "sandbx.yaml")
 
 
-def test_plain_scalars_mean_what_they_look_like(tmp_path: Path) -> None:
+def test_plain_scalars_have_the_type_that_they_look_like(tmp_path: Path) -> None:
     path = tmp_path / "thing.yaml"
     text = "a: 22:00\nb: on\nc: no\nd: 1e6\ne: 2026-01-02\nf: 0x10\ng: true\nh: ~\ni: 1.5\nj: 010\nk: -3\nl: .5\nm:\n"
     path.write_text(text, encoding="utf-8")

@@ -32,7 +32,7 @@ def test_a_window_spans_midnight(moment: str, is_open: bool) -> None:
     assert NIGHT.is_open(_at(moment)) is is_open
 
 
-def test_the_zone_of_the_site_counts_and_not_that_of_the_caller() -> None:
+def test_the_time_zone_of_the_site_counts_and_not_that_of_the_caller() -> None:
     assert NIGHT.is_open(datetime(2026, 1, 10, 21, 30, tzinfo=UTC))
     assert not NIGHT.is_open(datetime(2026, 7, 10, 4, 30, tzinfo=UTC))
     with pytest.raises(ValueError, match="time zone"):
@@ -51,7 +51,7 @@ def test_the_night_of_the_clock_change_is_an_hour_shorter_or_longer() -> None:
     assert NIGHT.seconds_until_close(_at("2026-10-24T22:00")) == 9 * 3600
 
 
-def test_a_doubled_hour_is_read_the_shorter_way() -> None:
+def test_in_a_doubled_hour_the_window_is_the_shorter_one() -> None:
     ends = TimeWindow(time(22), time(2, 30), BERLIN)
     assert ends.is_open(datetime(2026, 10, 25, 0, 29, tzinfo=UTC))  # 02:29, the first time
     assert not ends.is_open(datetime(2026, 10, 25, 1, 0, tzinfo=UTC))  # 02:00, the second time

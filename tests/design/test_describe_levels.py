@@ -1,11 +1,11 @@
-"""The table of levels: what a scale leaves out of an experiment, and nothing else."""
+"""The table of levels lists what a scale leaves out of an experiment, and nothing else."""
 
 from __future__ import annotations
 
 from replay.design.describe_levels import NOT_THERE, lines_of
 
 
-def test_what_a_scale_leaves_out_of_all_variants_is_told_from_what_it_leaves_out_of_one():
+def test_levels_left_out_of_all_variants_differ_from_those_left_out_of_one():
     scale = {"blocks": 1, "target_seconds": 1}
     configuration = {
         "name": "one",

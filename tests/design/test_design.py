@@ -64,7 +64,7 @@ def test_adding_a_size_adds_cells_and_changes_none(journaling):
     assert plan_digest(before, 1) != plan_digest(after, 1), "so that the block is taken up again"
 
 
-def test_prose_changes_no_identity(journaling):
+def test_prose_does_not_change_the_identity(journaling):
     changed = copy.deepcopy(journaling)
     changed["title"] = "Another title"
     changed["variants"][0]["label"] = "Plain"
@@ -95,7 +95,7 @@ def test_a_rate_ceiling_is_part_of_the_identity(journaling):
     assert not ids(limited) & ids(expand(journaling, "smoke"))
 
 
-def test_what_the_site_lacks_is_skipped_with_the_word(journaling):
+def test_a_variant_that_needs_what_the_site_lacks_is_skipped_with_the_word(journaling):
     design = expand(journaling, "smoke", missing=SECOND_SITE)
     assert {(skip.variant, skip.requires) for skip in design.skipped} == {
         ("journal-mirrored", "second_site"),
@@ -105,13 +105,13 @@ def test_what_the_site_lacks_is_skipped_with_the_word(journaling):
     assert not any(cell.variant.image.mirroring for one in design.sets for cell in one.cells)
 
 
-def test_an_experiment_that_needs_what_is_lacking_has_no_sets():
+def test_an_experiment_that_needs_what_the_site_lacks_has_no_sets():
     design = expand(load_experiment("failover"), "smoke", missing=SECOND_SITE)
     assert design.sets == ()
     assert design.skipped[0].variant is None
 
 
-def test_the_order_is_random_over_seeds_and_fixed_for_one(journaling):
+def test_the_order_differs_between_seeds_and_is_fixed_for_one_seed(journaling):
     one = expand(journaling, "talk").sets[0]
     firsts = Counter(order_of_cells(one, seed, 1)[0].variant.name for seed in range(600))
     expected = 600 / len(one.cells)

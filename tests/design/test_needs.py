@@ -1,4 +1,4 @@
-"""What an experiment's file may say is what its protocol declares: everything else is refused where it stands."""
+"""An experiment's file may only say what its protocol declares; everything else is refused with its place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from replay.tools import find_adapter
 
 
 @pytest.mark.parametrize("name", experiment_names())
-def test_every_experiment_that_ships_says_only_what_its_protocol_knows(name):
+def test_every_shipped_experiment_says_only_what_its_protocol_knows(name):
     document = load_experiment_document(name)
     check_experiment(document.data, document.where)
 
@@ -54,7 +54,7 @@ def test_every_protocol_declares_itself(name):
 
 @pytest.fixture
 def refused(tmp_path, monkeypatch):
-    """Write a changed experiment and return what is said of it."""
+    """Write a changed experiment and return the error."""
 
     def of(name, change):
         raw = copy.deepcopy(load_experiment(name))
@@ -129,7 +129,7 @@ def refused(tmp_path, monkeypatch):
         (lambda raw: raw["factors"].pop("io_pattern"), "needs the factor `io_pattern`", "factors:", ""),
     ],
 )
-def test_what_the_protocol_does_not_know_is_refused_with_its_line(refused, change, said, line, hint):
+def test_an_option_or_factor_unknown_to_the_protocol_is_refused_with_its_line(refused, change, said, line, hint):
     error, is_named, where = refused("rbd-journaling", change)
     assert said in error.what
     assert is_named
@@ -147,7 +147,7 @@ def test_a_tool_that_a_protocol_cannot_run_is_refused(refused):
     [(WHOLE, [1, 7], [0, -1, 1.5, True, "1"]), (NUMBER, [1, 0.5], [0, True, "1"]), (TEXT, ["", "a"], [1, True]),
      (FLAG, [True, False], [0, 1, "true"])],
 )  # fmt: skip
-def test_an_option_takes_values_of_its_kind_alone(kind, good, bad):
+def test_an_option_takes_only_values_of_its_kind(kind, good, bad):
     option = Option("name", kind, "", "meaning")
     assert all(option.takes(value) for value in good)
     assert not any(option.takes(value) for value in bad)

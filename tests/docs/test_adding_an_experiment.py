@@ -1,6 +1,6 @@
-"""docs/adding-an-experiment.md: its list of protocols is what they declare, and its example measures and derives.
+"""docs/adding-an-experiment.md: its list of protocols follows their declarations, and its example works.
 
-So is the table of levels in docs/experiments.md what the configuration says.
+The table of levels in docs/experiments.md follows the configuration.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from replay.procedures.targets import images
 from support.bench import bench_of
 
 NAME = "journal-threads"
-#: `rbd` that does 100 operations a second for each of its threads, without taking that time.
+#: An `rbd` that reports 100 operations a second for each of its threads, without taking that time.
 RBD = """\
 #!{python}
 import sys
@@ -47,7 +47,7 @@ def test_the_generated_parts_of_the_pages_are_up_to_date(path, part, text):
     assert page == describe.replaced(page, part, text()), "run `.venv/bin/python -m replay.design.describe`"
 
 
-def test_the_list_of_protocols_is_what_they_declare():
+def test_the_list_of_protocols_follows_their_declarations():
     page = describe.PAGE.read_text()
     for name in protocol_names():
         assert f"### {name}\n" in page
@@ -56,7 +56,7 @@ def test_the_list_of_protocols_is_what_they_declare():
 
 @pytest.fixture
 def example(tmp_path, monkeypatch):
-    """The page's example as a file, with a scripted `rbd` as the only tool there is."""
+    """The page's example as a file, with a scripted `rbd` as the only tool."""
     text = re.search(r"```yaml\n(.*?)```", describe.PAGE.read_text(), re.DOTALL)[1]
     (tmp_path / "config" / "experiments").mkdir(parents=True)
     (tmp_path / "config" / "schemas").symlink_to(ROOT / "config" / "schemas")
@@ -85,7 +85,7 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
     monkeypatch.setattr(images, "create_image", create)
     monkeypatch.setattr(images, "remove_images", lambda bench, those: removed.extend(one.name for one in those))
     monkeypatch.setattr("replay.measure.runner.remove_owned_leftovers", lambda bench: None)
-    # Versions are remembered for the whole process, and other tests want the real ones.
+    # Versions are cached for the whole process, and other tests need the real ones.
     monkeypatch.setattr(
         "replay.measure.runner.versions", lambda session, program, secondary: {"tool": f"{program} of a test"}
     )

@@ -10,7 +10,7 @@ from replay.base.paths import ROOT
 from test_rooms import ORDER
 
 TEXT = (ROOT / "docs" / "architecture.md").read_text()
-#: Where a path that the page names may begin.
+#: The folders in which a path on the page may begin.
 ROOTS = (ROOT, ROOT / "scripts" / "replay")
 
 
@@ -25,7 +25,7 @@ def test_every_room_of_the_deck_is_listed():
     assert listed == {path.name for path in (ROOT / "deck").iterdir() if path.is_dir()}
 
 
-#: A folder, or a file in one; what `site` builds is there only once it was built.
+#: A folder, or a file in one, except what `site` builds.
 PATH = re.compile(r"`([a-zA-Z-]+(?:/[\w.-]+)*/(?:[\w.-]+\.(?:py|js|yaml|json|css|md))?)`")
 NAMED = sorted({*PATH.findall(TEXT)} - {"dist/"})
 

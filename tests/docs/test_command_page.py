@@ -1,4 +1,4 @@
-"""docs/command.md names every command that there is, and none else."""
+"""docs/command.md names every existing command, and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages: their width, their links, that every page is reachable, and that the commands that they name exist."""
+"""The pages: their width and links; every page is reachable, and the commands on it exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGES = sorted(
     for path in (*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")))
     if "node_modules" not in path.parts
 )
-#: Every word that the project uses in a sense of its own.
+#: Every word that the project uses in a special sense.
 VOCABULARY = """
     adapter, aggregate, answer, attempt, block, cell, claim, data set, deck, derive, design, experiment, factor, ledger,
     level, limiter, measure, pack, pilot, plan, protocol, raw output, receipt, recovery point, sampler, sandbox, scale,
@@ -109,7 +109,7 @@ def test_every_page_is_reachable_from_the_readme():
         if page in PAGES and page not in reached:
             reached.add(page)
             ahead += [path for path, _ in links(page)]
-    # What lies with test data explains that data alone.
+    # A page beside test data explains only these data.
     assert {page for page in PAGES if page.parts[0] != "tests"} - reached == set()
 
 
@@ -134,7 +134,7 @@ def test_the_commands_that_a_page_names_exist(page):
 
 
 def option_strings(parser: argparse.ArgumentParser) -> set[str]:
-    """Every option that a command takes, or one of its own commands does."""
+    """Every option of a command and of its subcommands."""
     below = [action.choices.values() for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     return {*parser._option_string_actions}.union(*(option_strings(one) for choices in below for one in choices))
 
@@ -167,7 +167,7 @@ def test_a_wrong_option_of_a_page_is_found():
     assert wrong_options(text) == ["measure --fast"]
 
 
-def test_wide_lines_of_prose_alone_are_found():
+def test_only_wide_lines_of_prose_are_found():
     wide = "x" * (WIDTH + 1)
     text = f"{wide}\n\n    {wide}\n\n| {wide} |\n```\n{wide}\n```\n[a]({wide})\n- item\n    {wide}\n"
     assert too_wide(text) == [1, 11]

@@ -1,4 +1,4 @@
-"""One version: of the packages, of the citation, and of the changelog's last release."""
+"""Packages, citation and the changelog's last release have the same version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of what runs were asked for is a factor, what is compared, and what is a repetition."""
+"""Which options of runs are factors, what is compared, and what is a repetition."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_without_moments_repetitions_are_in_the_order_in_which_a_person_counts()
     assert blocks(result) == {"run-1.json": 1, "run-9.json": 2, "run-10.json": 3}
 
 
-def test_folders_that_differ_in_words_are_two_things_and_not_repetitions():
+def test_folders_that_differ_in_words_are_different_points_and_not_repetitions():
     result = arranged(run("ssd/4k.json"), run("hdd/4k.json"), run("ssd/4k-2.json"))
     assert result.factors["folder"] == ("ssd", "hdd")
     assert result.workload_factors == ("rw", "folder")
 
 
-def test_files_that_differ_in_words_are_two_things_where_their_folders_do_not():
+def test_files_that_differ_in_words_are_different_points_if_their_folders_do_not():
     assert arranged(run("quiet.json"), run("busy.json")).factors["folder"] == ("quiet-json", "busy-json")
 
 
@@ -56,12 +56,12 @@ def test_identifiers_and_dates_in_paths_tell_repetitions_apart():
     assert "folder" not in arranged(*map(run, paths)).factors
 
 
-def test_jobs_of_other_names_at_one_point_are_two_things():
+def test_jobs_with_other_names_are_different_points():
     result = arranged(run("1.json", name="cold"), run("2.json", name="warm"), run("3.json", name="warm"))
     assert result.factors["job"] == ("cold", "warm")
 
 
-def test_names_of_jobs_and_files_that_say_what_factors_say_are_none():
+def test_names_of_jobs_and_files_that_repeat_factors_are_not_factors():
     result = arranged(run("read-4k.json", name="r4", rw="read"), run("write-4k.json", name="w4", rw="write"))
     assert {"folder", "job"} & result.factors.keys() == set()
 
@@ -80,7 +80,7 @@ def test_an_option_that_differs_is_a_factor_and_one_that_does_not_is_shared():
     assert result.words["option_ioengine"] == {"io-uring": "io_uring"}
 
 
-def test_an_option_that_differs_between_folders_alone_is_of_the_variant_and_keeps_them_comparable():
+def test_an_option_that_differs_only_between_folders_belongs_to_the_variant_and_keeps_them_comparable():
     result = arranged(run(ioengine="libaio"), run(folder=1, ioengine="io_uring"))
     assert result.of_variant == {"before": {"ioengine": "libaio"}, "after": {"ioengine": "io_uring"}}
     assert len({cell.point for cell in result.cells}) == 1
@@ -108,7 +108,7 @@ def test_a_level_that_only_some_runs_state_is_unstated_for_the_others():
 
 @at_most(100)
 @given(texts=st.lists(st.text(max_size=40), min_size=2, max_size=6, unique=True))
-def test_whatever_options_say_levels_are_parts_of_file_names_and_tell_them_apart(texts):
+def test_levels_of_any_options_fit_into_file_names_and_stay_distinct(texts):
     runs = [replace(run(f"{number}.json"), options={"filename": text}) for number, text in enumerate(texts)]
     result = arranged(*runs)
     levels = [cell.levels["option_filename"] for cell in result.cells]

@@ -43,7 +43,7 @@ def left_out(data_set: Path) -> dict[str, str]:
 
 
 def sweep(rate: int, *, runs: int = 3) -> dict[str, str]:
-    """Return reports of two sizes and several runs, each with a rate of its own."""
+    """Return reports of two sizes and several runs, each with another rate."""
     return {
         f"run-{number}/{size}.json": report(
             job(rw="randwrite", bs=size, operations=rate + 10 * number + factor), at=number
@@ -68,7 +68,7 @@ def test_a_folder_becomes_a_data_set_whose_figures_are_those_of_the_reports(tmp_
     assert "notes.txt: contains none of fio's JSON" in printed
 
 
-def test_the_first_of_several_folders_is_what_the_others_are_divided_by(tmp_path, benchmarks, capsys):
+def test_of_several_folders_the_others_are_divided_by_the_first(tmp_path, benchmarks, capsys):
     before, after = (write(tmp_path / name, sweep(rate)) for name, rate in (("Before", 20_000), ("after", 40_000)))
     assert imported(before, after, "--data", "both") == 0
     (first, _) = rows(benchmarks / "both" / "imported-fio" / "ratios.csv")[:2]
@@ -80,7 +80,7 @@ def test_the_first_of_several_folders_is_what_the_others_are_divided_by(tmp_path
     assert "2 of 2 points are in all 2 folders" in capsys.readouterr().out
 
 
-def test_what_nobody_recorded_is_not_in_the_evidence(tmp_path, benchmarks):
+def test_facts_that_nobody_recorded_are_not_in_the_evidence(tmp_path, benchmarks):
     write(tmp_path / "mine", {"a.txt": output("rbd-bench-write-rand-4k.txt")})
     assert imported(tmp_path / "mine", "--data", "mine") == 0
     (pack,) = list_raw(benchmarks / "mine" / "imported-rbd-bench" / "raw").blocks
@@ -224,7 +224,7 @@ def test_bench_fio_s_folders_and_elbencho_s_rows_are_read(tmp_path, benchmarks):
     ]  # fmt: skip
 
 
-def test_nothing_that_is_known_is_an_error_that_writes_nothing(tmp_path, benchmarks, capsys):
+def test_folders_without_a_known_result_are_an_error_and_nothing_is_written(tmp_path, benchmarks, capsys):
     write(tmp_path / "mine", {"a.txt": "hello", "b.json": report(job(), version="fio-2.1")})
     assert imported(tmp_path / "mine", "--data", "mine") == 2
     said = capsys.readouterr()
@@ -273,7 +273,7 @@ def test_a_file_that_changes_meanwhile_ends_it_and_leaves_nothing_behind(tmp_pat
         (["mine", "mine"], "its files would count twice"),
     ],
 )
-def test_a_folder_that_cannot_be_one_is_named(tmp_path, benchmarks, monkeypatch, capsys, words, said):
+def test_a_path_that_is_not_a_folder_is_named(tmp_path, benchmarks, monkeypatch, capsys, words, said):
     write(tmp_path / "mine", sweep(20_000))
     monkeypatch.chdir(tmp_path)
     assert imported(*words, "--data", "x") == 2

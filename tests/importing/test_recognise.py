@@ -1,4 +1,4 @@
-"""What a file of results tells of: the runs in it, what each was asked to do, and what of it is not taken, and why."""
+"""The runs in a file of results, their options, and the parts that are left out, with the reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def only(text: str | bytes, path: str = "x/1.json"):
     return run
 
 
-def test_fio_says_what_it_was_asked_for_in_its_job_and_global_options():
+def test_fio_s_options_come_from_its_job_and_global_options():
     run = only(report(job(rw="randrw", bs="16k", rwmixread="70", filename="/dev/x"), iodepth="32", direct="1"))
     assert run.levels == {"rw": "randrw", "io_size_bytes": 16384, "io_depth": 32, "rw_mix_read": 70, "jobs": 1}
     assert run.options == {"direct": "1", "filename": "/dev/x"}
@@ -33,11 +33,11 @@ def test_fio_says_what_it_was_asked_for_in_its_job_and_global_options():
     assert {"operations_per_second", "latency_p99_seconds", "read_bytes"} <= run.metrics | {"latency_p99_seconds"}
 
 
-def test_what_fio_was_not_asked_for_is_its_documented_default():
+def test_an_option_that_fio_was_not_given_has_its_documented_default():
     assert only(report(job())).levels == {"rw": "read", "io_size_bytes": 4096, "io_depth": 1, "jobs": 1}
 
 
-def test_a_default_that_the_figures_deny_is_not_taken():
+def test_a_default_that_contradicts_the_figures_is_not_assumed():
     one = job()
     one["read"] = direction(20_000, 8192)
     runs, reasons = found(report(one))
@@ -49,14 +49,14 @@ def test_a_default_that_the_figures_deny_is_not_taken():
     ("around", "whole"),
     [("{}", True), ("\n\n{}\n", True), ("fio: a warning\n<host> said\n{}\n", False), ("{}\n  read: IOPS=1\n", False)],
 )
-def test_what_fio_prints_around_its_json_is_no_part_of_the_run(around, whole):
+def test_text_around_fio_s_json_is_not_part_of_the_run(around, whole):
     text = around.format(report(job()))
     (part,) = only(text).parts
     assert part.whole == whole
     assert json.loads(part.cut(text.encode()))["jobs"][0]["jobname"] == "job"
 
 
-def test_reports_one_after_another_in_one_file_are_runs_of_their_own():
+def test_reports_one_after_another_in_one_file_are_separate_runs():
     runs, reasons = found(report(job(bs="4k")) + "\n" + report(job(bs="8k")) + "\n")
     assert reasons == []
     assert [run.levels["io_size_bytes"] for run in runs] == [4096, 8192]
@@ -68,11 +68,11 @@ def test_jobs_of_numjobs_are_one_run_whether_they_are_reported_as_a_group_or_eac
     assert each.levels["jobs"] == group.levels["jobs"] == 3
 
 
-def test_a_job_that_is_missing_from_a_report_voids_it():
+def test_a_report_that_lacks_a_job_is_left_out():
     assert found(report(job(numjobs="3"), job(numjobs="3"))) == ([], ["job: 2 of 3 jobs reported"])
 
 
-def test_jobs_after_a_stone_wall_are_runs_of_their_own_cut_from_the_bytes_of_the_report():
+def test_jobs_after_a_stonewall_are_separate_runs_cut_from_the_bytes_of_the_report():
     text = report(job("a", rw="read"), job("b", rw="write", group=1), job("c", rw="randread", group=2)).encode()
     runs, _ = found(text)
     assert [run.levels["rw"] for run in runs] == ["read", "write", "randread"]
@@ -91,7 +91,7 @@ def test_unlike_jobs_that_ran_at_once_say_so():
     ]
 
 
-def test_names_in_other_scripts_do_not_shift_the_bytes_of_a_cut():
+def test_names_in_non_latin_scripts_do_not_shift_the_bytes_of_a_cut():
     one, other = job("schlüssel-読む", rw="read"), job("b", rw="write", group=1)
     text = json.dumps({"fio version": "fio-3.1", "jobs": [one, other]}, indent=1, ensure_ascii=False).encode()
     runs, reasons = found(text)
@@ -104,7 +104,7 @@ def test_clients_and_their_sum_are_one_run(name, clients):
     assert only(output(f"fio-client-server-{name}.json")).levels["jobs"] == clients
 
 
-def test_the_first_releases_of_fio_3_state_less_and_are_read_all_the_same():
+def test_the_first_releases_of_fio_3_report_less_and_are_read_too():
     one = job(rw="randread")
     stats = one["read"]
     del stats["bw_bytes"], stats["clat_ns"]["N"], stats["lat_ns"]["N"]
@@ -129,7 +129,7 @@ def test_a_release_whose_units_are_not_known_is_named(version):
         ({"iodepth": "many"}, "iodepth=many is not a number"),
     ],
 )
-def test_what_has_no_one_level_is_not_taken(options, why):
+def test_a_job_without_a_single_level_is_left_out(options, why):
     one = job()
     one["job options"] |= options
     runs, (reason,) = found(report(one))
@@ -153,7 +153,7 @@ def test_a_block_size_for_each_direction_is_that_of_the_only_one():
         ("rados-bench-write-64k.json", {"mode": "write", "object_size_bytes": 65536, "threads": 16}),
     ],
 )
-def test_output_of_ceph_s_own_tools_is_known_by_what_is_in_it(name, levels):
+def test_output_of_ceph_s_own_tools_is_recognised_by_its_content(name, levels):
     content = output(name)
     run = only(content, "results.bin")
     assert levels.items() <= run.levels.items()
@@ -161,7 +161,7 @@ def test_output_of_ceph_s_own_tools_is_known_by_what_is_in_it(name, levels):
 
 
 @pytest.mark.parametrize("name", ["rbd-bench-old-cut-off.txt", "rados-bench-full.txt", "rbd-bench-osdkill-hang.txt"])
-def test_a_run_that_was_cut_off_is_not_taken(name):
+def test_a_run_that_was_cut_off_is_left_out(name):
     assert found(output(name)) == ([], ["a run without a summary: it was cut off"])
 
 
@@ -197,13 +197,13 @@ def test_reads_and_writes_of_a_mixed_row_are_summed_up():
         ({"time ms [last]": "0"}, "less than a millisecond"),
     ],
 )
-def test_a_row_that_contradicts_itself_is_not_taken(fields, why):
+def test_a_row_that_contradicts_itself_is_left_out(fields, why):
     runs, (reason,) = found(ELBENCHO_HEADER + elbencho_row(**fields))
     assert runs == []
     assert why in reason
 
 
-def test_a_date_without_a_time_zone_is_no_moment():
+def test_a_date_without_a_time_zone_is_ignored():
     assert only(ELBENCHO_HEADER + elbencho_row(**{"ISO date": "2026-05-22T16:09:38"})).reported_at is None
 
 
@@ -222,7 +222,7 @@ def test_a_date_without_a_time_zone_is_no_moment():
         (b'{"fio version": ' + b"[" * 100_000, "not whole JSON"),
     ],
 )
-def test_what_is_no_result_is_left_out_with_its_reason(content, why):
+def test_a_file_without_a_result_is_left_out_with_its_reason(content, why):
     runs, (reason,) = found(content)
     assert runs == []
     assert why in reason
@@ -271,7 +271,7 @@ def test_a_report_of_wrong_types_is_left_out(value):
 
 @at_most(200)
 @given(content=st.binary(max_size=300))
-def test_no_bytes_are_too_strange(content):
+def test_any_bytes_are_read_or_left_out(content):
     for around in (b"%s", b'{"fio version": "fio-3.33"%s', b"ISO date,%s\n%s", b"   sec Cur ops   started  finished%s"):
         runs, reasons = found(around.replace(b"%s", content))
         assert runs == []

@@ -1,4 +1,4 @@
-"""The ceiling is the run's: over blocks, processes, kills and resumes, whatever writes."""
+"""The ceiling holds for the whole run: over blocks, processes, kills and resumes, whatever writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Done(NamedTuple):
 
 
 class Campaign:
-    """Blocks of one campaign, each a process of its own."""
+    """Blocks of one campaign, each in its own process."""
 
     def __init__(self, blocks: subprocess.Popen[str], folder: Path) -> None:
         self.blocks, self.folder = blocks, folder
@@ -47,12 +47,12 @@ class Campaign:
         return done
 
     def written(self) -> int:
-        """What reached the media, by the media."""
+        """The bytes that reached the media, according to the media."""
         media = self.folder / "media"
         return sum(map(int, media.read_text().split())) if media.exists() else 0
 
     def receipts(self) -> list[str]:
-        """The blocks that are whole."""
+        """The complete blocks."""
         return sorted(path.name[:8] for path in (self.folder / "raw").glob("block-*.tar.gz"))
 
 
@@ -81,7 +81,7 @@ def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_go_on_when_it_is_
     campaign.ceiling *= 3
     assert [campaign.block(number).status for number in (3, 4)] == [0, 0]
     assert len(campaign.receipts()) == 4
-    # The third block was filled a second time; its first set was there already.
+    # The third block was filled a second time; its first set already existed.
     assert campaign.written() == campaign.account.total() == 4 * BLOCK_MEDIA_BYTES + OPENING_MEDIA_BYTES
 
 

@@ -1,4 +1,4 @@
-"""A run stops by itself where it must, waits where it may, and says beforehand what it will do."""
+"""A run stops by itself if it must, waits if it may, and says beforehand what it will do."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_run_stops_when_it_has_written_what_the_site_allows():
         guard(Session(CLEAN), ceilings=limits, written=3001).before_set()
 
 
-def test_a_set_is_not_begun_that_would_pass_the_ceiling():
+def test_a_set_that_would_exceed_the_ceiling_does_not_begin():
     limits = Ceilings(bytes_written_to_media_per_run=3 << 30)
     guard(Session(CLEAN), ceilings=limits, written=2 << 30).before_set("set a", media_bytes=1 << 30)
     with pytest.raises(RefusedError, match="has written 2 GiB to media, and set a would write about 1 GiB") as refused:
@@ -117,7 +117,7 @@ def test_a_set_is_not_begun_that_would_pass_the_ceiling():
     assert "--data" in refused.value.next_step
 
 
-def test_a_set_is_not_begun_that_would_fill_an_osd():
+def test_a_set_that_would_fill_an_osd_does_not_begin():
     guard(Session(CLEAN)).before_set("set a", media_bytes=1e9, added_bytes=0.5 * 100 * 1024)
     with pytest.raises(RefusedError, match="fullest_osd"):
         guard(Session(CLEAN)).before_set("set a", media_bytes=1e9, added_bytes=0.7 * 100 * 1024)
@@ -145,7 +145,7 @@ def made_directory(data_set, experiment):
     return raw
 
 
-def test_one_data_set_holds_one_scale_of_an_experiment(data_sets):
+def test_a_data_set_holds_only_one_scale_of_an_experiment(data_sets):
     configuration = load_experiment("rbd-journaling")
     quick, talk = expand(configuration, "quick"), expand(configuration, "talk")
     raw = raw_directory("mine", "rbd-journaling")
@@ -155,7 +155,7 @@ def test_one_data_set_holds_one_scale_of_an_experiment(data_sets):
         refuse_mixed_scales("mine", talk)
 
 
-def test_the_estimate_counts_what_is_missing_only(data_sets):
+def test_the_estimate_counts_only_missing_sets(data_sets):
     design = expand(load_experiment("client-sweep"), "quick")
     before = estimate(design, "mine", [1])
     assert before.cells == before.cells_in_all == sum(len(one.cells) for one in design.sets)
@@ -178,7 +178,7 @@ def talk(name):
     return expand(load_experiment(name), "talk")
 
 
-def test_time_is_told_by_the_blocks_that_were_measured_before():
+def test_the_estimate_of_time_comes_from_earlier_blocks():
     design = talk("rados-bench")
     told = reckon(design, [design.sets, design.sets[:3]], [receipt(458, 9), receipt(550, 11), receipt(5000, 10)])
     assert told.seconds == pytest.approx((len(design.sets) + 3) * 458 / 9, rel=0.05), "the middle one of three"
@@ -186,7 +186,7 @@ def test_time_is_told_by_the_blocks_that_were_measured_before():
     assert told.cells_in_all == 2 * sum(len(one.cells) for one in design.sets)
 
 
-def test_blocks_of_another_scale_or_with_nothing_left_to_do_tell_no_time():
+def test_blocks_of_another_scale_or_without_work_give_no_estimate():
     design = talk("rados-bench")
     useless = [receipt(40, 3, scale="quick"), receipt(2, 0)]
     assert seconds_per_set(useless, "talk", sized_once=False) == []
@@ -194,7 +194,7 @@ def test_blocks_of_another_scale_or_with_nothing_left_to_do_tell_no_time():
     assert reckon(design, [design.sets], []).earlier_blocks == 0
 
 
-def test_what_sized_the_first_block_is_not_told_of_the_next_unless_each_block_does_it():
+def test_the_pilots_of_the_first_block_do_not_count_for_the_next_unless_each_block_runs_them():
     assert seconds_per_set([receipt(166, 2, pilot=58)], "talk", sized_once=True) == [54]
     first_and_later = [
         [reckon(design, todo, []).seconds for todo in ([design.sets], [(), design.sets])]
@@ -208,12 +208,12 @@ def test_what_sized_the_first_block_is_not_told_of_the_next_unless_each_block_do
     assert reckon(design, [design.sets], [found_in_each]).seconds == pytest.approx(88)
 
 
-#: Cells of these end early by themselves: their target is what they take at the most.
+#: Cells of these experiments end early by themselves: their target is the longest time that they take.
 AT_MOST = ("amplification", "mirror-replay", "rbd-bench")
 
 
 def shipped_blocks():
-    """The receipts at scale talk of each experiment in the data set that ships, where there are any."""
+    """The receipts at scale talk of each experiment in the shipped data set, if there are any."""
     for name in experiment_names():
         receipts = History(ROOT / "benchmarks" / "reference" / name / "raw").receipts()
         read = [one for one in receipts if one["scale"] == "talk"]
@@ -222,7 +222,7 @@ def shipped_blocks():
 
 
 @pytest.mark.parametrize(("name", "receipts"), [pytest.param(*pair, id=pair[0]) for pair in shipped_blocks()])
-def test_time_by_the_design_alone_is_not_far_from_what_blocks_took(name, receipts):
+def test_an_estimate_from_the_design_is_not_far_from_the_time_of_real_blocks(name, receipts):
     design = talk(name)
     sized_once = protocol_class(design.configuration["protocol"]).pilot_share > 0
     took = median(seconds_per_set(receipts, "talk", sized_once=sized_once))
@@ -233,7 +233,7 @@ def test_time_by_the_design_alone_is_not_far_from_what_blocks_took(name, receipt
     assert low * took < by_design < high * took
 
 
-def test_a_run_says_what_each_experiment_takes_and_all_of_them_together():
+def test_a_run_says_how_long_each_experiment_takes_and_all_of_them_together():
     placement, baseline = talk("placement"), talk("baseline")
     estimates = [
         (placement, 6, Estimate(96, 96, 1800, 2**30, 2**31, 2)),
@@ -250,14 +250,14 @@ def test_a_run_says_what_each_experiment_takes_and_all_of_them_together():
     assert len(plan_lines(estimates[:1])) == 1, "one experiment is its own sum"
 
 
-def test_what_is_skipped_is_said_with_its_reason():
+def test_skipped_variants_are_listed_with_their_reason():
     skipped = expand(load_experiment("failover"), "talk", missing={"second_site": "no second cluster"})
     first, second = plan_lines([(skipped, 0, Estimate())])
     assert first == "failover: all of it is skipped, needs second_site: no second cluster"
     assert second.startswith("failover at scale talk: 0 block(s), 0 of 0 cells")
 
 
-def test_receipts_of_the_data_set_tell_the_time(data_sets):
+def test_receipts_of_the_data_set_give_the_estimate_of_time(data_sets):
     design = talk("placement")
     raw = made_directory("mine", design.name)
     evidence.BlockWriter(raw, 1).record_receipt("0123456789ab", {"schema_version": 1, **receipt(300, 6)})

@@ -1,4 +1,4 @@
-"""The job of a block: it measures what was planned, and refuses what was changed since."""
+"""The job of a block measures what was planned, and refuses what has changed since."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _ReachedTheCluster(Exception):
 
 @pytest.fixture
 def edit(tmp_path, monkeypatch):
-    """Plan a block of rbd-bench; then edit its configuration as told, and start the block's job."""
+    """Plan a block of rbd-bench, edit its configuration, and start the block's job."""
     shutil.copytree(config_directory(), tmp_path / "config")
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
@@ -69,7 +69,7 @@ def test_an_experiment_that_was_changed_after_it_was_planned_is_refused_before_t
 
 
 @pytest.mark.parametrize("change", [retitle, lambda configuration: None])
-def test_what_only_words_it_may_change(change, edit):
+def test_titles_and_labels_may_change_after_planning(change, edit):
     with pytest.raises(_ReachedTheCluster):
         edit(change)
 

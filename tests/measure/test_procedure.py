@@ -20,7 +20,7 @@ from support.bench import bench_of
 
 
 class Noted:
-    """A part that notes in the procedure's `did` what it is asked."""
+    """A part that records its calls in the procedure's `did`."""
 
     def note(self, what):
         self.procedure.did.append(f"{type(self).__name__.lower()} {what}")
@@ -151,14 +151,14 @@ def test_a_cell_is_prepared_watched_judged_charged_and_settled_in_this_order(tri
     assert (measured.invalid, measured.headline) == (None, "1,234 operations/s")
 
 
-def test_each_block_has_parts_of_its_own(trial):
+def test_each_block_has_its_own_parts(trial):
     other = Trial(trial.bench, trial.design)
     assert other.target is not trial.target
     assert other.watches[0].procedure is other
     assert not hasattr(Trial.target, "procedure"), "the declaration serves no block"
 
 
-def test_what_watches_is_stopped_although_the_driver_fails(trial, cell, monkeypatch):
+def test_watches_are_stopped_even_if_the_driver_fails(trial, cell, monkeypatch):
     def fails(cell, seed, *, look=None):
         raise KeyboardInterrupt
 
@@ -178,7 +178,7 @@ def test_a_watch_that_fails_to_start_is_stopped_too(trial, cell, monkeypatch):
     assert trial.did[-1] == "eye stop"
 
 
-def test_the_target_goes_although_the_driver_cannot_undo_what_it_did(trial, monkeypatch):
+def test_the_target_is_removed_even_if_the_driver_cannot_undo_its_work(trial, monkeypatch):
     def fails():
         raise OSError("nobody answers")
 
@@ -197,7 +197,7 @@ def test_the_target_goes_although_the_driver_cannot_undo_what_it_did(trial, monk
         (("timed_out", "killed"), ("failed",), False, ("timed_out", "killed")),
     ],
 )
-def test_the_output_of_a_failed_run_is_read_only_where_it_alone_says_why(
+def test_the_output_of_a_failed_run_is_read_only_if_nothing_else_gives_the_reason(
     trial, cell, invalid, read_after, charged, stays
 ):
     trial.invalid, trial.read_after = invalid, read_after
@@ -222,13 +222,13 @@ def test_a_cell_shorter_than_the_design_allows_is_charged_and_void(trial, cell, 
     assert "pool charge 7" in trial.did
 
 
-def test_variants_that_turned_out_to_be_unavailable_are_not_sized(trial, tmp_path):
+def test_unavailable_variants_are_not_sized(trial, tmp_path):
     trial.unavailable.append(Skip("with-journal", "pool_create", "refused"))
     trial.open_block(tmp_path, trial.design.sets)
     assert "writer open 3" in trial.did
 
 
-def test_an_option_is_the_cells_level_or_the_experiments_or_the_default(trial, cell):
+def test_an_option_comes_from_the_cells_level_or_the_experiment_or_the_default(trial, cell):
     assert trial.option("depth", cell) == 16
     assert trial.option("rate") is None, "it has no default: check_experiment refuses a design without it"
     trial.design.options["depth"] = 4

@@ -81,7 +81,7 @@ def test_progress_off_a_terminal_is_line_wise_and_says_what_is_left():
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(4.4, "4 s"), (75, "1 min 15 s"), (7500, "2 h 05 min")])
-def test_durations_read_as_a_person_says_them(seconds, text):
+def test_durations_read_naturally(seconds, text):
     assert elapsed_text(seconds) == text
 
 
@@ -102,13 +102,13 @@ def test_the_limit_is_the_resource_that_is_busiest_by_the_stated_rule(idle, busy
 def test_the_sampler_reads_this_machine(tmp_path):
     sampler = MachineSampler([tmp_path])
     before = sampler.read()
-    # The kernel counts in ticks of a hundredth of a second: within one nothing can be said.
+    # The kernel counts in ticks of a hundredth of a second, within which nothing is known.
     wait_until(lambda: sampler.read().all_ticks > before.all_ticks, "a tick of the kernel's clock")
     load = sampler.load(before, sampler.read())
     assert 0 <= load["cpu_idle_fraction"] <= 1
 
 
-def test_the_sampler_tells_what_its_readings_took(tmp_path):
+def test_the_sampler_reports_the_time_of_its_readings(tmp_path):
     sampler = MachineSampler([tmp_path])
     first, second, third = (sampler.read() for _ in range(3))
     costs = [sampler.load(*pair)["cost_seconds"] for pair in ((first, second), (second, third), (first, third))]
@@ -121,7 +121,7 @@ def test_readings_that_do_not_know_their_cost_state_none():
     assert "cost_seconds" not in MachineSampler.load(reading(0, 0, (), 0.0), MachineSampler().read())
 
 
-def test_the_sampler_of_trims_tells_how_often_it_looked_and_what_that_took():
+def test_the_sampler_of_trims_reports_its_number_of_samples_and_their_time():
     class Session:
         def status(self):
             return {}

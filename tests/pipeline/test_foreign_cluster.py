@@ -1,4 +1,4 @@
-"""A cluster that the measuring code knows only through a site's file and a restricted user, neighbours beside."""
+"""A cluster that the measuring code knows only through a site's file and a restricted user, with neighbours."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-wi
 
 @pytest.fixture(scope="module")
 def keyrings(sandbox_directory, tmp_path_factory):
-    """The user that preflight asks for, on both clusters; and neighbours' pool, images, user, configuration and key."""
+    """The user that preflight requests, on both clusters, and neighbours' pool, images, user, configuration and key."""
     folder = tmp_path_factory.mktemp("keyrings")
     clusters = administrators(sandbox_directory)
     for name, cluster in clusters.items():
@@ -59,7 +59,7 @@ def administrators(directory):
 
 @pytest.fixture
 def foreign(bench, keyrings, tmp_path):
-    """A bench whose measuring code sees no sandbox: copied confs, a restricted user, and state of its own."""
+    """A bench whose measuring code sees no sandbox: copied confs, a restricted user, and separate state."""
     sandbox = load(bench.sandbox_directory)
     confs = tmp_path / "etc"
     confs.mkdir()
@@ -126,7 +126,7 @@ def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
     assert journal["facts"]["caches"]["osd_caches"].startswith("kept")
 
 
-def test_after_a_crash_only_what_the_ledger_names_is_there_and_clean_removes_it(foreign):
+def test_after_a_crash_only_things_in_the_ledger_are_left_and_clean_removes_them(foreign):
     before = both(foreign)
     process = subprocess.Popen(
         foreign.command("measure", *foreign.measure_arguments("tiny", "foreign")),

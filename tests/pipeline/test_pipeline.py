@@ -1,4 +1,4 @@
-"""The pipeline against a real cluster: measured once, resumed after anything, nothing measured twice, nothing left."""
+"""The pipeline on a real cluster: it resumes after anything, measures nothing twice, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def verified(bench):
 
 @pytest.fixture(scope="module")
 def measured_once(sandbox_directory, tmp_path_factory):
-    """A campaign that was measured whole, for tests to go on from."""
+    """A completely measured campaign, from which tests continue."""
     made = Bench(tmp_path_factory.mktemp("measured"), sandbox_directory)
     made.write_config()
     done = made.measure("tiny")
@@ -55,7 +55,7 @@ def measured_once(sandbox_directory, tmp_path_factory):
 
 @pytest.fixture
 def measured(bench, measured_once):
-    """A copy of it of the test's own."""
+    """A copy of it for one test."""
     shutil.copytree(measured_once.folder, bench.folder, dirs_exist_ok=True)
     return bench
 

@@ -21,14 +21,14 @@ from support.campaign import Campaign
 from support.evidence import evidence_of
 
 NAME = "rbd-journaling"
-IN_PART = ("journal-large-writes-halve",)  # Of its six sizes, a quick run has the largest alone.
+IN_PART = ("journal-large-writes-halve",)  # Of its six sizes, a quick run has only the largest.
 BLOCKS = 2  # An interval needs two; `npm start` measures as many as the scale says.
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 def too_small(raw, cell):
-    """Leave a pilot that wants next to nothing of a cell, as if the machine had been all but standing still."""
+    """Leave a pilot that asks for almost nothing, as if the machine had nearly stopped."""
     found = Measured(["made up by a test"], {}, 0, utc_now(), utc_now(), 2.0, {})
     total = 16 * 4096
     Pilots(BlockWriter(raw, 1), cell).keep(
@@ -63,7 +63,7 @@ def test_a_quick_run_ends_with_sentences_and_a_set_that_was_too_short_is_run_aga
     assert {one["reason"] for one in first["invalid"]} == {"too_short"}
     sidecars = [one for one in campaign.sidecars(NAME) if one["block"] == first["block"]]
     sizes = {(one["cell_id"], one["valid"]): int(one["argv"][one["argv"].index("--io-total") + 1]) for one in sidecars}
-    # On a machine that stands still now and then, another cell than the leader can be the short one.
+    # On a machine that stalls now and then, another cell than the leader can be the short one.
     short = {one["cell_id"] for one in sidecars if not one["valid"] and one["invalid"]["reason"] == "too_short"}
     assert short
     for cell in short:

@@ -1,4 +1,4 @@
-"""A data set never mixes releases: what is there says which it was measured with."""
+"""A data set never mixes releases: its evidence says with which one it was measured."""
 
 import json
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def refused(now, experiments=("rbd-journaling",)):
     return str(caught.value)
 
 
-def test_the_same_release_and_its_minor_ones_go_on(data_set):
+def test_the_same_release_and_its_minor_ones_may_continue(data_set):
     releases.refuse_other_releases(SITE, "mine", ["rbd-journaling"], SAME)
     releases.refuse_other_releases(SITE, "mine", ["rbd-journaling"], {**SAME, "osd": ["16.2.14"]})
 
@@ -51,7 +51,7 @@ def test_another_client_is_refused_too(data_set):
     assert "--data mine-client-20" in said
 
 
-def test_what_was_noted_when_the_data_set_was_started_counts_for_every_experiment(data_set):
+def test_the_release_noted_at_the_start_of_a_data_set_holds_for_every_experiment(data_set):
     noted = {"data_set": "mine", "setup": {"ceph_version": "16.2.15", "librbd_version": "16.2.15"}}
     (data_set / "campaign.json").write_text(json.dumps(noted))
     assert "monitors 16 (pacific), now 18 (reef)" in refused(UPGRADED, ["failover"])
@@ -59,12 +59,12 @@ def test_what_was_noted_when_the_data_set_was_started_counts_for_every_experimen
     assert "mirror daemons 17 (quincy), now 18 (reef)" in refused({**SAME, "rbd_mirror": ["18.2.7"]}, ["failover"])
 
 
-def test_nothing_measured_refuses_nothing(tmp_path, monkeypatch):
+def test_without_measurements_nothing_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     releases.refuse_other_releases(SITE, "mine", ["rbd-journaling"], UPGRADED)
 
 
-def test_a_release_that_nobody_knows_is_a_note_and_no_refusal(data_set, monkeypatch):
+def test_an_unknown_release_is_a_note_and_not_a_refusal(data_set, monkeypatch):
     monkeypatch.setattr(releases, "versions", lambda *_: {"librbd": None, "mon": None, "osd": None})
     findings = Findings()
     releases.check_data_set(SITE, None, "mine", findings)

@@ -1,4 +1,4 @@
-"""A key for a cipher that this client, or this cluster, does not know is told from a wrong key where it can be."""
+"""A key for a cipher that this client or cluster does not know is distinguished from a wrong key if possible."""
 
 import base64
 import errno
@@ -18,7 +18,7 @@ NOT_ALLOWED = "cannot connect: [errno 13] RADOS permission denied (error connect
 
 
 def keyring(folder, kind, secret_bytes):
-    """A keyring as ceph-authtool writes it: type, time of creation and length stand before the secret."""
+    """A keyring as ceph-authtool writes it: type, time of creation and length come before the secret."""
     key = struct.pack("<HIIH", kind, 1, 2, secret_bytes) + bytes(secret_bytes)
     path = folder / "keyring"
     lines = ["[client.other]", "\tkey = AA==", "[client.replay]", f"\tkey = {base64.b64encode(key).decode()}"]
@@ -38,7 +38,7 @@ def test_a_keys_type_is_read_from_the_keyring(tmp_path, kind, secret_bytes):
 
 
 @pytest.mark.parametrize("text", ["", "key = x", "[client.replay]\nkey = !", "[client.replay]\nkey =\n", "\0\xff["])
-def test_a_keyring_that_says_nothing_has_no_type(tmp_path, text):
+def test_a_keyring_without_a_key_has_no_type(tmp_path, text):
     (tmp_path / "keyring").write_text(text)
     assert key_type(tmp_path / "keyring", "client.replay") is None
     assert key_type(tmp_path / "none", "client.replay") is None
@@ -57,7 +57,7 @@ def test_a_key_of_the_older_cipher_may_be_wrong_or_not_allowed(tmp_path):
     assert "if `ceph mon dump` names aes256k alone in auth_allowed_ciphers" in said
 
 
-def test_of_a_key_of_the_newer_cipher_nothing_but_that_it_is_wrong_is_said(tmp_path):
+def test_a_key_of_the_newer_cipher_is_only_called_wrong(tmp_path):
     said = why_no_answer(cluster(tmp_path, keyring(tmp_path, AES256K, 32)), CephCommandError(NOT_ALLOWED, where=""))
     assert said.startswith("key rejected: ") and "aes256k" not in said
 

@@ -1,4 +1,4 @@
-"""Every command that preflight prints, pasted as an administrator beside neighbours, takes nothing from anyone."""
+"""Every command that preflight prints, pasted by an administrator, takes nothing from neighbours."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def neighbours(administrator: Cluster, second_administrator: Cluster) -> None:
         cluster.run("ceph", "config-key", "set", "tenant/key", "theirs")
         for spec in ("tenant/replay-0a1b2c3d-with-journal", "tenant2/disk"):
             cluster.run("rbd", "create", "--size", "16M", spec)
-        # In this mode every journaled image is mirrored by itself; another mode would end that.
+        # In this mode every journaled image is mirrored automatically; another mode would end that.
         cluster.run("rbd", "mirror", "pool", "enable", "tenant", "pool")
     for cluster in (administrator, second_administrator):
         with MonitorSession(cluster) as session:
@@ -57,7 +57,7 @@ def confs(tmp_path: Path, live_sandbox: Sandbox) -> Path:
     for name in ("left", "right"):
         cluster = live_sandbox.clusters[name]
         text = Path(cluster.conf).read_text()
-        # A foreign conf names no keyring that holds the administrator's key.
+        # A foreign conf does not name a keyring with the administrator's key.
         (folder / f"{name}.conf").write_text(re.sub(r"(?m)^keyring = .*client\.keyring$", "", text))
         keyring = folder / f"{name}.client.admin.keyring"
         keyring.write_text(Path(cluster.keyring).read_text())
@@ -69,9 +69,9 @@ def confs(tmp_path: Path, live_sandbox: Sandbox) -> Path:
 def untaken(
     administrator: Cluster, second_administrator: Cluster, neighbours: None
 ) -> Iterator[Callable[[], list[list[str]]]]:
-    """What is missing or altered on both clusters since the test began; the test ends with nothing of that.
+    """What is missing or altered on both clusters since the test began, which must be nothing at its end.
 
-    What the test added is removed.
+    Removes what the test added.
     """
     clusters = (administrator, second_administrator)
     before = [snapshot(cluster) for cluster in clusters]
@@ -114,7 +114,7 @@ def _said(report: preflight.Report) -> str:
 
 
 def _paste(commands: list[str], shell: str = "sh", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Paste commands one after the other into a shell, which goes on where one of them fails."""
+    """Paste commands one after the other into a shell, which continues if one of them fails."""
     return subprocess.run(
         [shell],
         input="\n".join(commands) + "\n",
@@ -126,7 +126,7 @@ def _paste(commands: list[str], shell: str = "sh", **environment: str) -> subpro
     )
 
 
-def test_from_nothing_to_measuring_by_the_printed_commands_alone(
+def test_the_printed_commands_lead_from_nothing_to_measuring(
     write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
 ) -> None:
     _site(
@@ -147,7 +147,7 @@ def test_from_nothing_to_measuring_by_the_printed_commands_alone(
     assert "can be read by other users" not in _said(then)
     assert then.findings.commands() == []
     assert then.exit_status == 0
-    # Once more: what is there now stays as it is.
+    # Once more: everything that exists now stays as it is.
     keys = [path.read_bytes() for path in sorted(confs.iterdir())]
     _paste(first.findings.commands(), shell="bash")
     assert [path.read_bytes() for path in sorted(confs.iterdir())] == keys
@@ -155,10 +155,10 @@ def test_from_nothing_to_measuring_by_the_printed_commands_alone(
     assert untaken() == [[], []]
 
 
-def test_commands_for_names_that_are_a_neighbours_change_nothing(
+def test_commands_for_names_of_a_neighbour_change_nothing(
     write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
 ) -> None:
-    """Nothing could be looked at, and every name is taken: the user has other capabilities, the pools other sizes."""
+    """Nothing could be inspected, and every name is taken: the user has other capabilities, the pools other sizes."""
     pools = "{data: {name: tenant, replicas: 1, pg_num: 16}, journal: {name: tenant-files}, data_pool: {name: tenant2}}"
     _site(write_site, confs, client="client.tenant", pools=pools)
     commands = _look().findings.commands()
@@ -225,7 +225,7 @@ def test_a_rejected_key_and_a_silent_monitor_get_no_commands(
     assert silent.findings.commands() == []
 
 
-def test_a_namespace_and_a_missing_pool_are_made_where_the_user_exists(
+def test_a_namespace_and_a_missing_pool_are_made_if_the_user_exists(
     write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
 ) -> None:
     _site(write_site, confs, pools="{data: {name: paste, pg_num: 8}}", second=False)
@@ -258,7 +258,7 @@ def test_the_commands_of_an_erasure_coded_pool_run_to_their_end(
     administrator.run("ceph", "osd", "erasure-code-profile", "rm", "paste-ec")
 
 
-def test_a_mirror_daemon_is_started_with_a_user_of_its_own_and_on_the_second_cluster_only(
+def test_a_mirror_daemon_is_started_with_its_own_user_and_only_on_the_second_cluster(
     confs: Path,
     second_administrator: Cluster,
     live_sandbox: Sandbox,

@@ -73,7 +73,7 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
     ]
 
 
-def test_the_first_list_holds_both_clusters_and_every_command_names_its_own(
+def test_the_first_list_covers_both_clusters_and_every_command_names_its_cluster(
     write_site: WriteSite, tmp_path: Path
 ) -> None:
     site = _load(write_site, tmp_path)
@@ -141,9 +141,7 @@ def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: W
     assert "no such file" in text and "Measuring would be REFUSED" in text
 
 
-def test_where_the_keyring_is_there_and_the_conf_is_not_nothing_is_printed(
-    write_site: WriteSite, tmp_path: Path
-) -> None:
+def test_with_a_keyring_but_no_conf_nothing_is_printed(write_site: WriteSite, tmp_path: Path) -> None:
     (tmp_path / "keyring").touch()
     site = replace(_load(write_site, tmp_path), allows=frozenset())
     report = preflight.preflight(site, [])
@@ -191,7 +189,7 @@ def test_a_user_with_other_capabilities_is_refused_and_no_command_changes_them(
 
 
 class Denying:
-    """A cluster on which `rbd` ends with a status; `pools` are what it holds."""
+    """A cluster on which `rbd` ends with a status; `pools` lists the contents of its pools."""
 
     client, name = "client.replay2", "primary"
 
@@ -203,9 +201,7 @@ class Denying:
 
 
 @pytest.mark.parametrize(("status", "caps"), [(1, True), (13, True), (110, False)])
-def test_a_user_that_cannot_list_the_pool_is_told_to_make_one_of_its_own(
-    tmp_path: Path, status: int, caps: bool
-) -> None:
+def test_if_a_user_cannot_list_the_pool_the_advice_is_another_user(tmp_path: Path, status: int, caps: bool) -> None:
     findings = Findings()
     preflight_checks._check_reading(Pool("replay"), Denying(tmp_path / "ceph.conf", status), findings)
     (item,) = findings.items
@@ -222,7 +218,7 @@ def test_a_user_that_cannot_list_the_pool_is_told_to_make_one_of_its_own(
         ({"rbd": {}, "cephfs": {}}, 7, 0, None),
     ],
 )
-def test_only_an_empty_pool_of_nobody_is_initialised(
+def test_only_an_empty_pool_without_an_application_is_initialised(
     tmp_path: Path, applications: dict[str, object], objects: int, commands: int, said: str | None
 ) -> None:
     findings, found = Findings(), {"application_metadata": applications}
@@ -248,14 +244,14 @@ def test_each_experiment_says_what_it_can_do_and_why_not(write_site: WriteSite, 
 
 
 @pytest.mark.parametrize(("hour", "said"), [(23, "open (22:00 to 06:00 Europe/Berlin)"), (12, "opens in 9.0 h")])
-def test_the_time_window_is_told(write_site: WriteSite, tmp_path: Path, hour: int, said: str) -> None:
+def test_the_time_window_is_reported(write_site: WriteSite, tmp_path: Path, hour: int, said: str) -> None:
     site = _load(write_site, tmp_path)
     report = preflight.preflight(site, [], now=datetime(2026, 1, 10, hour, tzinfo=UTC))
     assert said in preflight.render(report)
 
 
 @pytest.mark.slow
-def test_a_monitor_that_cannot_be_reached_is_said_within_a_minute(write_site: WriteSite, tmp_path: Path) -> None:
+def test_an_unreachable_monitor_is_reported_within_a_minute(write_site: WriteSite, tmp_path: Path) -> None:
     site = _load(write_site, tmp_path)
     (tmp_path / "ceph.conf").write_text("[global]\nmon host = v2:127.0.0.1:1/0\nauth client required = none\n")
     (tmp_path / "keyring").write_text("")
@@ -275,7 +271,7 @@ def test_a_monitor_that_cannot_be_reached_is_said_within_a_minute(write_site: Wr
         (10, 0, "refused", "has written 10 of 10 GiB to media: raise the ceiling, or start a new run"),
     ],
 )
-def test_what_the_run_has_written_is_compared_with_its_ceiling(
+def test_the_bytes_written_by_the_run_are_compared_with_its_ceiling(
     write_site: WriteSite, tmp_path: Path, written: int, left: int, level: str, said: str
 ) -> None:
     site = replace(_load(write_site, tmp_path), ceilings=Ceilings(bytes_written_to_media_per_run=10 << 30))

@@ -1,4 +1,4 @@
-"""What preflight says of hosts that are to run clients, on a real SSH server."""
+"""What preflight says about hosts for clients, on a real SSH server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def said_of(*hosts):
 
 
 @needs_tools
-def test_preflight_says_that_hosts_answer_and_takes_the_word_away_where_one_does_not(ssh):
+def test_preflight_says_that_hosts_answer_and_drops_the_word_if_one_does_not(ssh):
     assert [item.level for item in said_of("client-one", "client-two").items] == ["ok", "ok"]
     lacking = said_of("client-one", "no-such-host.invalid").lacking()
     assert "client host no-such-host.invalid cannot run clients" in lacking["client_hosts"]

@@ -1,4 +1,4 @@
-"""What preflight says of the Prometheus server that a site names."""
+"""What preflight says about a site's Prometheus server."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_server_that_knows_all_and_scrapes_often_is_fine() -> None:
     ]
 
 
-def test_a_server_that_scrapes_too_rarely_is_told_with_what_to_do() -> None:
+def test_a_server_that_scrapes_too_rarely_is_reported_with_what_to_do() -> None:
     level, text = said(server(every=15.0))[-1]
     assert level == "warning" and "every 15 s" in text and "scrape every 2 s while measuring" in text
 
@@ -60,7 +60,7 @@ def test_an_osd_or_a_disk_that_it_does_not_know_is_a_warning() -> None:
     assert said(server(disks=DISKS[:3]))[0] == ("warning", "knows 4 of 4 OSDs on 2 hosts, and the disk of 3")
 
 
-def test_a_clock_that_differs_is_told() -> None:
+def test_a_clock_that_differs_is_reported() -> None:
     level, text = said(server(ahead=40.0))[0]
     assert level == "note" and "+40.0 s" in text
 
@@ -74,7 +74,7 @@ def test_a_server_that_does_not_answer_is_a_warning_and_stops_nothing() -> None:
     assert item.level == "warning" and "does not answer" in item.text and not findings.refused
 
 
-def test_a_site_without_one_is_told_nothing() -> None:
+def test_for_a_site_without_a_server_nothing_is_reported() -> None:
     findings = Findings()
     check_prometheus(SimpleNamespace(prometheus=None), findings)
     assert findings.items == []

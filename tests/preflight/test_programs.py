@@ -18,7 +18,7 @@ def site(*, hosts=("localhost",), lacks=()):
 
 @pytest.fixture(autouse=True)
 def words(monkeypatch):
-    """A site lacks the words that the test says."""
+    """The words that a site lacks."""
     monkeypatch.setattr(
         programs, "missing", lambda words, site: [(word, "why") for word in words if word in site.lacks]
     )
@@ -28,13 +28,13 @@ def every():
     return [load_experiment(name) for name in experiment_names()]
 
 
-def test_every_program_of_every_protocol_is_looked_for():
+def test_preflight_looks_for_every_program_of_every_protocol():
     found = programs.programs_of(every(), site())
     assert set(found) == {"ceph", "rbd", "rados", "fio", "iperf3", "timeout", "mount", "mkfs.ext4", "mkfs.xfs"}
     assert found["iperf3"] == ["baseline"]
 
 
-def test_ssh_is_looked_for_where_clients_run_elsewhere():
+def test_preflight_looks_for_ssh_if_clients_run_on_other_hosts():
     assert "ssh" in programs.programs_of(every(), site(hosts=("node-1",)))
     assert "ssh" not in programs.programs_of(every(), site(hosts=("node-1",), lacks=["client_hosts"]))
 
@@ -44,11 +44,11 @@ def test_an_experiment_that_the_site_cannot_run_needs_nothing():
     assert not [program for program in found if program.startswith("mkfs")]
 
 
-def test_a_file_that_names_no_protocol_is_anothers_finding():
+def test_a_file_without_a_protocol_is_reported_by_another_check():
     assert set(programs.programs_of([{"name": "x", "protocol": "nothing"}], site())) == {"ceph", "rbd"}
 
 
-def test_what_is_not_installed_is_named_with_who_needs_it_and_what_to_type(monkeypatch):
+def test_a_missing_program_is_named_with_who_needs_it_and_what_to_type(monkeypatch):
     monkeypatch.setattr(Programs, "find", lambda self, program: None if program in ("iperf3", "rbd") else "/x")
     monkeypatch.setattr(programs, "_fio_has_rbd", lambda programs: False)
     findings = Findings()

@@ -1,4 +1,4 @@
-"""What one client write becomes: counts that have an end, of cells whose size no clock decides."""
+"""What one client write becomes: counts that end when the OSDs rest, in cells whose size depends on no clock."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reading(writes, clock=0.0):
 
 
 class Daemons:
-    """A sampler whose OSDs have written so much in all at each reading."""
+    """A sampler whose OSDs have written these totals at each reading."""
 
     def __init__(self, *writes):
         self.writes = list(writes)
@@ -51,7 +51,7 @@ class Daemons:
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Time that passes when somebody sleeps."""
+    """Time that passes only during sleeps."""
     now = [0.0]
     fake = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
     monkeypatch.setattr(ledger, "time", fake)
@@ -72,7 +72,7 @@ def restored(made, cell):
 
 
 @pytest.mark.parametrize(("size", "operations"), [(4096, 4096), (16384, 4096), (65536, 1024), (4194304, 16)])
-def test_a_cell_writes_so_often_or_as_often_as_its_bytes_allow(tmp_path, size, operations):
+def test_a_cell_does_its_number_of_writes_or_as_many_as_its_bytes_allow(tmp_path, size, operations):
     made = protocol()
     cell = cell_of(made, io_size_bytes=size)
     assert made.driver.is_sized(tmp_path, cell), "no pilot"
@@ -88,7 +88,7 @@ def test_the_closing_reading_is_the_first_after_which_the_osds_rested(quick):
     assert measured.invalid is None
 
 
-def test_a_cell_after_which_the_osds_never_rest_has_no_count(quick):
+def test_a_cell_has_no_count_if_the_osds_never_rest_after_it(quick):
     made = protocol()
     made.watches[1].daemons = Daemons(*range(0, 10**6, 1000))
     measured, waits = restored(made, cell_of(made))
@@ -96,7 +96,7 @@ def test_a_cell_after_which_the_osds_never_rest_has_no_count(quick):
     assert measured.invalid[0] == "incomplete"
 
 
-def test_what_is_trimmed_after_the_osds_rested_belongs_to_the_cell(quick, monkeypatch):
+def test_trimming_after_the_osds_rested_belongs_to_the_cell(quick, monkeypatch):
     settled = [[Wait("cluster_settled", 2.0, "settled")], []]
     monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
     made = protocol()
@@ -133,7 +133,7 @@ def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monke
     assert awaited == [7]
 
 
-def test_where_no_osd_tells_its_counters_nothing_is_created(tmp_path):
+def test_if_no_osd_reports_its_counters_nothing_is_created(tmp_path):
     made = protocol()
     silent = Reading({"primary": {}}, None, 0.0, 0.01, ("primary osd.0: error 13: Permission denied",))
     made.watches[1].daemons = SimpleNamespace(read=lambda: silent)
@@ -180,7 +180,7 @@ def test_every_write_is_counted_through_its_copies_to_the_second_site(campaign):
     for variant in ("without-journal", "with-journal", "journal-mirrored"):
         copies, writes = figure(variant, "copies_per_write"), figure(variant, "osd_writes_per_write")
         assert copies == pytest.approx(2 * writes, rel=0.05), variant
-    # Appends that wait for one another are joined: less than one each, but not few.
+    # Appends that wait for one another are joined, so there is less than one for each write, but not much less.
     assert figure("with-journal", "osd_writes_per_write") > 1.2
     assert figure("with-journal", "osd_bytes_per_byte") == pytest.approx(2, abs=0.1)
     assert figure("without-journal", "osd_bytes_per_byte") == pytest.approx(1, abs=0.01)

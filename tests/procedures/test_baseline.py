@@ -1,4 +1,4 @@
-"""Disk and network without Ceph: a file that is filled and goes again, one-off servers, and what a site lacks."""
+"""Disk and network without Ceph: a file that is filled and removed, one-off servers, and what a site lacks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def measured(stdout="", output=None, status=0, invalid=None):
 
 @pytest.fixture
 def make(tmp_path, monkeypatch):
-    """Make a protocol whose OSDs' folder is `tmp_path`; fills are recorded, and tools say what `says` holds."""
+    """Make a protocol whose OSDs' folder is `tmp_path`; fills are recorded, and tools print what is in `says`."""
 
     def of(*, ceilings=None, fill=True, **changes):
         conf = tmp_path / "left" / "ceph.conf"
@@ -71,7 +71,7 @@ def files(protocol):
     return sorted(protocol.bench.primary_cluster.conf.parent.glob("replay-*"))
 
 
-def test_the_file_lies_beside_the_osds_and_goes_with_the_block(make):
+def test_the_file_is_beside_the_osds_and_is_removed_with_the_block(make):
     protocol = make()
     protocol.open_block(Path("raw"), protocol.design.sets)
     assert files(protocol) == [protocol.target.path]
@@ -80,14 +80,14 @@ def test_the_file_lies_beside_the_osds_and_goes_with_the_block(make):
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []
 
 
-def test_a_block_of_the_network_alone_makes_no_file(make):
+def test_a_block_that_measures_only_the_network_makes_no_file(make):
     protocol = make()
     protocol.open_block(Path("raw"), [one for one in protocol.design.sets if one.point.startswith("network")])
     assert protocol.target.path is None and files(protocol) == []
     protocol.close_block()
 
 
-def test_a_fill_that_is_cut_short_leaves_a_file_that_closing_removes(make, monkeypatch):
+def test_an_interrupted_fill_leaves_a_file_that_closing_removes(make, monkeypatch):
     protocol = make()
 
     def interrupted(path, size):
@@ -101,7 +101,7 @@ def test_a_fill_that_is_cut_short_leaves_a_file_that_closing_removes(make, monke
     assert files(protocol) == []
 
 
-def test_nothing_is_made_where_the_osds_would_run_out_of_room(make, monkeypatch):
+def test_nothing_is_made_if_the_osds_would_run_out_of_space(make, monkeypatch):
     protocol = make()
     monkeypatch.setattr(osd_file.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
     with pytest.raises(ReplayError, match=r"0\.5 GiB are free"):
@@ -188,7 +188,7 @@ def site_of(**changes):
     return SimpleNamespace(**{**known, **changes})
 
 
-def test_on_a_cluster_of_somebody_elses_the_disk_is_skipped_with_its_reason():
+def test_on_a_foreign_cluster_the_disk_is_skipped_with_its_reason():
     assert lacking("baseline", site_of(sandbox="default", client_hosts=("localhost",))) == {}
     assert lacking("baseline", site_of()).keys() == {"host_root"}
     assert "no file system of this machine" in lacking("baseline", site_of())["host_root"]
@@ -201,7 +201,7 @@ def test_without_another_host_or_with_a_rate_the_network_is_skipped():
     assert "limits the rate" in lacking("baseline", limited)["client_hosts"]
 
 
-def test_what_is_skipped_leaves_the_rest_of_the_design():
+def test_skipping_one_resource_leaves_the_rest_of_the_design():
     design = expand(load_experiment("baseline"), "quick", missing=lacking("baseline", site_of()))
     assert {skip.requires for skip in design.skipped} == {"host_root"} and len(design.skipped) == 4
     assert {one.point.partition("-")[0] for one in design.sets} == {"network"}
@@ -229,7 +229,7 @@ def test_a_block_measures_disk_and_network_and_leaves_nothing_behind(campaign):
 
 
 @pytest.mark.sandbox
-def test_what_a_killed_block_leaves_is_removed_by_clean(campaign):
+def test_leftovers_of_a_killed_block_are_removed_by_clean(campaign):
     campaign.configure("baseline", target_seconds=20)
     running = campaign.start("baseline")
     try:

@@ -71,7 +71,7 @@ def test_a_state_is_awaited_for_every_image():
     assert socket.states["one"] == ["Stopped"]
 
 
-def test_a_state_that_does_not_come_is_an_error_that_says_what_it_is():
+def test_a_state_that_is_never_reached_is_an_error_that_names_the_current_one():
     daemon, _ = daemon_with(one=["Error"])
     with pytest.raises(ReplayError, match="it is 'Error'") as error:
         await_state(daemon, ["one"], "Stopped", within_seconds=0.01, sleep=lambda _: None)
@@ -82,7 +82,7 @@ def test_a_state_that_does_not_come_is_an_error_that_says_what_it_is():
     ("states", "told"),
     [(["Stopping", "Stopping", "Stopped"], 1), (["Stopped"], 1), (["Replaying"], 0), (["Starting"], 0)],
 )
-def test_only_what_is_stopped_or_being_stopped_is_started_again(states, told):
+def test_only_images_that_are_stopped_or_stopping_are_started_again(states, told):
     daemon, socket = daemon_with(one=states)
     resume(daemon, "one", sleep=lambda _: None)
     assert socket.asked.count("rbd mirror start replay/one") == told
@@ -92,14 +92,14 @@ def bytes_of(**replayed):
     return {name: ReplayCounters(entry_bytes=value) for name, value in replayed.items()}
 
 
-def test_all_images_have_to_be_level_not_their_sum():
+def test_every_image_must_be_level_and_not_only_their_sum():
     level = journal_level({"one": 4, "two": 4})
     assert not level(bytes_of(one=7, two=3))
     assert level(bytes_of(one=4, two=5))
     assert not snapshots_level({"one": 1, "two": 1})({"one": ReplayCounters(snapshots=2), "two": ReplayCounters()})
 
 
-def test_the_wait_lasts_until_the_daemon_rests_not_only_until_it_is_level():
+def test_the_wait_lasts_until_the_daemon_rests_and_not_only_until_it_is_level():
     clock = Clock()
 
     def read():
@@ -112,7 +112,7 @@ def test_the_wait_lasts_until_the_daemon_rests_not_only_until_it_is_level():
     assert 13.0 <= wait.seconds < 13.5
 
 
-def test_a_daemon_that_stands_still_before_it_is_level_has_stalled():
+def test_a_daemon_that_stops_before_it_is_level_has_stalled():
     clock = Clock()
     wait = wait_until_level(
         lambda: bytes_of(one=int(min(clock.now, 3))),
@@ -126,7 +126,7 @@ def test_a_daemon_that_stands_still_before_it_is_level_has_stalled():
     assert 22.0 <= wait.seconds < 24.0
 
 
-def test_a_sampler_writes_down_own_images_counters_as_the_daemon_says_them():
+def test_a_sampler_records_the_daemons_counters_of_its_own_images():
     daemon, socket = daemon_with()
     socket.dump = {
         "rbd_mirror_image_replay/mine": {
@@ -162,7 +162,7 @@ def test_a_sampler_reads_no_more_often_than_it_is_due():
     assert socket.asked.count("perf dump") == 8
 
 
-def test_words_among_counters_are_left_out():
+def test_texts_among_counters_are_left_out():
     assert numbers_in({"replay": 1, "state": "ok", "latency": {"sum": 0.5, "unit": "s"}}) == {
         "replay": 1, "latency.sum": 0.5,
     }  # fmt: skip
@@ -172,7 +172,7 @@ def test_words_among_counters_are_left_out():
 
 
 class Session:
-    """A cluster whose pool 2 has so many snapshots to trim at each look."""
+    """A cluster whose pool 2 has these numbers of snapshots to trim, one after the other."""
 
     def __init__(self, queue, groups):
         self.queue, self.groups = list(queue), list(groups)
@@ -192,7 +192,7 @@ class Session:
         return {"pgmap": {"pgs_by_state": [*states, {"state_name": "active+clean+snaptrim_wait", "count": groups}]}}
 
 
-def test_snapshots_of_other_pools_are_not_ours_to_wait_for():
+def test_snapshots_of_other_pools_are_not_awaited():
     assert snapshots_to_trim(Session([4], [0]), ["mine"]) == 4
 
 
@@ -205,14 +205,14 @@ def test_the_wait_ends_when_no_snapshot_is_queued_and_no_group_trims():
     assert wait.seconds == 4
 
 
-def test_trimming_that_does_not_end_is_recorded_and_holds_nobody_up():
+def test_trimming_that_does_not_end_is_recorded_and_the_run_continues():
     clock = Clock()
     sides = [(Session([0], [0]), ["mine"]), (Session([1], [0]), ["mine"])]
     wait = wait_until_trimmed(sides, timeout_seconds=10, poll_seconds=1, clock=clock, sleep=clock.sleep)
     assert (wait.outcome, wait.seconds) == ("still_trimming", 10)
 
 
-def test_what_is_left_to_trim_is_counted_every_two_seconds():
+def test_the_snapshots_left_to_trim_are_counted_every_two_seconds():
     clock, table = Clock(), SampleTable()
     sampler = TrimSampler(Session([1, 2, 0], [0, 5, 2]), ["mine"], table, clock)
     for _ in range(40):

@@ -44,7 +44,7 @@ class Cap:
 
 
 class Settings:
-    """OSDs that get classes and caps; `did` is the order of it all."""
+    """OSDs that get classes and caps; `did` records the order of all steps."""
 
     def __init__(self, count, did):
         self.there = [Osd(n, f"osd.{n}", 1.0, 1.0, "ssd") for n in range(count)]
@@ -119,7 +119,7 @@ def test_one_osd_has_no_two_classes(make):
         make(1).open()
 
 
-def test_closing_lifts_the_caps_first_and_sets_the_classes_back_last(make):
+def test_closing_lifts_the_caps_first_and_restores_the_classes_last(make):
     made = make()
     made.open()
     made.did.clear()
@@ -127,7 +127,7 @@ def test_closing_lifts_the_caps_first_and_sets_the_classes_back_last(make):
     assert made.did == ["lift", "images", "pools", "restore"]
 
 
-def test_the_classes_go_back_although_a_pool_cannot_be_removed(make, monkeypatch):
+def test_the_classes_are_restored_even_if_a_pool_cannot_be_removed(make, monkeypatch):
     made = make()
     made.open()
 
@@ -163,7 +163,7 @@ def test_a_cap_that_did_not_hold_makes_the_cell_void(make, monkeypatch):
     assert cell.invalid == ("failed", "a capped OSD did 300 operations/s on its disk; its cap is 100")
 
 
-def test_an_osd_that_was_started_anew_ends_the_block(make):
+def test_an_osd_that_was_restarted_ends_the_block(make):
     made = make()
     made.open()
     made.cap()
@@ -217,7 +217,7 @@ def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(changes,
         protocol(DeviceClass, "device-class", variants=variants(**changes), scales=scales)
 
 
-def test_objects_are_written_only(make):
+def test_objects_are_only_written(make):
     with pytest.raises(ConfigurationError, match="'rand' is not one of write"):
         protocol(
             DeviceClassObjects,
@@ -248,7 +248,7 @@ def state_of(campaign):
 
 
 def groups_of(campaign):
-    """Return the kernel's groups that OSDs of this campaign's sandbox are in."""
+    """Return the kernel's groups of the OSDs of this campaign's sandbox."""
     if (hierarchy := find_hierarchy()) is None:
         return []
     mark = os.fsencode(campaign.sandbox_directory)

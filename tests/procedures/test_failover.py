@@ -1,4 +1,4 @@
-"""Fail-over trials: what an image holds, how steps are written down, and real trials that leave nothing behind."""
+"""Fail-over trials: the contents of an image, the log of steps, and real trials that leave nothing behind."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def image(writes, *, first=False, seed=SEED, blocks=BLOCKS):
 
 
 @given(blocks=st.integers(2, 3000))
-def test_no_two_writes_go_to_one_block_and_none_to_the_last(blocks):
+def test_no_two_writes_go_to_the_same_block_and_none_to_the_last(blocks):
     positions = [position_of(number, blocks) for number in range(blocks - 1)]
     assert sorted(positions) == list(range(blocks - 1))
 
 
 @given(writes=st.integers(0, BLOCKS - 1), first=st.booleans())
-def test_the_writes_that_an_image_holds_are_found_in_it(writes, first):
+def test_the_writes_in_an_image_are_found(writes, first):
     found = inspect(image(writes, first=first), SEED)
     assert (found.writes_present, found.unexplained_blocks, found.first_write_present) == (writes, 0, first)
     assert found.sha256 == found.expected_sha256
@@ -61,7 +61,7 @@ def test_the_first_write_on_the_other_side_does_not_change_the_checksum():
 
 
 @given(position=st.integers(0, (BLOCKS - 1) * BLOCK_BYTES - 1))
-def test_one_altered_byte_is_seen(position):
+def test_a_single_altered_byte_is_noticed(position):
     data = bytearray(image(BLOCKS - 1))
     data[position] ^= 1
     found = inspect(bytes(data), SEED)
@@ -69,7 +69,7 @@ def test_one_altered_byte_is_seen(position):
     assert found.unexplained_blocks >= 1
 
 
-def test_a_write_that_is_there_without_the_one_before_it_is_unexplained():
+def test_a_write_without_the_one_before_it_is_unexplained():
     data = bytearray(image(6))
     missing = position_of(3, BLOCKS) * BLOCK_BYTES
     data[missing : missing + BLOCK_BYTES] = fill_block(SEED, position_of(3, BLOCKS))
@@ -83,7 +83,7 @@ def test_contents_of_another_trial_are_unexplained():
 
 
 @pytest.mark.parametrize("size", [0, 4095, 4096, 8193])
-def test_what_is_no_whole_image_is_refused(size):
+def test_an_incomplete_image_is_refused(size):
     with pytest.raises(ValueError, match="no image of whole blocks"):
         inspect(b"x" * size, SEED)
 
@@ -91,7 +91,7 @@ def test_what_is_no_whole_image_is_refused(size):
 # The log of steps ---------------------------------------------------------------------------------------------------
 
 
-def test_a_step_is_written_down_with_placeholders_for_names_and_paths():
+def test_a_step_is_recorded_with_placeholders_for_names_and_paths():
     values = {"conf": "/a/site.conf", "image": "pool/replay-1-x", "image_name": "replay-1-x"}
 
     def run(argv, **_):
@@ -155,7 +155,7 @@ def test_the_experiment_that_ships_is_accepted():
         ({"variants": [{"name": "plain", "label": "Plain"}]}, "needs mirrored variants: plain"),
     ],
 )
-def test_a_design_that_is_no_trial_is_refused_before_anything_is_made(changes, said):
+def test_a_design_that_is_not_a_trial_is_refused_before_anything_is_made(changes, said):
     with pytest.raises(ConfigurationError, match=said):
         protocol_of(**changes)
 
@@ -207,10 +207,10 @@ def test_ctrl_c_in_the_middle_of_a_trial_leaves_nothing_on_either_cluster(campai
 
 
 @pytest.mark.sandbox
-def test_clean_removes_what_a_killed_trial_left_on_both_clusters(campaign):
+def test_clean_removes_leftovers_of_a_killed_trial_on_both_clusters(campaign):
     campaign.configure("failover", only={"snapshot": {"kind": ["planned"]}, "journal": {"kind": ["planned"]}})
     run = campaign.start("failover")
-    # It reads the images when the one on the second cluster has been promoted.
+    # It reads the images after the one on the second cluster has been promoted.
     campaign.wait_for(lambda: campaign.processes("rbd", "export"), "the verification", seconds=150)
     os.kill(campaign.runner("failover"), signal.SIGKILL)
     run.communicate(timeout=patient(60))

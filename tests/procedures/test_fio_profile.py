@@ -1,4 +1,4 @@
-"""One client watched while its load is steady, and clients that ask for a share of the peak."""
+"""One client, watched while its load is steady, and clients that offer a share of the peak."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def design(name, scale="quick", **changes):
 
 
 def one_client(**options):
-    """Return what fio says of one client that did random reads of 4 KiB, with these options echoed."""
+    """Return fio's report of one client with random reads of 4 KiB that echoes these options."""
     text, _ = sample("fio-client-server-2-jsonplus.json")
     data = json.loads(text[text.index("{") :])
     data["client_stats"] = [one for one in data["client_stats"] if one["jobname"] == "c1"]
@@ -73,7 +73,7 @@ def watched(*elapsed):
     return watch
 
 
-def test_the_daemons_are_read_once_at_the_begin_and_once_at_the_end_of_the_steady_part():
+def test_the_daemons_are_read_at_the_beginning_and_at_the_end_of_the_steady_part():
     watch = watched(0.0, 0.9, 1.0, 1.1, 5.0, 8.7, 8.8, 8.9, 9.5)
     assert watch.sample()["readings"] == [1, 2]
     assert watch.daemons.readings == 2
@@ -181,7 +181,7 @@ def test_a_closed_loop_that_fails_stops_the_block(offered, tmp_path):
 
 
 @pytest.mark.parametrize("shares", [[0], [-0.5], ["half"]])
-def test_a_share_that_is_no_share_is_refused(tmp_path, shares):
+def test_a_number_that_is_not_a_share_is_refused(tmp_path, shares):
     factors = {**load_experiment("fio-offered-rate")["factors"], "offered_share": shares}
     with pytest.raises(ConfigurationError, match="shares of the peak above 0"):
         OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))

@@ -1,4 +1,4 @@
-"""Where the journals of several clients lie, and that their pool goes when the block ends."""
+"""The pools of the journals of several clients, and their removal at the end of the block."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def design(scale="quick", **changes):
 
 @pytest.fixture
 def protocol(tmp_path, monkeypatch):
-    """Make the protocol; `done` notes what it asks the cluster for, in order."""
+    """Make the protocol; `done` records its requests to the cluster, in order."""
 
     def of(design_=None, **of_bench):
         made = JournalClients(bench(tmp_path, **of_bench), design_ or design())
@@ -78,7 +78,7 @@ def places(protocol):
     return {suffix: pool for kind, suffix, pool in (one for one in protocol.done if one[0] == "image")}
 
 
-def test_only_the_variant_that_asks_for_it_has_its_journals_in_another_pool(protocol, tmp_path):
+def test_only_the_variant_that_requests_it_has_its_journals_in_another_pool(protocol, tmp_path):
     made = protocol()
     made.open_block(tmp_path, made.design.sets)
     assert made.done[:2] == [("pool", PoolSpec(replicas=2, pg_num=64), "rbd"), ("clean",)], "a pool like the data pool"
@@ -89,7 +89,7 @@ def test_only_the_variant_that_asks_for_it_has_its_journals_in_another_pool(prot
     }  # fmt: skip
 
 
-def test_the_images_go_before_the_pool_that_holds_their_journals(protocol, tmp_path):
+def test_the_images_are_removed_before_the_pool_of_their_journals(protocol, tmp_path):
     made = protocol()
     made.open_block(tmp_path, made.design.sets)
     made.close_block()
@@ -98,7 +98,7 @@ def test_the_images_go_before_the_pool_that_holds_their_journals(protocol, tmp_p
     assert made.done[-1] == ("images gone", 0), "a pool is removed once"
 
 
-def test_the_pool_goes_although_an_image_stays(protocol, tmp_path, monkeypatch):
+def test_the_pool_is_removed_even_if_an_image_stays(protocol, tmp_path, monkeypatch):
     made = protocol()
     made.open_block(tmp_path, made.design.sets)
 
@@ -120,7 +120,7 @@ def test_a_site_s_own_journal_pool_is_used_and_neither_made_nor_removed(protocol
     assert {one[0] for one in made.done} == {"image", "images gone"}
 
 
-def test_without_a_pool_and_without_leave_to_make_one_the_variant_is_left_out_with_its_reason(protocol, tmp_path):
+def test_without_a_pool_and_permission_to_make_one_the_variant_is_left_out_with_its_reason(protocol, tmp_path):
     made = protocol(allows=("client_hosts",))
     made.open_block(tmp_path, made.design.sets)
     [skip] = made.unavailable
@@ -130,7 +130,7 @@ def test_without_a_pool_and_without_leave_to_make_one_the_variant_is_left_out_wi
     assert len(places(made)) == 4
 
 
-def test_payloads_differ_in_nothing_but_the_option_and_share_their_images():
+def test_payload_variants_differ_only_in_the_option_and_share_their_images():
     cells = {cell.variant.name: cell for cell in design().sets[0].cells}
     assert {cells[name].variant.image_name for name in ("with-journal", "payload-256k", "payload-4m")} == {
         "with-journal"
@@ -171,7 +171,7 @@ def pools_of(campaign):
 
 
 @pytest.mark.sandbox
-def test_journals_lie_in_a_pool_of_their_own_that_the_block_takes_away_again(campaign):
+def test_journals_are_in_a_separate_pool_that_the_block_removes(campaign):
     before = pools_of(campaign)
     campaign.configure("journal-clients", target_seconds=5)
     run = campaign.start("journal-clients")

@@ -1,4 +1,4 @@
-"""The kernel's client against librbd, with the kernel's part recorded; a sandbox's own run where there is a module."""
+"""The kernel's client compared with librbd: the kernel's part is recorded, or runs if there is a module."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_order_is_create_disable_map_mkfs_mount_write_and_back(make):
     ]
 
 
-def test_both_clients_are_asked_for_the_same_and_past_the_page_cache(make):
+def test_both_clients_do_the_same_and_bypass_the_page_cache(make):
     made = make()
     made.open_block(Path("raw"), made.design.sets)
     by_variant = {cell.variant.name: cell for cell in made.design.sets[0].cells}
@@ -117,13 +117,13 @@ def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, va
         make(variants=[{"name": "some", "label": "Some", **variant}], scales=scales)
 
 
-def test_a_file_that_leaves_no_room_is_refused(make):
+def test_a_file_that_leaves_no_space_is_refused(make):
     options = {**load_experiment("kernel-client")["options"], "file_size_bytes": 2**40}
     with pytest.raises(ConfigurationError, match="at most half of an image"):
         make(options=options)
 
 
-def test_the_file_is_as_large_as_asked_for(tmp_path):
+def test_the_file_has_the_requested_size(tmp_path):
     write_file(tmp_path / "f", 2500000)
     assert (tmp_path / "f").stat().st_size == 2500000
 

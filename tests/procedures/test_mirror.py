@@ -1,4 +1,4 @@
-"""Mirror snapshots around a cell: taken while it runs, awaited when it ends, ended when it is interrupted."""
+"""Mirror snapshots of a cell: taken while it runs, awaited at its end, ended if it is interrupted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support.patience import patient
 
 @pytest.fixture
 def rbd(tmp_path, monkeypatch):
-    """An `rbd` that notes its arguments, waits for the file `go`, and ends as the file `status` says."""
+    """An `rbd` that records its arguments, waits for the file `go`, and ends with the status in the file `status`."""
     program = tmp_path / "rbd"
     program.write_text(
         f'#!/bin/sh\necho "$@" >> {tmp_path}/said\nwhile ! [ -e {tmp_path}/go ]; do sleep 0.01; done\n'
@@ -92,7 +92,7 @@ def test_a_cell_that_writes_and_meets_no_snapshot_is_void(rbd, started, fails):
     assert one.invalid == ("no_snapshot", "no mirror snapshot was taken while the cell ran")
 
 
-def test_a_cell_that_is_void_already_keeps_its_reason(rbd, started):
+def test_a_cell_that_is_already_void_keeps_its_reason(rbd, started):
     watch, cell = started(snapshot_variant())
     one = measured()
     one.invalid = ("too_short", "0.1 s")
@@ -123,7 +123,7 @@ def test_nothing_is_done_around_an_image_that_is_not_mirrored(started):
     assert (one.facts, one.waits, one.invalid, watch.settle(cell, one)) == ({}, [], None, [])
 
 
-def test_a_copy_that_never_gets_level_ends_the_block(started, monkeypatch):
+def test_a_copy_that_never_becomes_level_ends_the_block(started, monkeypatch):
     watch, cell = started(snapshot_variant())
     watch.bench.site.second_site = SimpleNamespace(pool="second")
     monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: 4)

@@ -1,4 +1,4 @@
-"""What a mirror daemon does of an image while a cell's tool runs: what a claim on mirroring presupposes."""
+"""What a mirror daemon does with an image while a cell's tool runs, which claims about mirroring presuppose."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ def facts(mirroring, daemon, io_type="write"):
     return found.facts
 
 
-def test_of_a_journal_it_is_the_bytes_replayed_in_the_cell_and_how_often_the_daemon_looks():
+def test_a_journal_has_the_bytes_replayed_in_the_cell_and_how_often_the_daemon_looks():
     daemon = Daemon(ReplayCounters(entry_bytes=4096), ReplayCounters(entry_bytes=12288))
     assert facts("journal", daemon) == {"replayed_bytes_in_cell": 8192, "journal_poll_age_seconds": 5.0}
 
 
-def test_of_snapshots_it_is_how_many_were_copied_in_the_cell():
+def test_snapshots_have_the_number_copied_in_the_cell():
     assert facts("snapshot", Daemon(ReplayCounters(snapshots=3), ReplayCounters(snapshots=5))) == {
         "snapshots_copied_in_cell": 2
     }
 
 
-def test_nothing_copied_is_a_finding_and_not_an_unknown():
+def test_zero_copied_snapshots_are_a_fact_and_not_unknown():
     assert facts("snapshot", Daemon(ReplayCounters(), ReplayCounters())) == {"snapshots_copied_in_cell": 0}
 
 
-def test_a_daemon_that_started_again_meanwhile_does_not_tell_how_far_it_came():
+def test_after_a_restart_of_the_daemon_its_progress_is_unknown():
     assert facts("snapshot", Daemon(ReplayCounters(snapshots=5), ReplayCounters(snapshots=1))) == {}
     fallen = Daemon(ReplayCounters(entry_bytes=9), ReplayCounters(entry_bytes=1))
     assert facts("journal", fallen) == {"journal_poll_age_seconds": 5.0}
@@ -66,5 +66,5 @@ def test_a_daemon_that_started_again_meanwhile_does_not_tell_how_far_it_came():
     [(None, Daemon(), "write"), ("snapshot", Daemon(), "read"), ("journal", None, "write")],
     ids=["not mirrored", "only reads", "no daemon to ask"],
 )
-def test_nothing_is_asked_or_noted_where_there_is_nothing_to_know(mirroring, daemon, io_type):
+def test_nothing_is_asked_or_recorded_if_there_is_nothing_to_know(mirroring, daemon, io_type):
     assert facts(mirroring, daemon, io_type) == {}

@@ -57,7 +57,7 @@ def site(socket="/nowhere.asok", namespace=""):
     )
 
 
-# What a site must have, what a design may ask --------------------------------------------------------------------
+# What a site must have, and what a design may ask --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [MirrorReplay, MirrorLag])
@@ -68,7 +68,7 @@ def test_a_site_without_the_daemons_socket_or_with_a_namespace_skips_the_experim
 
 
 @pytest.mark.parametrize("name", ["mirror-replay", "mirror-lag"])
-def test_what_the_protocol_lacks_is_a_skip_of_the_design(name, monkeypatch):
+def test_the_design_skips_what_the_protocol_lacks(name, monkeypatch):
     configuration = load_experiment(name)
     design = expand(configuration, "smoke", missing=MirrorReplay.lacking(site(socket=None)))
     assert design.sets == ()
@@ -103,7 +103,7 @@ def test_a_variant_that_is_not_mirrored_as_it_says_is_refused(levels, said):
 
 
 class Daemon:
-    """A mirror daemon that does at once what it is told, and remembers."""
+    """A mirror daemon that obeys at once, and records its orders."""
 
     def __init__(self):
         self.states = {}
@@ -130,7 +130,7 @@ def stopping(monkeypatch):
     return made
 
 
-def test_what_is_stopped_when_the_block_closes_is_started_before_it_is_removed(stopping):
+def test_images_that_are_stopped_at_the_end_of_a_block_are_started_before_they_are_removed(stopping):
     image = SimpleNamespace(name="one")
     stopping.target.images = {"journal": [image]}
     stopping.driver.stopped = ["one"]
@@ -141,7 +141,7 @@ def test_what_is_stopped_when_the_block_closes_is_started_before_it_is_removed(s
     assert stopping.driver.stopped == []
 
 
-def test_images_are_removed_although_the_daemon_does_not_answer(stopping):
+def test_images_are_removed_even_if_the_daemon_does_not_answer(stopping):
     image = SimpleNamespace(name="one")
     stopping.target.images, stopping.driver.stopped = {"journal": [image]}, ["one"]
     stopping.watches[0].copies.daemon = None
@@ -166,7 +166,7 @@ class Rbd:
 
 @pytest.fixture
 def replaying(monkeypatch):
-    """Return a function that runs a cell of a mode; the daemon has replayed all at its second reading."""
+    """Return a function that runs a cell of a mode; at its second reading the daemon has replayed everything."""
 
     def run(mode, rbd):
         made = protocol_of(MirrorReplay, "mirror-replay")
@@ -213,7 +213,7 @@ def replaying(monkeypatch):
 
 
 @pytest.mark.parametrize("mode", ["journal", "snapshot"])
-def test_replay_is_stopped_for_the_writes_and_started_for_what_is_measured(replaying, mode):
+def test_replay_is_stopped_for_the_writes_and_started_for_the_measurement(replaying, mode):
     rbd = Rbd()
     made, cell, measured = replaying(mode, rbd)
     steps = [json.loads(line) for line in measured.results["steps"][1].splitlines()]
@@ -233,7 +233,7 @@ def test_replay_is_stopped_for_the_writes_and_started_for_what_is_measured(repla
     )
 
 
-def test_a_snapshot_that_fails_ends_the_block_and_replay_goes_on(replaying, monkeypatch):
+def test_a_snapshot_that_fails_ends_the_block_and_replay_continues(replaying, monkeypatch):
     with pytest.raises(ReplayError, match="image-1: no mirror snapshot was taken: it is not there"):
         replaying("snapshot", Rbd(b"it is not there", 2))
 
@@ -277,7 +277,7 @@ def test_a_daemon_that_was_stopped_catches_up_and_the_rate_follows_from_the_evid
 
 
 @pytest.mark.sandbox
-def test_the_copy_of_an_image_that_a_killed_run_had_stopped_goes_with_the_next_clean(campaign):
+def test_the_next_clean_removes_the_copy_of_an_image_that_a_killed_run_had_stopped(campaign):
     campaign.configure("mirror-replay", image_size_bytes=67108864, variants=["journal"])
     run = campaign.start("mirror-replay")
     campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)

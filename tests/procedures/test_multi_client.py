@@ -1,4 +1,4 @@
-"""Clients that start together in one cell: each is asserted to have taken part, and none outlives it."""
+"""Clients that start together in one cell: each must take part, and none outlives the cell."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def design_of(tmp_path, **changes):
 
 @pytest.fixture
 def protocol(tmp_path, monkeypatch):
-    """The protocol with images, its tool replaced by one that leaves what the test says."""
+    """The protocol with images, and a tool that leaves the files of the test."""
     made = MultiClient(bench(tmp_path), design_of(tmp_path))
     image = made.design.variants[0].image
     made.target.images["without-journal"] = [BlockImage("replay", "", f"image-{n}", image, "") for n in range(4)]
@@ -83,7 +83,7 @@ def cell_with(protocol, clients):
     return next(one.cells[0] for one in protocol.design.sets if one.levels["clients"] == clients)
 
 
-def test_every_client_gets_an_image_and_a_seed_of_its_own(protocol):
+def test_every_client_gets_its_own_image_and_seed(protocol):
     protocol.run(cell_with(protocol, 2), seed=100)
     assert [f"rbdname=image-{n}\n" in job for n, job in enumerate(protocol.jobs)] == [True, True]
     assert [f"randseed={100 + n}\n" in job for n, job in enumerate(protocol.jobs)] == [True, True]
@@ -91,14 +91,14 @@ def test_every_client_gets_an_image_and_a_seed_of_its_own(protocol):
     assert protocol.options["rbd_cache"] == "false"
 
 
-def test_fewer_clients_than_asked_for_is_a_lost_client_although_fio_exits_with_0(protocol):
+def test_too_few_clients_count_as_a_lost_client_although_fio_exits_with_0(protocol):
     protocol.left = (TWO_CLIENTS, 0)
     measured = protocol.run(cell_with(protocol, 4), seed=1)
     assert measured.invalid == ("client_lost", "2 of 4 clients took part")
     assert (measured.facts["clients_expected"], measured.facts["clients_seen"]) == (4, 2)
 
 
-def test_no_client_at_all_says_what_fio_said(protocol):
+def test_without_any_client_the_reason_quotes_fio(protocol):
     protocol.left = (sample("fio-client-server-err-noserver.json")[0].encode(), 1)
     reason, detail = protocol.run(cell_with(protocol, 2), seed=1).invalid
     assert reason == "client_lost"
@@ -129,7 +129,7 @@ def test_no_client_is_counted_in_output_that_is_cut_off(cut):
     assert clients_in(whole[:cut]) == set()
 
 
-def test_clients_in_a_namespace_are_refused_because_fio_knows_none(tmp_path):
+def test_clients_in_a_namespace_are_refused_because_fio_does_not_support_them(tmp_path):
     with pytest.raises(ConfigurationError, match="does not support RADOS namespaces"):
         MultiClient(bench(tmp_path, namespace="mine"), design_of(tmp_path))
 
@@ -141,7 +141,7 @@ def test_mirrored_variants_are_refused(tmp_path):
         MultiClient(bench(tmp_path), design_of(tmp_path, variants=mirrored, scales=scales))
 
 
-def test_clients_run_on_the_hosts_that_the_site_names_where_its_file_allows_that(tmp_path):
+def test_clients_run_on_the_hosts_that_the_site_names_if_its_file_allows_that(tmp_path):
     assert missing(["client_hosts"], site(hosts=("node-1", "node-2"))) == []
     assert missing(["client_hosts"], site(hosts=()))[0][1] == "the site's file names no client hosts"
     named = MultiClient(bench(tmp_path, hosts=("node-1", "node-2")), design_of(tmp_path))
@@ -150,7 +150,7 @@ def test_clients_run_on_the_hosts_that_the_site_names_where_its_file_allows_that
         assert MultiClient(bench(tmp_path, **where), design_of(tmp_path)).driver.elsewhere == {}, "on this machine"
 
 
-def test_a_socket_counts_only_when_somebody_accepts_on_it(tmp_path):
+def test_a_socket_counts_only_if_somebody_accepts_connections_on_it(tmp_path):
     path = tmp_path / "client-1.sock"
     assert not is_listening(path)
     with socket.socket(socket.AF_UNIX) as server:
@@ -160,7 +160,7 @@ def test_a_socket_counts_only_when_somebody_accepts_on_it(tmp_path):
         assert is_listening(path)
 
 
-def test_the_clients_conf_is_for_its_owner_alone_and_ends_with_the_options(tmp_path):
+def test_only_its_owner_can_read_the_clients_conf_which_ends_with_the_options(tmp_path):
     (tmp_path / "site.conf").write_text("[global]\nfsid = 1\n")
     cluster = Cluster(tmp_path / "site.conf", "client.replay", tmp_path / "keyring")
     made = write_client_conf(tmp_path / "made.conf", cluster, {"rbd_cache": "false"})
@@ -170,7 +170,7 @@ def test_the_clients_conf_is_for_its_owner_alone_and_ends_with_the_options(tmp_p
 
 
 @pytest.mark.sandbox
-def test_ceph_reads_the_options_over_what_the_site_says(tmp_path):
+def test_for_ceph_the_options_override_the_site_s_conf(tmp_path):
     text = "[client]\nrbd_cache = true\n[client.replay]\nrbd cache = true\nrados_osd_op_timeout = 1\n"
     made = tmp_path / "made.conf"
     made.write_text(client_conf(text, "client.replay", None, {"rbd_cache": "false"}))
@@ -253,7 +253,7 @@ def test_a_client_that_dies_in_the_cell_makes_it_void_and_the_set_runs_again(cam
     campaign.configure("client-sweep", target_seconds=6, factors={"clients": [2]})
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:", "client-2.sock"), "the controller")
-    # A lost client is one that was running: give fio the time of its ramp.
+    # A lost client must have been running, so wait for fio's ramp.
     time.sleep(2.5)
     for pid in campaign.processes("--server=sock:", "client-2.sock"):
         with contextlib.suppress(ProcessLookupError):
@@ -266,7 +266,7 @@ def test_a_client_that_dies_in_the_cell_makes_it_void_and_the_set_runs_again(cam
 
 
 @pytest.mark.sandbox
-def test_when_the_runner_is_killed_no_client_goes_on_and_the_next_run_finishes(campaign):
+def test_if_the_runner_is_killed_no_client_keeps_running_and_the_next_run_finishes(campaign):
     campaign.configure("client-sweep", target_seconds=5, factors={"clients": [2]})
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")

@@ -1,4 +1,4 @@
-"""iperf3 on loopback and between hosts: who serves whom, what is left running, and what names a host."""
+"""iperf3 on loopback and between hosts: which end serves, that no server stays, and that hosts' names are hidden."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bench():
 
 @pytest.fixture
 def run(bench):
-    """Run a test of one second by the tool, or by one that is changed."""
+    """Run a test of one second with the tool, or with a changed one."""
 
     def of(tool=TOOL):
         sizing = SimpleNamespace(target_seconds=1)
@@ -94,7 +94,7 @@ def test_a_real_test_on_loopback_leaves_no_server_and_no_address(run, started):
 
 
 @needs("iperf3")
-def test_a_client_that_is_refused_is_void_and_the_server_is_ended(run, started, monkeypatch):
+def test_a_refused_client_makes_the_cell_void_and_the_server_is_ended(run, started, monkeypatch):
     template = [word.replace("{port}", "1") for word in TOOL.argv_template(LEVELS, {})]
     measured = run(changed(argv_template=lambda levels, options: template))
     report = json.loads(measured.results["stdout"][1])
@@ -103,7 +103,7 @@ def test_a_client_that_is_refused_is_void_and_the_server_is_ended(run, started, 
 
 
 @needs("iperf3")
-def test_a_port_that_is_taken_is_passed_over(run, started, monkeypatch):
+def test_a_port_that_is_taken_is_skipped(run, started, monkeypatch):
     with network.socket.socket() as taken:
         taken.bind((network.LOOPBACK, 0))
         taken.listen()
@@ -115,7 +115,7 @@ def test_a_port_that_is_taken_is_passed_over(run, started, monkeypatch):
     assert len(started) == 2
 
 
-def test_a_server_that_never_comes_up_is_an_error_and_nothing_stays(run, started, monkeypatch):
+def test_a_server_that_never_starts_is_an_error_and_leaves_nothing_running(run, started, monkeypatch):
     with pytest.raises(ReplayError, match="ended before it listened"):
         run(changed(server_argv=lambda bind: ["false"]))
     assert len(started) == network.MOST_PORTS

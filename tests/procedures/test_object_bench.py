@@ -1,4 +1,4 @@
-"""rados bench in pools of its own: what it fills, how long it reads, what it removes, and when a cell is void."""
+"""rados bench in separate pools: what it fills, how long it reads, what it removes, and when a cell is void."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def rados(monkeypatch):
 
 @pytest.fixture
 def make(rados, monkeypatch):
-    """Make a protocol on a cluster of the fake program, where `refused` numbers of copies are not allowed."""
+    """Make a protocol on a cluster of the fake program, which does not allow the numbers of copies in `refused`."""
 
     def of(*, refused=(), scale="quick", ceilings=None, **changes):
         configuration = {**load_experiment("rados-bench"), **changes}
@@ -214,7 +214,7 @@ def test_the_first_read_of_a_size_fills_every_pool_that_is_read_and_the_next_fin
         assert result.facts["objects_to_read"] == 4096
 
 
-def test_the_objects_of_one_size_go_before_those_of_the_next_come(make, rados):
+def test_the_objects_of_one_size_are_removed_before_those_of_the_next_are_written(make, rados):
     protocol = opened(make())
     measured(protocol, "rand-4096", "replicas-1")
     _, [removed, written], _ = measured(protocol, "seq-4194304", "replicas-1")
@@ -223,7 +223,7 @@ def test_the_objects_of_one_size_go_before_those_of_the_next_come(make, rados):
     assert all(size == 4194304 for names in rados.pools.values() for _, size in names.values())
 
 
-def test_a_write_leaves_the_objects_for_reading_alone(make, rados):
+def test_a_write_does_not_touch_the_objects_for_reading(make, rados):
     protocol = opened(make())
     measured(protocol, "rand-4096", "replicas-1")
     before = rados.held()
@@ -250,7 +250,7 @@ def test_a_sequential_read_is_repeated_until_its_passes_last_long_enough(make, m
     assert (len(drops), wait.seconds, wait.details) == (2, 0.5, {"times": 2})
 
 
-def test_a_sequential_read_that_never_gets_long_enough_ends_and_is_too_short(make, rados):
+def test_a_sequential_read_that_never_lasts_long_enough_ends_as_too_short(make, rados):
     protocol = opened(make())
     rados.pass_seconds = 0.004
     result, *_ = measured(protocol, "seq-65536", "replicas-1")
@@ -333,7 +333,7 @@ def test_a_fill_that_wrote_too_little_is_an_error(make, rados, monkeypatch):
         protocol.prepare(cell(protocol, "rand-4096", "replicas-1"))
 
 
-def test_what_names_this_host_is_no_evidence(make):
+def test_the_name_of_this_host_is_not_in_the_evidence(make):
     protocol = opened(make())
     result, *_ = measured(protocol, "write-4096", "replicas-1")
     assert HOST.encode() not in b"".join(content for _, content in result.results.values())
@@ -351,7 +351,7 @@ def test_closing_removes_the_objects_and_then_the_pools(make, rados):
     assert len(cleanups) == 5
 
 
-def test_pools_are_removed_although_their_objects_could_not_be(make, rados):
+def test_pools_are_removed_even_if_their_objects_could_not_be(make, rados):
     protocol = opened(make())
     measured(protocol, "rand-4096", "replicas-1")
     rados.loses_record = True
@@ -391,7 +391,7 @@ def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, ch
         make(scale="talk", **changes)
 
 
-def test_a_site_with_a_rate_is_refused_because_the_tool_knows_none(make):
+def test_a_site_with_a_rate_is_refused_because_the_tool_cannot_limit_it(make):
     with pytest.raises(ConfigurationError, match="cannot be held to the site's rate"):
         make(ceilings=Ceilings(rate_bytes_per_second=1e6))
 
@@ -448,7 +448,7 @@ def test_a_block_reads_and_writes_with_every_number_of_copies_and_leaves_nothing
 
 
 @pytest.mark.sandbox
-def test_where_the_monitors_allow_no_single_copy_the_others_are_measured_and_the_reason_is_in_the_data(campaign, pools):
+def test_if_the_monitors_allow_no_single_copy_the_others_are_measured_and_the_data_give_the_reason(campaign, pools):
 
     allow = ("ceph", "tell", "mon.*", "config", "set", "mon_allow_pool_size_one")
     campaign.configure("rados-bench", factors={"mode": ["write"], "object_size_bytes": [65536]}, only={})

@@ -1,4 +1,4 @@
-"""Weights, affinity and throttles: set for a cell, waited for, measured, and set back after any end."""
+"""Weights, affinity and throttles: set for a cell, awaited, measured, and restored after any end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ USUAL = {"bytes": 524288000, "messages": 256}
 
 
 class Settings:
-    """Three OSDs that do what they are told, but for options that a release reads at its start only."""
+    """Three OSDs that obey, except for options that a release reads only at its start."""
 
     def __init__(self):
         self.there = {n: Osd(n, f"osd.{n}", 0.25, 1.0) for n in range(3)}
@@ -76,7 +76,7 @@ class Settings:
 
 @pytest.fixture
 def make(monkeypatch):
-    """Make a protocol whose cluster is `protocol.settings`, whose tool is done at once, whose data lie in GROUPS."""
+    """Make a protocol whose cluster is `protocol.settings`, whose tool ends at once, and whose data are in GROUPS."""
 
     def of(experiment="placement", *, ceilings=None, scale="quick", balancer=True, **changes):
         site = SimpleNamespace(name="own", pools=None, ceilings=ceilings or Ceilings())
@@ -129,14 +129,14 @@ def make(monkeypatch):
     return of
 
 
-def test_a_pool_is_filled_with_what_reads_find(make):
+def test_a_pool_is_filled_with_the_objects_for_reads(make):
     protocol = make()
     [fill] = protocol.fills
     assert (fill.objects, fill.object_size_bytes, protocol.target.filled) == (2048, 65536, 2049)
     assert protocol.bench.spending.total() == 2 * 2048 * 65536, "two copies"
 
 
-def test_where_nothing_is_read_nothing_is_filled(make):
+def test_if_nothing_is_read_nothing_is_filled(make):
     protocol = make("osd-throttle")
     assert (protocol.fills, protocol.target.filled) == ([], 0)
 
@@ -159,7 +159,7 @@ def test_a_cell_waits_for_its_placement_and_for_every_object(make):
     assert protocol.waited[-1] == (2049, placement.QUIET_SECONDS), "data move"
 
 
-def test_only_the_slow_variant_throttles_the_last_osd_and_the_next_cell_has_it_back(make):
+def test_only_the_slow_variant_throttles_the_last_osd_and_the_next_cell_restores_it(make):
     protocol = make()
     protocol.prepare(cell(protocol, "equal-1", "read-slow"))
     assert protocol.settings.config == {BALANCER: "false", ("osd.2", MESSAGE_CAP): "1"}
@@ -186,7 +186,7 @@ def test_every_osd_follows_the_size_cap(make):
     assert protocol.settings.config == {BALANCER: "false", ("osd", SIZE_CAP): "8388608"}
 
 
-def test_an_option_that_an_osd_does_not_follow_is_an_error_and_no_measurement(make, monkeypatch):
+def test_an_option_that_an_osd_does_not_adopt_is_an_error_and_nothing_is_measured(make, monkeypatch):
     protocol = make("osd-throttle")
     protocol.settings.deaf = True
     clock = iter(range(1000))
@@ -196,7 +196,7 @@ def test_an_option_that_an_osd_does_not_follow_is_an_error_and_no_measurement(ma
         protocol.prepare(cell(protocol, "8388608", "write-4m"))
 
 
-def test_a_cell_keeps_the_tools_output_and_where_the_data_lay(make):
+def test_a_cell_keeps_the_tools_output_and_the_placement_of_the_data(make):
     protocol = make()
     one = cell(protocol, "equal-1", "read")
     measured = protocol.run(one, 1)
@@ -234,13 +234,13 @@ def test_a_placement_that_does_not_know_all_objects_makes_the_cell_void(make):
     assert measured.invalid == ("incomplete", "placement groups report 4 of 2049 objects")
 
 
-def test_closing_sets_back_and_removes_the_pool(make):
+def test_closing_restores_the_settings_and_removes_the_pool(make):
     protocol = make()
     protocol.close_block()
     assert (protocol.settings.restored, protocol.removed) == (1, ["pool", "calm"])
 
 
-def test_the_pool_goes_although_a_setting_could_not_be_set_back(make):
+def test_the_pool_is_removed_even_if_a_setting_could_not_be_restored(make):
     protocol = make()
 
     def fails():
@@ -252,7 +252,7 @@ def test_the_pool_goes_although_a_setting_could_not_be_set_back(make):
     assert protocol.removed == ["pool", "calm"]
 
 
-def test_as_many_copies_as_osds_leave_nothing_to_place(make):
+def test_as_many_copies_as_osds_are_refused_because_nothing_is_left_to_place(make):
     options = {**load_experiment("placement")["options"], "replicas": 3}
     with pytest.raises(ConfigurationError, match="3 OSDs hold every object"):
         make(options=options)
@@ -274,7 +274,7 @@ def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, ch
         make(**changes)
 
 
-def test_an_affinity_beyond_one_or_other_weights_are_refused(make):
+def test_an_affinity_above_one_and_unknown_weights_are_refused(make):
     scale = {"quick": {"blocks": 1, "target_seconds": 1}}
     factors = {"weights": ["equal"], "primary_affinity": [2]}
     with pytest.raises(ConfigurationError, match="2 is not within 0 and 1"):
@@ -284,7 +284,7 @@ def test_an_affinity_beyond_one_or_other_weights_are_refused(make):
         make(factors=factors, scales=scale)
 
 
-def test_a_site_with_a_rate_is_refused_because_the_tool_knows_none(make):
+def test_a_site_with_a_rate_is_refused_because_the_tool_cannot_limit_it(make):
     with pytest.raises(ConfigurationError, match="cannot be held to the site's rate"):
         make(ceilings=Ceilings(rate_bytes_per_second=1e6))
 
@@ -354,14 +354,14 @@ def killed_in_its_benchmark(campaign):
 
 
 @pytest.mark.sandbox
-def test_clean_sets_back_what_a_run_that_was_killed_had_changed(campaign, untouched):
+def test_clean_restores_the_settings_that_a_killed_run_had_changed(campaign, untouched):
     killed_in_its_benchmark(campaign)
     done = campaign.run("clean", "--site", "sandbox", "--yes")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.sandbox
-def test_the_next_run_sets_back_what_one_that_was_killed_had_changed_and_ctrl_c_what_itself_has(campaign, untouched):
+def test_the_next_run_restores_what_a_killed_one_had_changed_and_ctrl_c_what_it_changed_itself(campaign, untouched):
     killed_in_its_benchmark(campaign)
     run = campaign.start("placement")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "60"), "the benchmark")

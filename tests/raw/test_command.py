@@ -1,4 +1,4 @@
-"""`replay raw` for people: what is in packs, listed, printed, unpacked, verified."""
+"""`replay raw` for people: lists, prints, unpacks and verifies what is in packs."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def test_a_member_is_printed_as_it_is_stored(tree, capfdbinary):
     assert main(["cat", str(tree.packs()[0]), "nonsense"]) == 2
 
 
-def test_what_is_unpacked_checks_with_sha256sum_and_never_lands_among_data_sets(tree, tmp_path, capsys):
+def test_unpacked_files_pass_sha256sum_and_never_land_among_data_sets(tree, tmp_path, capsys):
     assert main(["unpack", "--data", "mine", "--into", str(tmp_path / "look")]) == 0
     done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=tmp_path / "look", check=False)
     assert done.returncode == 0
@@ -49,7 +49,7 @@ def test_what_is_unpacked_checks_with_sha256sum_and_never_lands_among_data_sets(
     assert main(["unpack", str(tree.packs()[0]), "--into", str(tmp_path / "benchmarks" / "mine" / "x")]) == 2
 
 
-def test_verify_counts_what_is_whole_and_names_what_is_not(tree, capsys):
+def test_verify_counts_good_packs_and_names_bad_ones(tree, capsys):
     assert main(["verify", "--data", "mine"]) == 0
     files = len(evidence_of(tree.raw)) - 1
     assert capsys.readouterr().out == f"{files} files of 2 blocks match their records\n"
@@ -67,12 +67,12 @@ def test_verify_counts_what_is_whole_and_names_what_is_not(tree, capsys):
     "arguments",
     [["ls"], ["ls", "--data", "none"], ["cat", "x.tar.gz", "y"], ["verify", "block-01-0123456789ab.tar.gz"]],
 )
-def test_what_is_not_there_is_said_in_a_sentence(tree, capsys, arguments):
+def test_a_missing_data_set_pack_or_member_is_named_in_a_sentence(tree, capsys, arguments):
     assert main(arguments) in (2, 3)
     assert "next: " in capsys.readouterr().err
 
 
-def test_a_reader_that_has_seen_enough_is_no_error_but_a_status(tree):
+def test_a_reader_that_closes_the_pipe_is_a_status_and_not_an_error(tree):
     command = f"set -o pipefail; {sys.executable} -m replay.raw ls --data mine | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (141, "")

@@ -1,4 +1,4 @@
-"""Blocks that lie unpacked are packed, proved file by file, and only then removed; stopped anywhere, it completes."""
+"""Unpacked blocks are packed, checked file by file, and only then removed; a stopped conversion completes later."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from support.rawtree import RawTree
 
 
 def old_layout(directory, whole_blocks=2):
-    """Measure three blocks, and lay them out as an earlier version did; the last ones have no receipt."""
+    """Measure three blocks, and lay them out as an earlier version did; the last blocks have no receipt."""
     tree = RawTree(directory, sealed=False).measure(blocks=3)
     raw = tree.raw
     for block, ended_at in ((1, "2026-01-01T00:00:01.000Z"), (2, "2027-01-01T00:00:00.000Z")):
@@ -89,7 +89,7 @@ def test_a_pilot_goes_to_the_block_that_ended_first_after_it(tree):
 
 
 @pytest.mark.parametrize("how", ["altered", "missing", "unlisted"])
-def test_data_that_are_not_whole_are_not_touched(tree, how):
+def test_incomplete_data_are_not_touched(tree, how):
     path = tree.raw / "block-01" / "write-seq-4096" / "attempt-1" / "control.stdout"
     if how == "altered":
         path.write_text("better")
@@ -130,7 +130,7 @@ def test_stopped_before_any_of_its_steps_it_completes_when_it_is_begun_again(tmp
 
 
 def _die_at(step):
-    """Die before a rename, or before the first removals, so many steps in."""
+    """Die before the rename or removal of this number."""
     made = 0
     real = {name: getattr(os, name) for name in ("rename", "unlink", "rmdir")}
 

@@ -1,7 +1,7 @@
-"""The writer dies before any one of its system calls, or in the middle of a write; measuring then goes on to the end.
+"""The writer dies before any of its system calls, or in the middle of a write; measuring then continues to the end.
 
-It dies as by SIGKILL: what it has asked the system for is done, and nothing else is. What fsync adds, for a
-machine that loses power, no test can show this way: here it only counts as a call.
+It dies as if by SIGKILL: the system calls that it made take effect, and nothing else does. This cannot show what
+fsync adds for a machine that loses power: here it only counts as a call.
 """
 
 import os
@@ -20,7 +20,7 @@ CALLS = ("open", "write", "fsync", "rename", "unlink", "mkdir", "rmdir")
 
 
 def measure(raw):
-    """Measure a block as the runner does: what an earlier run left, the design, a pilot, sets, receipt, seal."""
+    """Measure a block as the runner does: leftovers of an earlier run, the design, a pilot, sets, receipt, seal."""
     recover(raw)
     writer = BlockWriter(raw, 1)
     if writer.pack(PLAN).exists():
@@ -44,13 +44,13 @@ def measure(raw):
 
 
 class Killed(BaseException):
-    """The process is dead: from here on no call of it reaches the system."""
+    """The process is dead: none of its later calls reaches the system."""
 
 
 def killed_at(raw, call):
-    """Measure until call number `call` would be made; tell whether it came to that.
+    """Measure until just before call number `call`; return whether it was reached.
 
-    Nothing that the interpreter still runs on its way out can make a call, but to close what is open, as a death does.
+    The interpreter runs on for a moment, but can only close open files, as the death of a process does.
     """
     made, dead = 0, False
     real = {name: getattr(os, name) for name in CALLS}
@@ -80,7 +80,7 @@ def killed_at(raw, call):
 
 
 def written_cells(raw):
-    """What stands in attempts that are being written: by the name that it will have."""
+    """The contents of attempts that are being written, by the names that they will have."""
     paths = [path for path in raw.glob("block-*.open/block-*/*/.attempt-*.partial/*") if not path.name.startswith(".")]
     return {
         f"block-01/{path.parent.parent.name}/{path.parent.name[1:].removesuffix('.partial')}/{path.name}": content
@@ -125,7 +125,7 @@ def test_killed_before_any_call_and_again_while_it_recovers_measuring_completes_
 
 
 @pytest.mark.parametrize("what", ["pack gone", "pack and its line gone"])
-def test_a_pack_that_somebody_removes_before_the_open_block_is_gone_is_made_again(tmp_path, what):
+def test_a_pack_that_somebody_removes_while_the_open_block_exists_is_made_again(tmp_path, what):
     raw = tmp_path / "x" / "raw"
     for call in range(120, 1000):
         assert killed_at(raw, call)

@@ -123,7 +123,7 @@ def test_an_unreadable_seal_is_named(raw):
         writer.history.attempts(1, "p")
 
 
-def test_what_somebody_put_into_an_open_block_stops_measuring_with_its_name(raw):
+def test_a_foreign_file_in_an_open_block_stops_measuring_and_is_named(raw):
     writer = BlockWriter(raw, 1)
     one_attempt(writer)
     (writer.folder / "block-01" / "p" / "notes.txt").write_text("made up")
@@ -169,7 +169,7 @@ def test_a_whole_block_is_one_pack_that_tar_opens_and_the_same_files_give_the_sa
         assert (stream.mtime, first.read_bytes()[3]) == (0, 0), "no time and no name in gzip's header"
 
 
-def test_a_block_that_is_measured_again_with_a_level_more_holds_only_what_is_new(raw):
+def test_a_block_measured_again_with_another_level_holds_only_the_new_cells(raw):
     writer = BlockWriter(raw, 1)
     one_attempt(writer, "p")
     writer.record_receipt(PLAN, {"schema_version": 1})

@@ -1,4 +1,4 @@
-"""What measured: said in every sidecar, with and without a checkout."""
+"""Every sidecar names the code that measured, with and without a checkout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_checkout_states_its_version_and_its_commit():
     assert said["git_dirty"] in (True, False)
 
 
-def test_an_installed_package_states_its_version_alone(monkeypatch):
+def test_an_installed_package_states_only_its_version(monkeypatch):
     monkeypatch.setattr(provenance, "ROOT", None)
     monkeypatch.setattr(provenance, "version", lambda: "1.2.3")
     assert provenance.measuring_code.__wrapped__() == {

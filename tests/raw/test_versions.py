@@ -1,4 +1,4 @@
-"""Which releases sidecars name, and which of them are others than those of today."""
+"""The releases that sidecars name, and whether they differ from those of today."""
 
 import pytest
 
@@ -31,11 +31,11 @@ def test_a_sidecar_names_the_releases_of_both_clusters_and_of_the_client():
     ],
     ids=["upgraded", "client", "mixed", "apart", "minor", "may not ask", "not known before"],
 )  # fmt: skip
-def test_only_a_release_that_is_known_to_be_another_is_a_change(now, words):
+def test_only_a_release_that_is_known_to_differ_is_a_change(now, words):
     assert in_words(changes(MEASURED, now)) == words
 
 
-def test_a_release_that_replay_does_not_know_and_one_that_nobody_tells_are_said():
+def test_a_release_that_replay_does_not_know_and_an_unknown_one_are_reported():
     assert unknown_releases(MEASURED) == []
     (newer,) = unknown_releases({**MEASURED, "osd": ["27.1.0"]})
     assert newer.startswith("Ceph 27 is a release that Replay does not know")

@@ -1,4 +1,4 @@
-"""A bench without a cluster: what a procedure is handed in tests that script Ceph's answers."""
+"""A bench without a cluster, for procedures in tests that script Ceph's answers."""
 
 from __future__ import annotations
 

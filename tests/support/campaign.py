@@ -32,7 +32,7 @@ class Campaign:
 
     folder: Path
     sandbox_directory: Path
-    #: Where the measuring code looks for a sandbox of its own; a foreign cluster's tests point it elsewhere.
+    #: Where the measuring code looks for its sandbox; tests of a foreign cluster point it elsewhere.
     sandbox_directory_seen: Path | None = None
 
     @property
@@ -46,7 +46,7 @@ class Campaign:
         }
 
     def configure(self, experiment: str, **changes) -> None:
-        """Copy an experiment that ships, its smoke scale changed."""
+        """Copy a shipped experiment with a changed smoke scale."""
         source = yaml.safe_load((ROOT / "config" / "experiments" / f"{experiment}.yaml").read_text())
         source["scales"]["smoke"].update(changes)
         self.write_experiment(source)
@@ -96,7 +96,7 @@ class Campaign:
         return self.folder / "benchmarks" / "trial" / experiment / "raw"
 
     def evidence(self, experiment: str) -> bytes:
-        """All raw output of an experiment in one."""
+        """All raw output of an experiment in one piece."""
         files = evidence_of(self.raw(experiment))
         return b"".join(plain(name, files[name]) for name in sorted(files))
 
@@ -114,7 +114,7 @@ class Campaign:
             return session.command({"prefix": prefix, **arguments})
 
     def images(self) -> dict[str, list[str]]:
-        """Return the images on both clusters, those in the trash as well."""
+        """Return the images on both clusters, including those in the trash."""
         found = {}
         for name in ("left", "right"):
             cluster = self.cluster(name)
@@ -125,7 +125,7 @@ class Campaign:
     def processes(self, *words: str) -> list[int]:
         """Return the pids of this campaign's processes whose command line has all of `words`.
 
-        Its environment tells a process of this campaign from one of another test's, which must not be touched.
+        Its environment distinguishes a process of this campaign from those of other tests, which must not be touched.
         """
         mark = f"REPLAY_STATE={self.folder / 'state'}".encode()
         found = []

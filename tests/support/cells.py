@@ -1,4 +1,4 @@
-"""Cells of several files that were measured on a sandbox, as their files are in tests/fixtures."""
+"""Cells of several files, measured on a sandbox, from tests/fixtures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MeasuredCell:
 
 
 def files_of(collection: str, name: str, suffixes: Mapping[str, str]) -> dict[str, str]:
-    """Return the files of a cell by role, those that it has."""
+    """Return the existing files of a cell by role."""
     files, names = fixtures(collection), {role: f"{name}.{suffix}" for role, suffix in suffixes.items()}
     return {role: files[file].decode() for role, file in names.items() if file in files}
 

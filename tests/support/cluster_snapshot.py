@@ -1,4 +1,4 @@
-"""What a cluster holds that a person would miss or be surprised by: for comparing before with after."""
+"""What is on a cluster and would be missed, or would surprise somebody: to compare before with after."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 
-# Keys that Ceph's own daemons and modules rewrite by themselves while nobody does anything.
+# Keys that Ceph's daemons and modules rewrite by themselves.
 VOLATILE_CONFIG_KEYS = ("mgr/", "config-history/", "device/", "mon-last-")
 
 
 def snapshot(cluster: Cluster) -> dict[str, Any]:
     """Return pools, images with their ids (every namespace), snapshots, users with capabilities, configuration, keys.
 
-    Mirroring as well: each pool's mode and peers; the site's name is among the keys.
+    Also mirroring: each pool's mode and peers; the site's name is among the keys.
 
     `cluster` needs an administrator's user. The answer is plain JSON; equal answers mean an unchanged cluster.
     """
@@ -65,7 +65,7 @@ def snapshot(cluster: Cluster) -> dict[str, Any]:
 
 
 def taken(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Return a line for each thing that was there before and is gone or altered; what is new is left out."""
+    """Return a line for each thing that is gone or altered; new things are left out."""
     return [line for line in difference(before, after) if " is new: " not in line]
 
 

@@ -1,4 +1,4 @@
-"""Data sets to compare, as values: runs of rates, experiments, sides."""
+"""Data sets to compare, built from values: runs with rates, experiments, sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def runs(values: Sequence[float], *, variant: str = "v", start: int | None = 0, **levels: str) -> list[Run]:
-    """Return a run for each value, a block each: of 5 s, one every 100 s, the first `start` seconds after a moment."""
+    """Return a run of 5 s for each value, each in its own block: one every 100 s, the first at `start` seconds."""
     found = []
     for number, value in enumerate(values):
         began = None if start is None else _MOMENT + timedelta(seconds=start + 100 * number)
@@ -38,7 +38,7 @@ def side(name: str, *experiments: Experiment, **manifest: Any) -> Side:
 
 
 def comparison(low: float | None, high: float | None, **changes: Any) -> Comparison:
-    """Return a comparison whose interval this is; with None, one of single runs."""
+    """Return a comparison with this interval; with None, one of single runs."""
     estimate = Estimate(1.0, None, None, 1) if low is None or high is None else Estimate((low + high) / 2, low, high, 3)
     method = SINGLE if low is None else WELCH
     fields = {"first": "a", "second": "b", "experiment": "e", "metric": METRIC, "variants": ("v", "v"), "levels": (),

@@ -1,4 +1,4 @@
-"""Whole data sets for tests: measured, copied, altered, and what is derived from them."""
+"""Whole data sets for tests: measured, copied, altered, derived."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def copied(original: Path, target: Path) -> Path:
 
 
 def pack_of(data_set: Path, name: str) -> Path:
-    """Return the pack that holds a file, which is named as in an unpacked `raw/`, or held it before it was removed."""
+    """Return the pack that contains a file, or did before it was removed; named as in an unpacked `raw/`."""
     experiment, _, path = name.partition("/raw/")
     (pack,) = (data_set / experiment / "raw").glob(f"{path.partition('/')[0]}-*.tar.gz")
     return pack
@@ -45,7 +45,7 @@ def content_of(data_set: Path, name: str) -> bytes:
 
 
 def alter(data_set: Path, name: str, change: Callable[[bytes], bytes | None]) -> None:
-    """Alter a file of a pack, or remove it where `change` gives None."""
+    """Alter a file of a pack, or remove it if `change` returns None."""
     member = name.partition("/raw/")[2]
     pack_again(pack_of(data_set, name), lambda one, content: change(content) if one == member else content)
 
@@ -71,7 +71,7 @@ def put_back(data_set: Path, content: bytes, name: str = STDOUT) -> None:
 
 
 def set_ratio(data_set: Path, ratio: float) -> list[str]:
-    """Write what rbd bench would have said, had journaling divided the rate of sequential 4 KiB writes by `ratio`."""
+    """Write the output of rbd bench as if journaling had divided the rate of sequential 4 KiB writes by `ratio`."""
     changed = []
     for pack in sorted((data_set / "rbd-journaling" / "raw").glob("block-*.tar.gz")):
         files = members_of(pack)

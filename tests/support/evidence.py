@@ -1,4 +1,4 @@
-"""What tests ask of evidence, whether it stands in packs or in open blocks; and altering a pack as a person would."""
+"""Reads evidence for tests, from packs or from open blocks, and alters a pack as a person would."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from replay.raw.read import SealedMeanwhile, list_raw
 
 
 def evidence_of(raw: Path) -> dict[str, bytes]:
-    """Return every recorded file of an experiment but SHA256SUMS, by its path in an unpacked `raw/`, verified."""
+    """Return every recorded file of an experiment except SHA256SUMS, verified, by its path in an unpacked `raw/`."""
     while raw.is_dir():
         with contextlib.suppress(SealedMeanwhile):
             listing = list_raw(raw)

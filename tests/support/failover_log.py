@@ -1,4 +1,4 @@
-"""Fail-over trials, made up: the steps of a planned and of a forced one, and the writes that were acknowledged."""
+"""Made-up fail-over trials: the steps of a planned and of a forced one, and the acknowledged writes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ACKNOWLEDGED = "write,acknowledged_seconds\n0,0.5\n1,1.5\n2,2.0\n3,2.25\n"
 
 
 def step(name: str, started: float, seconds: float = 0.1, status: int | None = 0, **more: Any) -> dict[str, Any]:
-    """Return a step as a trial writes it down."""
+    """Return a step as a trial records it."""
     return step_line({"step": name, "started_seconds": started, "seconds": seconds, "exit_status": status, **more})
 
 
 def verified(
     side: str, present: int, started: float, digest: str = "a", expected: str | None = None, first: bool | None = None
 ) -> dict[str, Any]:
-    """Return the step that says what one side's image holds."""
+    """Return the step that says what one side's image contains."""
     return step(
         "verify", started, side=side, writes_present=present, sha256=digest, expected_sha256=expected or digest,
         unexplained_blocks=0 if expected in (None, digest) else 1,

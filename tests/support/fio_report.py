@@ -1,4 +1,4 @@
-"""fio's report and latency log, and the log of a procedure's steps, made up: as strict readers want them."""
+"""Made-up reports and latency logs of fio, and logs of a procedure's steps, that strict readers accept."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from replay.base.clock import utc_text
 
-#: How long a writer writes where a test does not say: longer than any log of a test's own.
+#: How long a writer writes unless a test says otherwise: longer than any made-up log.
 WRITE_SECONDS = 60.0
 ORIGIN = 1_700_000_000.0
 
 
 def report(jobs: Sequence[str], *, operations: int, io_size_bytes: int, seconds: float) -> str:
-    """Return fio's JSON of jobs that each wrote so many times, with a mean latency of 2 ms."""
+    """Return fio's JSON of jobs that each did this many writes, with a mean latency of 2 ms."""
     milliseconds = round(seconds * 1000)
     idle = {"total_ios": 0}
     return json.dumps(
@@ -65,6 +65,6 @@ def steps_log(*steps: dict[str, Any]) -> str:
 
 
 def step_line(step: dict[str, Any], origin: float = ORIGIN) -> dict[str, Any]:
-    """Return a step with what every step says: that it ended well, and when it began by the wall clock."""
+    """Return a step with the fields of every step: a good end, and when it began by the wall clock."""
     moment = datetime.fromtimestamp(origin + step["started_seconds"], UTC)
     return {"exit_status": 0, "started_at": utc_text(moment), **step}

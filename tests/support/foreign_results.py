@@ -1,4 +1,4 @@
-"""Results as other people have them: reports of fio with figures that agree, rows of elbencho, folders of CBT."""
+"""Results of other people: reports of fio with consistent figures, rows of elbencho, folders of CBT."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def direction(operations: int, size: int, *, milliseconds: int = 2000, mean_ns: 
 
 
 def job(name: str = "job", *, operations: int = 20_000, group: int = 0, **options: str) -> dict[str, Any]:
-    """Return an entry of fio's list of jobs that did what its options ask for; `rw`, `bs`, `iodepth`, …"""
+    """Return an entry of fio's list of jobs for these options: `rw`, `bs`, `iodepth`, …"""
     options = {"name": name, **options}
     kind = options.get("rw", "read").removeprefix("rand")
     size = {"4k": 4096, "8k": 8192, "16k": 16384, "64k": 65536, "1m": 1 << 20}[options.get("bs", "4k")]
@@ -71,7 +71,7 @@ def report(*jobs: Mapping[str, Any], at: int = 0, version: str = "fio-3.33", **o
 def elbencho_row(
     operation: str = "READ", *, size: int = 4096, iops: int = 5000, milliseconds: int = 4000, **fields: str
 ) -> str:
-    """Return a row of elbencho's CSV whose figures agree."""
+    """Return a row of elbencho's CSV with consistent figures."""
     per_second = iops * size / (1 << 20)
     values = {
         "ISO date": "2026-05-22T16:09:38+0000", "path type": "file", "paths": "1", "hosts": "1", "threads": "8",

@@ -1,8 +1,8 @@
-"""Ends what a run of tests has started, however the run ends, and removes its folder.
+"""Ends everything that a run of tests has started, however the run ends, and removes its folder.
 
     guardian.py FOLDER
 
-It waits until its standard input closes, which happens even when the run is killed. What belongs to the run is known
+It waits until its standard input closes, which happens even if the run is killed. It recognises what belongs to the run
 by its folder: a process that has it in its environment as REPLAY_TEST_RUN, and a Ceph daemon whose configuration lies
 in it. It prints a line for each thing that it had to end, and its exit status is then 1; otherwise 0.
 """
@@ -26,13 +26,13 @@ from replay.sandbox.processes import of_sandbox, stop  # noqa: E402
 from support.patience import patient  # noqa: E402
 
 VARIABLE = "REPLAY_TEST_RUN"
-# What is about to end by itself may do so.
+# The time for processes that are about to end by themselves.
 GRACE_SECONDS = 0.3
 STOP_SECONDS = 10.0
 
 
 def belongs(pid: int, folder: Path) -> bool:
-    """Say whether a process was started with the run's folder in its environment."""
+    """Return whether a process was started with the run's folder in its environment."""
     try:
         return os.fsencode(f"{VARIABLE}={folder}") in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -47,7 +47,7 @@ def processes_of(folder: Path) -> Iterator[int]:
 
 
 def command_line(pid: int) -> str:
-    """Return how a process was started; empty where it is gone."""
+    """Return how a process was started; empty if it is gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
@@ -55,13 +55,13 @@ def command_line(pid: int) -> str:
 
 
 def kill(pid: int, folder: Path) -> None:
-    """Kill a process, if the pid still is that of one of the run."""
+    """Kill a process if the pid still belongs to the run."""
     try:
         held = os.pidfd_open(pid)
     except ProcessLookupError:
         return
     try:
-        # The pid is held, so that it cannot pass to another process between this look and the signal.
+        # The pid is held, so that the kernel cannot reuse it between this check and the signal.
         if belongs(pid, folder):
             signal.pidfd_send_signal(held, signal.SIGKILL)
     except ProcessLookupError:
@@ -71,12 +71,12 @@ def kill(pid: int, folder: Path) -> None:
 
 
 def end_processes(folder: Path) -> list[str]:
-    """End what runs of the run; return how each was started."""
+    """End the run's processes; return how each was started."""
     deadline = time.monotonic() + patient(GRACE_SECONDS)
     while any(processes_of(folder)) and time.monotonic() < deadline:
         time.sleep(0.02)
     ended = []
-    # More than once: one may have started another meanwhile.
+    # Repeated, because one may have started another meanwhile.
     deadline = time.monotonic() + patient(STOP_SECONDS)
     while (found := list(processes_of(folder))) and time.monotonic() < deadline:
         for pid in found:
@@ -89,7 +89,7 @@ def end_processes(folder: Path) -> list[str]:
 
 
 def end_sandboxes(folder: Path) -> list[str]:
-    """Take down the sandboxes of which daemons run, and end any daemon beside; return what they were."""
+    """Take down sandboxes with running daemons, and end any other daemon; return what they were."""
     ended = []
     for record in sorted(folder.rglob(STATE_FILE)):
         daemons = [f"{name} {process.pid}" for name, process in of_sandbox(record.parent)]
@@ -98,7 +98,7 @@ def end_sandboxes(folder: Path) -> list[str]:
         ended.append(f"sandbox {record.parent}: {', '.join(daemons)}")
         try:
             down(record.parent)
-        except Exception as error:  # what one sandbox says must not keep the others running
+        except Exception as error:  # an error of one sandbox must not keep the others running
             ended.append(f"sandbox {record.parent} could not be taken down in order: {error}")
     if left := [process for _, process in of_sandbox(folder)]:
         ended.append(f"daemons {', '.join(str(process.pid) for process in left)}")
@@ -107,7 +107,7 @@ def end_sandboxes(folder: Path) -> list[str]:
 
 
 def main(argv: list[str]) -> int:
-    """Wait for the end of the run, then clear up. Return 1 where something still ran, 0 otherwise."""
+    """Wait for the end of the run, then clean up. Return 1 if something still ran, else 0."""
     (name,) = argv
     folder = Path(name).resolve()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -20,7 +20,7 @@ def at_most(examples: int) -> settings:
 
 
 def interleaved(one: str, other: str, seed: int, reach: float = 8.0) -> str:
-    """Return the lines of two files, each in its order, mixed as two processes that write into one file would."""
+    """Return the lines of two files, each in its order, mixed as if two processes wrote to one file."""
     order = random.Random(seed)
     pairs = [*enumerate(one.splitlines(keepends=True)), *enumerate(other.splitlines(keepends=True))]
     return "".join(line for _, line in sorted(pairs, key=lambda pair: pair[0] + order.uniform(0, reach)))
@@ -51,7 +51,7 @@ def damaged_lines(draw, text: str, other: str) -> str:
 
 @st.composite
 def changed_digit(draw, text: str, within: str) -> str:
-    """Return a text with one digit replaced by another one, in what the groups of the pattern `within` match."""
+    """Return a text with one digit replaced by another, within a group of the pattern `within`."""
     positions = [
         position
         for match in re.finditer(within, text, re.MULTILINE)

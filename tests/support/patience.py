@@ -1,7 +1,7 @@
-"""How long tests wait: a deadline only ends a hang, and never tells a fast machine from a slow one.
+"""How long tests wait: a deadline only ends a hang, and a slow machine never reaches it.
 
-scripts/npm/patience.mjs says what the factor means, and measures it for `npm test`. Here it is measured by the same
-work where nobody has: when pytest is started by hand.
+scripts/npm/patience.mjs explains the factor, and measures it for `npm test`. This module measures it by the same
+work if pytest is started by hand.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def _sync() -> float:
 
 
 def factor_of(*, cpu_seconds: float, sync_seconds: float, load: float, cores: int) -> float:
-    """Return the factor for how many times slower than the norm processor, disk or queue are."""
+    """Return the factor: how many times slower than the reference the processor, the disk or the run queue is."""
     slowness = max(cpu_seconds / CPU_NORM_SECONDS, sync_seconds / SYNC_NORM_SECONDS, load / cores)
     return min(MOST, max(LEAST, MARGIN * slowness))
 
 
 def measure_patience() -> float:
-    """Measure the factor now, which takes a third of a second on a machine at the norm."""
+    """Measure the factor now, which takes a third of a second on the reference machine."""
     return factor_of(
         cpu_seconds=_took(lambda: hashlib.pbkdf2_hmac("sha512", b"patience", b"replay", ROUNDS)),
         sync_seconds=_sync(),
@@ -55,17 +55,16 @@ def measure_patience() -> float:
 
 
 def patient(seconds: float) -> float:
-    """Return how long to wait at the most for what takes `seconds` on a machine at the norm."""
+    """Return the longest time to wait for something that takes `seconds` on the reference machine."""
     if VARIABLE not in os.environ:
         os.environ[VARIABLE] = str(measure_patience())
     return seconds * float(os.environ[VARIABLE])
 
 
 def wait_until(condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
-    """Wait until `condition` holds. Raises AssertionError, naming `what`, where it does not in `patient(seconds)`.
+    """Wait until `condition` holds. Raises AssertionError, naming `what`, if it does not within `patient(seconds)`.
 
-    The longer it takes, the more seldom `condition` is asked: asking has its price, and what is waited for needs the
-    processor.
+    The longer it takes, the less often `condition` is checked: checking costs CPU time that the awaited work needs.
     """
     deadline, pause = time.monotonic() + patient(seconds), FIRST_POLL_SECONDS
     while not condition():

@@ -1,4 +1,4 @@
-"""Ceph's JSON of where data lie, for placements of a test's own, in the form of release 16.2."""
+"""Ceph's JSON about the placement of data, made up for a test, in the form of release 16.2."""
 
 from __future__ import annotations
 

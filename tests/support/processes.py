@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def is_running(pid: int) -> bool:
-    """Say whether a process lives; a zombie does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
@@ -14,7 +14,7 @@ def is_running(pid: int) -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the pid itself and all that it started, and they started."""
+    """Return the pid and those of all its descendants."""
     children = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,4 +1,4 @@
-"""A server on loopback that answers queries as Prometheus does, from a table; it stands in for a site's own."""
+"""A server on loopback that answers queries like a site's Prometheus, from a table."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: What a test gives: the query's form (`query`, `time`) to (status, body).
+#: The test's function: from the query's form (`query`, `time`) to (status, body).
 Answer = Callable[[dict[str, str]], tuple[int, bytes]]
 
 
 @contextmanager
 def serving(answer: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Yield the address of a server, and the list of what it was asked (form and `Authorization`)."""
+    """Yield the address of a server, and the list of its requests (form and `Authorization`)."""
     asked: list[dict[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):

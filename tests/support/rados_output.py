@@ -1,4 +1,4 @@
-"""Output of `rados bench` for figures of a test's own, in the form of release 16.2's `--format json -o FILE`."""
+"""Output of `rados bench` with made-up figures, in the form of release 16.2's `--format json -o FILE`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def rados_json(
 ) -> str:
     """Return the JSON of a run; `kind` is `write` or `read`.
 
-    Its statements agree as far as their six decimals allow: each is rounded by itself, as the tool does.
+    Its figures agree as far as their six decimals allow: each is rounded separately, as the tool does.
     """
     mean = 0.9 * min(threads, operations) * seconds / operations
     middle = int(operations * min(1.0, 1.0 / seconds))

@@ -4,7 +4,7 @@ tree = RawTree(tmp_path / "demo" / "rbd-journaling")
 tree.measure(blocks=2)              # every set of every block, with receipts, a pack each
 tree.attempt(1, "write-seq-4096")   # one more attempt of a set, in an open block
 
-With `sealed=False` blocks stay open, and `tree.path("block-01/…")` is a file that a test can alter in its place.
+With `sealed=False` blocks stay open, and `tree.path("block-01/…")` is a file that a test can alter in place.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def digest(value: Any, digits: int = 12) -> str:
 
 
 def default_rate(block: int, variant: str, levels: Mapping[str, Any]) -> float:
-    """Operations per second: journaling costs most at small writes, and every cell has its own noise."""
+    """Operations per second: journaling costs small writes most, and every cell has its own noise."""
     size = levels.get("io_size_bytes", 4096)
     base = 40000 / (1 + size / 16384)
     cost = 1 + 9 * math.exp(-size / 65536) if variant == "with-journal" and levels.get("io_type") == "write" else 1
@@ -82,7 +82,7 @@ def _rounded(value: float) -> str:
 
 
 class RawTree:
-    """One experiment's `raw/`. Everything that is written is the same for the same arguments."""
+    """One experiment's `raw/`. The same arguments give the same files."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class RawTree:
         self.record(f"design-{self.design_digest}.json", self.public)
 
     def measure(self, blocks: int = 1, first: int = 1) -> RawTree:
-        """Measure every set of these blocks, once and well, each block with its receipt, and seal it."""
+        """Measure every set of these blocks once, without failures, and seal each block with its receipt."""
         for block in range(first, first + blocks):
             for point in self.points:
                 self.attempt(block, point)
@@ -212,7 +212,7 @@ class RawTree:
         return folder
 
     def receipt(self, block: int) -> None:
-        """Write a block's receipt, and seal the block unless it is sealed for this plan already."""
+        """Write a block's receipt, and seal the block unless it is already sealed for this plan."""
         plan = digest([block, sorted(self.public["cells"])])
         content = {"schema_version": 1, "experiment": self.directory.name, "block": block, "plan": plan,
                    "design": self.design_digest, "ended_at": self.moment()}  # fmt: skip
@@ -234,7 +234,7 @@ class RawTree:
         return self.raw / f"block-{block:02d}.open"
 
     def path(self, name: str) -> Path:
-        """Return a file of an open block by its path in there, which begins with the block."""
+        """Return a file of an open block by its path, which begins with the block."""
         return self.raw / f"{name.partition('/')[0]}.open" / name
 
     def files(self, pattern: str) -> list[Path]:
@@ -262,7 +262,7 @@ class RawTree:
         return path
 
     def reseal(self) -> None:
-        """List all files of open blocks anew, as they now are."""
+        """Update the list of all files of open blocks."""
         for root in sorted(self.raw.glob("block-*.open")):
             paths = sorted(path for path in root.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
             (root / "SHA256SUMS").write_text("")

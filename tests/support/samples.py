@@ -1,4 +1,4 @@
-"""What real tools printed and wrote, verbatim, in tests/fixtures: a file there holds several, as its README says."""
+"""Verbatim output of real tools, from tests/fixtures: a file there contains several, as its README says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fixtures(name: str) -> Mapping[str, bytes]:
 
 
 def fixture_json(collection: str, name: str) -> Any:
-    """Return what a JSON file of a collection says."""
+    """Return a JSON file of a collection, parsed."""
     return json.loads(fixtures(collection)[name])
 
 

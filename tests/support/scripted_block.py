@@ -57,7 +57,7 @@ STATUS = {
 
 
 class Media:
-    """What was written, on disk before the next piece."""
+    """The record of pieces, each on disk before the next one is written."""
 
     def __init__(self, path: Path, kill_after: int | None) -> None:
         self.path, self.left = path, kill_after
@@ -75,7 +75,7 @@ class Media:
 
 
 class Scripted(Procedure):
-    """Fills, runs a pilot, and writes in each cell as much as it said that it would."""
+    """Fills, runs a pilot, and writes in each cell exactly the announced amount."""
 
     driver = Driver()
     writes_are_known = True

@@ -1,4 +1,4 @@
-"""What every experiment promises when it is measured at smoke scale, whichever test measures it."""
+"""Checks that hold for every experiment at smoke scale, whichever test measures it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.campaign import Campaign
 
 
 class Smoke(NamedTuple):
-    """What measuring said, and what this machine lacks of what the experiment requires: (word, reason)."""
+    """The output of measuring, and the requirements that this machine does not meet: (word, reason)."""
 
     said: str
     lacking: list[tuple[str, str]]
@@ -44,7 +44,7 @@ def measure_as_shipped(campaign: Campaign, name: str, **more: Any) -> Smoke:
         assert [(one["requires"], one["detail"]) for one in skipped] == lacking, "the reason is in the data"
         assert (described(campaign, name)["cells"], described(campaign, name)["charts"]) == (0, {})
         return Smoke(done.stdout, lacking)
-    # Measuring ends with deriving, which says so where it fails.
+    # Measuring ends with deriving, which reports its failures.
     assert "ended with status" not in done.stdout, done.stdout + done.stderr
     assert described(campaign, name)["skipped"] == [], "a sandbox lacks nothing"
     assert "the runner's own cost" in done.stdout
@@ -53,7 +53,7 @@ def measure_as_shipped(campaign: Campaign, name: str, **more: Any) -> Smoke:
 
 
 def assert_every_cell_is_used_or_explained(campaign: Campaign, name: str) -> None:
-    """Assert that each cell has a valid measurement, that what is void says why, and that each chart is drawn."""
+    """Assert that each cell has a valid measurement, each void one a reason, and that each chart is drawn."""
     data_set = campaign.raw(name).parents[1]
     with (data_set / name / "tidy.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

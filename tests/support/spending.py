@@ -1,4 +1,4 @@
-"""What a protocol under test charges: real spending, of an account that is in memory."""
+"""The charges of a protocol under test: real spending on an account in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from replay.owned.spending import Spending
 
 
 class MemoryAccount:
-    """An account as the file keeps it, without the file."""
+    """An account like that of the file, without the file."""
 
     def __init__(self, before: float = 0.0) -> None:
         self.tally = Tally(total=before)
@@ -40,7 +40,7 @@ class MemoryAccount:
 
 
 def in_memory(*, limit: float | None = None, before: float = 0.0, copies: float = 1.0) -> Spending:
-    """Return spending for which every pool keeps as many `copies`, and a journal as many more."""
+    """Return spending for which every pool keeps `copies` copies, and a journal as many again."""
 
     def media_bytes(write: Write) -> float:
         of_journal = copies if write.journaled else 0.0

@@ -1,4 +1,4 @@
-"""An SSH server of a test's own, on loopback, without privileges, with keys that are thrown away."""
+"""An SSH server for one test, on loopback, without privileges, with throw-away keys."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import pytest
 
 from support.patience import patient
 
-#: Whom a server that root starts becomes: nobody's number on the machine, with a line of its own in a private passwd.
-#: Each process that runs tests has another number, which tells the files of its servers from those of all others.
+#: The user id of a server that root starts: one that nobody on the machine has, with a line in a private passwd.
+#: Each process that runs tests has another id, which distinguishes the files of its servers from all others.
 USER, USER_ID = "replay-test", 100_000 + os.getpid()
 FOLDERS = Path("/dev/shm")
 
 
 def folders_of_clients() -> set[Path]:
-    """Return the folders that clients behind this process' servers have made, and that are there now."""
+    """Return the existing folders of clients behind this process' servers."""
     owner = USER_ID if os.geteuid() == 0 else os.geteuid()
     found = set()
     for folder in FOLDERS.glob("replay-fio-*"):
@@ -36,7 +36,7 @@ def folders_of_clients() -> set[Path]:
 
 @dataclass(frozen=True)
 class SshServer:
-    """`bin` holds an `ssh` that knows the names of `hosts`, all of which are this server, and its key."""
+    """`bin` contains an `ssh` that knows the server's key, and the names of `hosts`, all of which are this server."""
 
     bin: Path
     hosts: tuple[str, ...]
@@ -44,7 +44,7 @@ class SshServer:
 
 
 def sshd() -> str:
-    """Return the path of the server's program; skips the test, saying so, where there is none."""
+    """Return the path of the server's program; skip the test with the reason if there is none."""
     found = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if found is None:
         pytest.skip("no sshd here (Debian: openssh-server): clients on other hosts are not tried end to end")
@@ -114,7 +114,7 @@ def _write_configuration(folder: Path, port: int, hosts: tuple[str, ...]) -> Non
 
 
 def _as_somebody_else(folder: Path, command: list[str]) -> list[str]:
-    """Return the command that gives up root, in a mount namespace whose passwd knows the number it becomes."""
+    """Return the command that gives up root, in a mount namespace whose passwd knows the new user id."""
     passwd = Path("/etc/passwd").read_text()
     (folder / "passwd").write_text(f"{passwd}{USER}:x:{USER_ID}:{USER_ID}::{folder}:/bin/sh\n")
     folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""A terminal of 80 columns: runs a program in it, and reads what stands on its screen."""
+"""A terminal of 80 columns: runs a program in it, and reads its screen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS, ROWS = 80, 24
 
 @dataclass(frozen=True)
 class Shown:
-    """What a program left on the screen, every screen that it showed on the way, its bytes and its exit status."""
+    """The final screen of a program, every screen before it, its bytes and its exit status."""
 
     lines: list[str]
     screens: list[list[str]]
@@ -43,7 +43,7 @@ def run_in_terminal(argv: Sequence[str], environment: dict[str, str] | None = No
                 stream.feed(data)
                 screens.append(_lines(screen))
         except OSError:
-            pass  # Linux' way to say that nobody holds the other end any more
+            pass  # Linux reports in this way that the other end is closed
         finally:
             os.close(ours)
     return Shown(_lines(screen), screens, output, process.returncode, screen.cursor.hidden)

@@ -24,16 +24,16 @@ def test_the_resource_chooses_the_tool():
         BASELINE.parse({}, 0, {"resource": "memory"})
 
 
-def test_fio_reads_and_writes_a_file_past_the_page_cache_and_stops_at_its_bytes():
+def test_fio_bypasses_the_page_cache_of_a_file_and_stops_at_its_bytes():
     values = {"file": "/f", "output": "/o", "seed": 7, "runtime_seconds": "3000ms"}
     argv = render(BASELINE.argv_template(MEDIA, OPTIONS), values)
     assert {"--ioengine=libaio", "--filename=/f", "--direct=1", "--size=1073741824", "--iodepth=16"} <= set(argv)
     assert {"--io_size=17179869184", "--runtime=3000ms", "--ramp_time=0", "--rw=randwrite"} <= set(argv)
-    # With it fio would pass over io_size.
+    # With it, fio would ignore io_size.
     assert not [word for word in argv if word.startswith(("--time_based", "--rbdname", "--pool", "--clientname"))]
 
 
-def test_without_an_engine_fio_has_the_rbd_engine_as_ever():
+def test_without_an_engine_fio_uses_the_rbd_engine():
     job = job_options({"io_type": "randread", "io_size_bytes": 4096}, {})
     assert list(job.items())[:4] == [
         ("ioengine", "rbd"), ("clustername", "ceph"), ("clientname", "{client}"), ("pool", "{pool}"),

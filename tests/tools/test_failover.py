@@ -1,4 +1,4 @@
-"""A fail-over trial: what its steps and its acknowledged writes add up to, or why they are those of no trial."""
+"""A fail-over trial: the figures from its steps and acknowledged writes, or why they are refused."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_log_that_is_not_whole_is_refused(steps, said, reason, line):
 
 
 @pytest.mark.parametrize("lost", [3, 4])
-def test_a_refused_promotion_that_is_lost_or_repeated_is_missed_although_a_trial_remains(lost):
+def test_a_refused_promotion_that_is_lost_or_repeated_is_noticed_although_a_trial_remains(lost):
     steps = planned()
     for damaged in (steps[:lost] + steps[lost + 1 :], [*steps[:lost], steps[lost], *steps[lost:]]):
         with pytest.raises(OutputError) as error:

@@ -29,14 +29,14 @@ def test_a_single_job_gives_rate_and_latency():
 
 
 @pytest.mark.parametrize(("percent", "key"), [(50, "50.000000"), (99, "99.000000"), (99.9, "99.900000")])
-def test_percentiles_from_bins_are_the_very_ones_that_fio_prints(percent, key):
+def test_percentiles_from_bins_are_exactly_those_that_fio_prints(percent, key):
     for direction in ("read", "write"):
         latency = report("fio-randrw70-jsonplus.json")["jobs"][0][direction]["clat_ns"]
         bins = {int(middle): count for middle, count in latency["bins"].items()}
         assert percentiles_seconds(bins, [percent]) == [latency["percentile"][key] / 1e9]
 
 
-def test_a_mixed_job_tells_reads_from_writes_and_sums_both():
+def test_a_mixed_job_separates_reads_and_writes_and_sums_both():
     metrics = parse(sample("fio-randrw70-jsonplus.json")[0], {"io_type": "randrw"}).metrics
     assert metrics["operations"] == 13948 + 6045
     assert metrics["read_latency_p99_seconds"] == 0.036962304
@@ -103,7 +103,7 @@ def test_an_error_beside_plausible_iops_is_a_failure():
     assert raised.value.reason == "failed"
 
 
-def test_a_client_that_was_unreachable_is_missed_although_fio_exits_0():
+def test_an_unreachable_client_is_noticed_although_fio_exits_with_0():
     text, _ = sample("fio-client-server-err-noserver.json")
     assert parse(text).metrics["clients"] == 1
     with pytest.raises(OutputError, match="1 of 2 clients") as raised:
@@ -127,7 +127,7 @@ def test_a_killed_fio_gives_no_result():
 @pytest.mark.parametrize(
     "levels", [{"io_size_bytes": 8192}, {"io_depth": 4}, {"io_type": "write"}, {"rw": "randwrite"}, {"clients": 2}]
 )
-def test_a_run_that_did_something_else_than_was_asked_for_is_refused(levels):
+def test_a_run_that_did_something_else_than_requested_is_refused(levels):
     with pytest.raises(OutputError):
         parse(sample("fio-randread.json")[0], levels)
 

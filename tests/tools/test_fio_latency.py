@@ -1,4 +1,4 @@
-"""fio's latencies as `json+` has them: bins, printed percentiles and summary say the same, or the report is refused."""
+"""fio's latencies in `json+`: bins, printed percentiles and summary agree, or the report is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def latencies(data, entry=0, direction="read"):
 
 
 def moved(bins, number, by):
-    """Return the bins with one of them moved to the middle of a bin so many bins away."""
+    """Return the bins with one of them moved to the middle of another, `by` bins away."""
     keys = list(bins)
     low, high = bounds_nanoseconds(int(keys[number]))
     start = low + by * (high - low)
@@ -46,7 +46,7 @@ def set_bins(change):
 
 
 def swap_counts(bins):
-    """Return the bins with the counts of the fullest and of the last exchanged: the sum stays."""
+    """Return the bins with the counts of the fullest and the last one exchanged, which keeps the sum."""
     fullest = max(bins, key=bins.get)
     last = list(bins)[-1]
     return {**bins, fullest: bins[last], last: bins[fullest]}
@@ -94,7 +94,7 @@ def test_latencies_that_contradict_each_other_are_refused_with_key_and_line(dama
 
 
 @pytest.mark.parametrize("key", ["min", "mean", "max"])
-def test_a_completion_latency_above_the_whole_of_which_it_is_part_is_refused(key):
+def test_a_completion_latency_above_the_total_latency_is_refused(key):
     data = report("fio-randread.json")
     latency, whole = latencies(data), data["jobs"][0]["read"]["lat_ns"]
     latency[key] = 1.01 * whole[key]
@@ -103,7 +103,7 @@ def test_a_completion_latency_above_the_whole_of_which_it_is_part_is_refused(key
 
 
 @pytest.mark.parametrize("damage", [update(min=2000), update(max=9e7), update(mean=1.1e6), update(N=30613)])
-def test_an_entry_of_all_clients_that_is_not_their_merging_is_refused(damage):
+def test_an_entry_of_all_clients_that_does_not_merge_them_is_refused(damage):
     data = report(CLIENTS)
     damage(latencies(data, entry=2))
     data["client_stats"][2]["read"].pop("lat_ns")
@@ -112,7 +112,7 @@ def test_an_entry_of_all_clients_that_is_not_their_merging_is_refused(damage):
     assert "client_stats[2].read" in error.value.what
 
 
-def test_a_latency_above_what_the_highest_bin_ends_at_is_counted_in_it():
+def test_a_latency_above_the_end_of_the_highest_bin_is_counted_in_it():
     data = report("fio-file-randwrite-4k.json")
     [entry] = data["jobs"]
     highest = HIGHEST_END - 2**27 + 2**26

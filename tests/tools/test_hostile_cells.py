@@ -1,4 +1,4 @@
-"""Cells of several files, damaged: a typed error that names file and line, or the numbers that they had.
+"""Damaged cells of several files give a typed error that names file and line, or the same numbers as before.
 
 What can be promised is what is said more than once. Lines are counted, numbered or follow each other, so none can be
 lost, repeated or mixed with another cell's unseen. A moment stands in a step by two clocks, which agree to a quarter of
@@ -19,7 +19,7 @@ from support.hostile import at_most, changed_digit, damaged_lines
 
 CELLS = measured_cells()
 TRUTH = {name: cell.parse() for name, cell in CELLS.items()}
-#: Another cell of the same files, whose lines get in between.
+#: Another cell with the same files, whose lines are mixed in.
 OTHER = {
     "failover, planned": "failover, forced", "failover, forced": "failover, planned",
     "lag, journal": "lag, snapshot", "lag, snapshot": "lag, journal",
@@ -29,7 +29,7 @@ OTHER = {
 FEW = at_most(80)
 #: fio states a latency's least, mean and greatest to within a bin: about two percent.
 WITHIN_A_BIN = re.compile(r"(read_|write_)?latency_(mean|min|max)_seconds")
-#: What fio's JSON may lack with a line of it: the percentiles, where it is the bins that were lost.
+#: What fio's JSON may lack if a line is lost: the percentiles, if the line had the bins.
 MAY_BE_MISSING = re.compile(r"(read_|write_)?latency_p\d.*")
 
 
@@ -83,7 +83,7 @@ def test_a_file_cut_off_anywhere_is_refused_or_lost_only_its_end(name, data):
 
 # Digits --------------------------------------------------------------------------------------------------------------
 
-#: The numbers of a step that a cell's figures come from, and the id that it said.
+#: The numbers of a step from which a cell's figures come, and the id that it printed.
 STEP = (
     r'"(?:acknowledged|acknowledged_seconds|attempt|exit_status|log_lines|seconds|started_at|started_seconds|steps'
     r'|unix_seconds_at_origin)": "?([^,}"]*)|Snapshot ID: (\d+)'
@@ -159,7 +159,7 @@ def test_a_changed_counter_is_refused_or_stays_between_the_readings_beside_it(na
     before, after = values[max(0, index - 1)], values[min(len(values) - 1, index + 1)]
     result = with_value(data.draw(changed_digit(str(values[index]), r"(\d+)")))
     if result is not None:
-        # A counter that has just begun to rise is taken for progress, however little it is.
+        # A counter that has just begun to rise counts as progress, however small.
         around = [one.metrics for one in (TRUTH[name], *map(with_value, (before, before + 1, after))) if one]
         for found, value in result.metrics.items():
             least, most = min(one[found] for one in around), max(one[found] for one in around)

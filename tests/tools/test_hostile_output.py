@@ -1,4 +1,4 @@
-"""Whatever a file holds, a parser gives the right figure or a typed error: never another exception or a wrong one."""
+"""Whatever a file contains, a parser gives the right figure or a typed error, never a wrong one or a crash."""
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ SAMPLES = {
     "iperf3-4-streams.json": 0.001,
 }
 RATES = ("operations_per_second", "bytes_per_second", "operations", "duration_seconds")
-#: What fio's bins say as well (`json+`, which is what Replay asks for): to within their width, which is 1/64.
+#: Figures that fio's bins state, too (`json+`, which Replay uses), to within their width of 1/64.
 IN_BINS = ("latency_mean_seconds", "latency_min_seconds", "latency_max_seconds")
 BIN = 0.02
 PERCENTILES = ("latency_p50_seconds", "latency_p95_seconds", "latency_p99_seconds", "latency_p99_9_seconds")
@@ -40,7 +40,7 @@ def tool_of(name):
 def outcome(name, text, exit_status=0):
     """Return the result of parsing, or None for a typed error; any other exception fails the test.
 
-    The error names the file, and its line but for a run that was killed, failed or lost a client as a whole.
+    The error names the file and its line, but no line if the run was killed, failed or lost a client.
     """
     try:
         return tool_of(name).parse({"stdout": text}, exit_status, {}, names={"stdout": "a.file"})

@@ -1,4 +1,4 @@
-"""iperf3: what it is asked, and what its JSON says: received bytes, or a typed error whatever its exit status was."""
+"""iperf3: its arguments, and its JSON: received bytes, or a typed error whatever the exit status."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_streams_are_added_up():
     assert rate == pytest.approx(result.metrics["sent_bytes"] / 1.0, rel=0.01)
 
 
-def test_a_refused_connection_is_a_failure_although_it_may_end_with_status_0():
+def test_a_refused_connection_is_a_failure_even_with_exit_status_0():
     text, _ = sample("iperf3-err-refused.json")
     for status in (0, 1):
         with pytest.raises(OutputError, match="Connection refused") as caught:
@@ -79,7 +79,7 @@ def test_a_killed_run_and_one_without_output_are_incomplete():
         (("intervals",), {}, "intervals is no list", "unparsable"),
     ],
 )
-def test_what_contradicts_itself_or_the_levels_is_refused(path, value, said, reason):
+def test_a_report_that_contradicts_itself_or_the_levels_is_refused(path, value, said, reason):
     text = changed("iperf3-loopback.json", *path, value=value)
     if path[-1] == "bytes" and path[1] == "sum_received" and value:
         rate = 8 * value / 2.000091

@@ -1,4 +1,4 @@
-"""JSON values that know where they stand: an error about one names its line and the keys that lead to it."""
+"""JSON values that know their place: an error about one names its line and the keys that lead to it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ TEXT = '{\n "jobs": [\n  {"read": {\n   "iops": "many"}}\n ],\n "end": null\n}\n
         (lambda one: one.rows("jobs")[0].rows("write"), "jobs[0]: write is no list", 3),
     ],
 )
-def test_what_is_not_there_is_said_with_the_line_of_what_is_around_it(ask, said, line):
+def test_a_missing_value_is_reported_with_the_line_of_the_value_around_it(ask, said, line):
     with pytest.raises(OutputError) as error:
         ask(read_json(TEXT, "a.json"))
     assert (error.value.what, error.value.line) == (said, line)
@@ -80,13 +80,13 @@ def test_what_is_not_there_is_said_with_the_line_of_what_is_around_it(ask, said,
         ('{"a": ' + "9" * 10_000 + "}", "no JSON of a tool", 1),
     ],
 )
-def test_what_is_no_single_document_is_refused(text, said, line):
+def test_a_text_that_is_not_a_single_document_is_refused(text, said, line):
     with pytest.raises(OutputError, match=said) as error:
         read_json(text, "a.json")
     assert (error.value.line, error.value.reason) == (line, "unparsable")
 
 
-def test_a_key_may_stand_twice_where_it_says_the_same_or_where_that_is_allowed():
+def test_a_key_may_occur_twice_if_both_values_agree_or_if_that_is_allowed():
     assert read_json('{"a": 1, "a": 1}', "f").value == {"a": 1}
     texts = {"may_repeat": lambda value: isinstance(value, str)}
     assert read_json('{"a": "1", "a": "2"}', "f", **texts).value == {"a": "2"}

@@ -1,4 +1,4 @@
-"""Lag: what a loss at a moment would have cost, from the acknowledgements and the replica's position alone."""
+"""Lag: what a loss at any moment would have cost, from the acknowledgements and the replica's position."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ JOURNAL = [replayed(0.1, 0), replayed(4.5, 0), replayed(6.5, 4), replayed(8.5, 8
 
 def test_lag_is_the_time_of_the_writes_that_the_replica_lacks():
     result = parse("journal", outputs(JOURNAL))
-    # At 4.5 s the writes of 1 to 4 s are acknowledged and none is there; at 6.5 s the last there is that of 4 s.
+    # At 4.5 s the writes of 1 to 4 s are acknowledged and none has arrived; at 6.5 s that of 4 s is the last to arrive.
     assert [(at, value) for at, metric, value in result.series if metric == "lag_seconds"] == [
         (pytest.approx(3.5), pytest.approx(3.0)),
         (pytest.approx(5.5), pytest.approx(2.0)),
@@ -76,7 +76,7 @@ COPIES = [copied(0.1, 20), copied(4.5, 20), copied(6.5, 21), copied(9.5, 22), co
 
 def test_a_copy_holds_what_was_acknowledged_before_its_newest_complete_snapshot_was_ordered():
     result = parse("snapshot", outputs(COPIES, SNAPSHOTS))
-    # At 6.5 s the copy has the snapshot of 3.5 s, so the write of 3 s is the last one there.
+    # At 6.5 s the copy has the snapshot of 3.5 s, so the write of 3 s is its last one.
     assert [value for _, metric, value in result.series if metric == "lag_seconds"] == [
         pytest.approx(3.0), pytest.approx(3.0), pytest.approx(1.0),
     ]  # fmt: skip
@@ -123,7 +123,7 @@ def test_the_journals_size_is_a_series_with_its_greatest_and_last_value():
         ),
     ],
 )
-def test_a_cell_that_is_not_whole_is_refused(mode, files, said, reason):
+def test_an_incomplete_cell_is_refused(mode, files, said, reason):
     with pytest.raises(OutputError, match=said) as error:
         parse(mode, files)
     assert error.value.reason == reason

@@ -1,4 +1,4 @@
-"""A catch-up: how long it took and at what rate follows from its files alone."""
+"""A catch-up: its duration and rate follow from its files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_journal_is_level_at_the_reading_at_which_its_counter_comes_to_rest():
     assert found["write_bytes_per_second"] == pytest.approx(4 * MEBIBYTE)
 
 
-def test_what_was_counted_before_replay_was_started_does_not_count():
+def test_counts_from_before_the_start_of_replay_are_ignored():
     before = [(9.0, "image-1", "replay_bytes", 77 * MEBIBYTE)]
     assert parse("journal", outputs("journal", before + JOURNAL)).metrics["replayed_bytes"] == 8 * MEBIBYTE + 500
 
@@ -121,7 +121,7 @@ def test_the_backlog_falls_from_all_that_was_written_to_nothing():
         ("other", outputs("journal", JOURNAL), "mode is 'other'", "unparsable"),
     ],
 )
-def test_a_catch_up_that_is_not_whole_is_refused(mode, files, said, reason):
+def test_an_incomplete_catch_up_is_refused(mode, files, said, reason):
     with pytest.raises(OutputError, match=said) as error:
         parse(mode, files)
     assert error.value.reason == reason

@@ -1,4 +1,4 @@
-"""Cells that were measured on a sandbox, as their files stand: the figures were checked against these by hand."""
+"""Cells that were measured on a sandbox: the figures were checked by hand against their files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_snapshot_was_copied_in_a_second_of_which_the_daemon_copied_for_a_sixt
     assert found["image_bytes_per_second"] == pytest.approx(32 * 2**20 / 0.17261433)
 
 
-def test_a_slow_writer_is_as_far_ahead_as_the_daemon_pauses():
+def test_a_slow_writer_is_ahead_by_the_pause_of_the_daemon():
     result = parse("mirror-lag", "lag-journal", mode="journal")
     assert result.metrics["operations"] == 120
     # The daemon read the journal at 1.1 s, and not again before 6.4 s.
@@ -43,7 +43,7 @@ def test_the_lag_of_snapshots_falls_when_one_is_complete():
     assert result.metrics["lag_max_seconds"] == pytest.approx(6.8, abs=0.3)
 
 
-def test_latency_near_a_snapshot_is_told_from_the_rest():
+def test_latency_near_a_snapshot_is_separate_from_the_rest():
     levels = {"io_size_bytes": 4096, "snapshot_interval_seconds": 3}
     found = parse("snapshot-interval", "interval-every-3-seconds", **levels).metrics
     assert found["snapshots"] == 2
@@ -63,6 +63,6 @@ def test_latency_near_a_snapshot_is_told_from_the_rest():
         ("mirror-lag", "lag-snapshot", {"mode": "journal"}),
     ],
 )
-def test_files_of_another_cell_than_was_asked_for_are_refused(tool, name, levels):
+def test_files_of_another_cell_than_the_expected_one_are_refused(tool, name, levels):
     with pytest.raises(OutputError):
         parse(tool, name, **levels)

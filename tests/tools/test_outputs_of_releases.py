@@ -1,4 +1,4 @@
-"""Every tool's output is read alike, whichever release wrote it."""
+"""Every tool's output is read in the same way, whichever release wrote it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.release_answers import RELEASES, text_of
 of_every_release = pytest.mark.parametrize("release", RELEASES)
 
 
-def test_the_releases_that_a_sandbox_runs_are_all_here():
+def test_there_are_outputs_of_every_release_that_a_sandbox_runs():
     assert RELEASES == (16, 18, 20)
 
 
@@ -23,7 +23,7 @@ def test_the_releases_that_a_sandbox_runs_are_all_here():
     ("name", "operations"),
     [("rbd-bench-write-rand-4k.txt", 512), ("rbd-bench-read-rand-4k.txt", 1024), ("rbd-bench-rw-70-4k.txt", 512)],
 )
-def test_rbd_bench_tells_its_operations_and_their_rate(release, name, operations):
+def test_rbd_bench_reports_its_operations_and_their_rate(release, name, operations):
     text = text_of(release, name)
     metrics = adapter("rbd-bench").parse({"stdout": text}, 0, {"io_size_bytes": 4096}).metrics
     rate = float(re.search(r"\bops/sec: (\S+)", text)[1])
@@ -40,7 +40,7 @@ def test_a_mixed_run_of_rbd_bench_is_the_sum_of_its_parts(release):
 
 @of_every_release
 @pytest.mark.parametrize("mode", ["write", "seq", "rand"])
-def test_rados_bench_tells_its_totals(release, mode):
+def test_rados_bench_reports_its_totals(release, mode):
     text = text_of(release, f"rados-bench-{mode}-64k.json")
     said = json.loads(text[text.index("{") :])
     made = int(said["total_writes_made" if mode == "write" else "total_reads_made"])
@@ -58,14 +58,14 @@ def test_rados_bench_in_words_says_what_its_json_would(release):
 
 
 @of_every_release
-def test_what_rados_cleanup_removed_is_what_the_benchmark_wrote(release):
+def test_rados_cleanup_removed_as_many_objects_as_the_benchmark_wrote(release):
     text = text_of(release, "rados-bench-write-64k.json")
     written = int(json.loads(text[text.index("{") :])["total_writes_made"])
     assert removed_objects(text_of(release, "rados-bench-cleanup.txt")) == written
 
 
 @of_every_release
-def test_fio_tells_operations_and_latencies_of_reads_and_writes(release):
+def test_fio_reports_operations_and_latencies_of_reads_and_writes(release):
     text = text_of(release, "fio-randrw70-jsonplus.json")
     (job,) = json.loads(text)["jobs"]
     metrics = adapter("fio").parse({"output": text}, 0, {"io_size_bytes": 4096}).metrics

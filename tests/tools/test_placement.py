@@ -1,4 +1,4 @@
-"""What a pool's placement is, from Ceph's own JSON: counted per OSD, compared with the weight's share, or refused."""
+"""A pool's placement from Ceph's own JSON: counted per OSD, compared with the weight's share, or refused."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_an_osd_with_exactly_its_weights_share_has_no_deviation():
     assert found[0]["primaries_deviation"] == -1
 
 
-def test_of_a_pool_without_objects_no_deviation_of_bytes_is_said():
+def test_a_pool_without_objects_has_no_deviation_of_bytes():
     found = of_osds(placement_files([[0, 1]], EQUAL, objects=0))
     assert "bytes_deviation" not in found[0]
     assert found[0]["bytes"] == 0
 
 
-def test_a_cells_own_numbers_are_the_last_osds_and_the_worst_of_all():
+def test_a_cells_own_numbers_are_those_of_the_last_osd_and_the_worst_of_all():
     files = placement_files([[0, 1], [0, 2], [1, 0]], EQUAL)
     metrics = placement_metrics(entities_of(*read_placement(files, {})))
     assert (metrics["last_osd_primaries"], metrics["last_osd_placement_groups"]) == (0, 1)
@@ -79,7 +79,7 @@ def test_an_osd_without_weight_holds_nothing_and_has_no_share():
         ({"stat_sum": {"num_objects": 10, "num_bytes": -1}}, "no number 'num_bytes'"),
     ],
 )
-def test_a_placement_that_is_not_whole_and_stable_is_refused(changes, said):
+def test_an_incomplete_or_unstable_placement_is_refused(changes, said):
     files = placement_files([[0, 1], [1, 2]], EQUAL, **changes)
     with pytest.raises(OutputError, match=said) as raised:
         read_placement(files, {"groups": "read.placement-groups.json"})
@@ -108,7 +108,7 @@ def test_a_file_that_is_missing_makes_the_cell_incomplete():
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     ).map(json.dumps)),
 )  # fmt: skip
-def test_hostile_json_is_an_error_that_names_the_file_or_the_very_same_placement(role, cut, noise):
+def test_hostile_json_is_an_error_that_names_the_file_or_gives_the_same_placement(role, cut, noise):
     whole = placement_files([[0, 1], [1, 2], [2, 0]], EQUAL)
     hostile = {**whole, role: whole[role][:cut] + noise if isinstance(noise, str) else whole[role][:cut]}
     try:
@@ -149,7 +149,7 @@ def test_a_placement_group_that_is_missing_is_named(number):
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.randoms())
-def test_rows_of_placement_groups_in_any_order_are_one_whole_pool_or_refused(numbers, order):
+def test_rows_of_placement_groups_in_any_order_are_a_whole_pool_or_refused(numbers, order):
     rows = rows_of(MANY)
     chosen = [rows[number] for number in numbers]
     assert (outcome(with_rows(MANY, chosen)) is None) == (sorted(numbers) != list(range(max(numbers) + 1)))
@@ -173,7 +173,7 @@ def test_an_osd_that_a_table_lists_twice_is_refused(role):
 
 
 @pytest.mark.parametrize("role", ["tree", "usage"])
-def test_an_osd_that_only_one_table_knows_or_weighs_so_is_refused(role):
+def test_an_osd_that_only_one_table_knows_or_whose_weight_differs_is_refused(role):
     for damage in ({"id": 5}, {"crush_weight": 1.5}):
         document = json.loads(MANY[role])
         document["nodes"][-1].update(damage)
@@ -181,12 +181,12 @@ def test_an_osd_that_only_one_table_knows_or_weighs_so_is_refused(role):
             read_placement({**MANY, role: json.dumps(document)}, {})
 
 
-#: What is said only once: bytes, affinities, kilobytes in use.
+#: Figures that are stated only once: bytes, affinities, kilobytes in use.
 SAID_ONCE = ("num_bytes", "primary_affinity", "kb_used_data")
 
 
 @given(st.sampled_from(["groups", "tree", "usage"]), st.data())
-def test_a_changed_digit_is_refused_or_matters_to_nothing_but_what_is_said_once(role, data):
+def test_a_changed_digit_is_refused_or_changes_only_a_figure_that_is_stated_once(role, data):
     within = r'"(?!(?:' + "|".join(SAID_ONCE) + r')")\w+": ("?[\d.]+|\[[\d, ]+\])'
     assert outcome({**MANY, role: data.draw(changed_digit(MANY[role], within))}) in (None, outcome(MANY))
 
@@ -200,7 +200,7 @@ def placements(draw):
 
 
 @given(placements())
-def test_nothing_is_lost_and_deviations_weighed_by_their_shares_add_up_to_nothing(placement):
+def test_nothing_is_lost_and_deviations_weighted_by_their_shares_add_up_to_zero(placement):
     weights, groups = placement
     found = of_osds(placement_files(groups, weights))
     assert sum(one["placement_groups"] for one in found.values()) == sum(map(len, groups))
@@ -220,7 +220,7 @@ def test_a_cell_has_the_tools_numbers_and_the_placements():
     assert ("osd", "2", "primaries", 0.0) in result.entities
 
 
-def test_a_run_that_failed_is_one_whatever_the_placement_was():
+def test_a_failed_run_has_failed_whatever_the_placement_was():
     files = placement_files([[0, 1]], EQUAL)
     with pytest.raises(OutputError, match="exit status 1"):
         adapter("placement").parse({"stdout": "error during benchmark\n", **files}, 1, LEVELS)

@@ -79,7 +79,7 @@ def test_a_failed_run_is_a_typed_error(name):
 
 
 @pytest.mark.parametrize("levels", [{"mode": "rand"}, {"object_size_bytes": 4096}, {"threads": 4}])
-def test_a_run_that_did_something_else_than_was_asked_for_is_refused(levels):
+def test_a_run_that_did_something_else_than_requested_is_refused(levels):
     with pytest.raises(OutputError, match="asked for"):
         parse("rados-bench-write-64k.json", levels)
 
@@ -114,7 +114,7 @@ def test_cleanup_says_how_many_objects_it_removed():
     assert removed_objects("nothing of the kind\n") is None
 
 
-def test_argv_writes_json_to_a_file_and_keeps_its_objects_for_the_reads():
+def test_argv_writes_json_to_a_file_and_keeps_the_objects_for_reads():
     argv = RADOS.argv_template({"io_type": "write", "object_size_bytes": 65536, "threads": 4}, {})
     assert " ".join(argv) == (
         "rados --conf {conf} --name {client} --pool {pool} bench {seconds} write -t 4 --run-name {run_name} "

@@ -68,7 +68,7 @@ def test_an_average_of_averages_would_be_another_number():
     assert metrics["duration_seconds"] == 4
 
 
-def test_two_instances_do_as_much_as_both_of_them():
+def test_two_instances_do_as_much_as_both_together():
     metrics = parse(outputs_of([[(3000, 3.0)], [(1500, 3.0)]], mode="write"), 2, mode="write").metrics
     assert metrics["operations_per_second"] == 1500
     assert metrics["duration_seconds"] == 3
@@ -83,7 +83,7 @@ def test_the_passes_of_a_real_sequential_read_are_one_cell():
         assert two.metrics[metric] == pytest.approx(one.metrics[metric])
 
 
-def test_the_series_of_passes_goes_on_where_the_one_before_ended():
+def test_the_series_of_a_pass_continues_where_the_one_before_ended():
     series = parse(outputs_of([[(3000, 2.0), (2000, 1.5)]])).series
     moments = [elapsed for elapsed, metric, _ in series if metric == "operations_per_second"]
     assert moments == [1.0, 3.0]
@@ -103,7 +103,7 @@ def test_an_instance_without_output_is_a_lost_client():
     assert raised.value.reason == "client_lost"
 
 
-def test_an_instance_that_was_not_asked_for_is_refused():
+def test_an_unexpected_instance_is_refused():
     with pytest.raises(OutputError, match="output of 2 instances, asked for were 1"):
         parse(outputs_of([[(3000, 3.0)], [(1500, 3.0)]]), 1)
 

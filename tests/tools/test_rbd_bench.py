@@ -93,7 +93,7 @@ def test_a_run_that_hung_when_an_osd_died_keeps_its_series_and_gives_no_figure()
         "rbd-bench-full-timeout.txt",
     ],
 )
-def test_a_failed_run_is_a_typed_error_that_quotes_what_was_said(name):
+def test_a_failed_run_is_a_typed_error_that_quotes_its_message(name):
     text, status = sample(name)
     with pytest.raises(OutputError) as raised:
         parse(text, status)
@@ -111,7 +111,7 @@ def test_a_summary_beside_exit_status_110_is_not_believed():
     "levels",
     [{"io_type": "read"}, {"io_pattern": "seq"}, {"io_size_bytes": 8192}, {"io_threads": 1}, {"io_total_bytes": 4096}],
 )
-def test_a_run_that_did_something_else_than_was_asked_for_is_refused(levels):
+def test_a_run_that_did_something_else_than_requested_is_refused(levels):
     with pytest.raises(OutputError, match="asked for was"):
         parse(OLD, levels=levels)
 

@@ -1,4 +1,4 @@
-"""`rbd bench` over time: differences, not the printed averages; a collapse is a number; a cut-off log is none."""
+"""`rbd bench` over time: differences instead of printed averages; a collapse is a number, a cut-off log is not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXTRA = {"early_operations_per_second", "late_operations_per_second", "late_shar
 
 
 def log(counts, seconds=None, size=4096):
-    """Return a run that had done `counts` operations after each second, as the tool prints it."""
+    """Return the output of a run that had done `counts` operations after each second."""
     seconds = seconds or range(1, len(counts) + 1)
     total, end = counts[-1], float(max(seconds))
     rows = [f"{s:>5} {n:>9}   100.00  409600.00" for s, n in zip(seconds, counts, strict=True)]
@@ -38,7 +38,7 @@ def rates(result):
     return [(moment, value) for moment, metric, value in result.series if metric == "operations_per_second"]
 
 
-def test_a_collapse_is_seen_although_the_printed_column_says_the_same_rate_all_the_time():
+def test_a_collapse_is_noticed_although_the_printed_column_shows_a_constant_rate():
     result = parse(log([5000, 5100, 5200, 5250, 5300, 5350]))
     assert rates(result) == [(0.5, 5000), (1.5, 100), (2.5, 100), (3.5, 50), (4.5, 50), (5.5, 50)]
     assert result.metrics["early_operations_per_second"] == 5000
@@ -46,13 +46,13 @@ def test_a_collapse_is_seen_although_the_printed_column_says_the_same_rate_all_t
     assert result.metrics["late_share_of_early"] == pytest.approx(0.01)
 
 
-def test_a_second_without_a_row_is_part_of_the_time_that_the_next_row_is_the_mean_of():
+def test_a_second_without_a_row_is_part_of_the_next_rows_mean():
     result = parse(log([1000, 1500, 2500, 2600, 2700], seconds=[1, 2, 4, 5, 6]))
     assert rates(result)[2] == (3.0, 500)
     assert result.metrics["late_operations_per_second"] == pytest.approx((2700 - 2500) / 2)
 
 
-def test_the_log_that_the_source_prints_is_a_series_marked_incomplete_without_a_figure():
+def test_the_log_in_the_source_is_a_series_marked_incomplete_without_a_figure():
     text, _ = sample("rbd-bench-old-cut-off.txt")
     result = parse(text, None)
     assert not result.complete
@@ -63,7 +63,7 @@ def test_the_log_that_the_source_prints_is_a_series_marked_incomplete_without_a_
     assert (min(found[1:]), max(found[1:])) == (54, 680)
 
 
-def test_a_run_too_short_to_have_a_second_half_has_the_tool_s_figures_alone():
+def test_a_run_too_short_for_a_second_half_has_only_the_tool_s_figures():
     text, status = sample("rbd-bench-read-rand-4k.txt")
     result = parse(text, status)
     assert dict(result.metrics) == dict(PLAIN.parse({"stdout": text}, status, {}).metrics)
@@ -84,7 +84,7 @@ def test_the_series_adds_up_to_the_operations_and_the_late_rate_is_that_of_the_s
 
 
 @given(st.integers(0, 400))
-def test_a_log_that_is_cut_off_anywhere_is_an_error_or_incomplete_never_a_figure(cut):
+def test_a_log_that_is_cut_off_anywhere_is_an_error_or_incomplete_and_never_gives_a_figure(cut):
     whole = log([5000, 5100, 5200, 5250, 5300, 5350])
     try:
         result = parse(whole[: min(cut, len(whole) - 1)], None)

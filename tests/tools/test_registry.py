@@ -11,7 +11,7 @@ def test_a_tool_is_found_by_the_name_of_its_module_with_either_dash():
     assert all(adapter(name).name == name for name in tool_names())
 
 
-def test_a_helper_module_or_an_unknown_name_is_no_tool():
+def test_a_helper_module_or_an_unknown_name_is_not_a_tool():
     assert find_adapter("fio_output") is None
     with pytest.raises(ConfigurationError, match="no adapter for the tool 'os'"):
         adapter("os")
@@ -30,7 +30,7 @@ def test_a_run_shorter_than_a_second_is_void():
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "1_000", "", " 1", "0x10", "1e999", True, None, [], "\u0661"])
-def test_what_is_not_a_plain_finite_number_is_none(text):
+def test_a_text_that_is_not_a_plain_finite_number_gives_none(text):
     assert number(text) is None
 
 

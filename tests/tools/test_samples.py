@@ -1,4 +1,4 @@
-"""What samplers saw, and the steps of a procedure: read whole or not at all."""
+"""Tables of samplers, and the steps of a procedure, are read whole or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WHOLE = table((0.0, "image-1", "replay_bytes", 10), (0.5, "image-1", "replay_byt
 
 
 @given(rows=ROWS)
-def test_what_was_added_is_read_in_the_order_of_time(rows):
+def test_samples_are_read_in_the_order_of_time(rows):
     found = read_samples(table(*rows), "counters")
     assert len(found) == len(rows)
     assert [row.elapsed_seconds for row in found] == sorted(row.elapsed_seconds for row in found)
@@ -40,7 +40,7 @@ def test_what_was_added_is_read_in_the_order_of_time(rows):
     assert sorted(row.value for row in found) == pytest.approx(sorted(float(value) for *_, value in rows))
 
 
-def test_rows_that_another_process_printed_stand_among_the_others():
+def test_rows_that_another_process_printed_are_among_the_others():
     made = SampleTable()
     made.add(2.0, "image-1", "replay", 1)
     made.add_lines(["1.500000,image-1,journal_bytes,7"])
@@ -71,7 +71,7 @@ def test_a_table_that_lost_a_line_is_refused(number, data):
         ("0.1,image-1,replay_bytes,1", "time runs backwards"),
     ],
 )
-def test_a_line_that_is_no_sample_is_named(row, said):
+def test_a_line_that_is_not_a_sample_is_named(row, said):
     lines = WHOLE.splitlines()
     text = "\n".join([*lines[:-1], row, lines[-1], ""])
     with pytest.raises(OutputError, match=said) as error:
@@ -100,7 +100,7 @@ def test_moments_are_those_of_one_metric_of_one_entity():
         ([(-1, 100), (1, 100)], [(1, 0)]),
         ([(1, 5), (2, 2), (3, 4)], [(1, 5), (2, 7), (3, 9)]),
     ],
-    ids=["from nothing", "goes on", "starts from 0 again", "stands still", "starts anew on the way"],
+    ids=["from nothing", "continues", "starts from 0 again", "makes no progress", "starts again in between"],
 )
 def test_progress_counts_from_the_start_although_a_daemon_counts_from_0_again(readings, found):
     assert progress(readings, started_seconds=0) == found
@@ -130,7 +130,7 @@ def check(text, entities=("image-1",)):
     check_readings(read_samples(text, "counters.csv"), "counters.csv", entities)
 
 
-def test_whole_readings_of_counters_that_rise_or_all_begin_anew_are_taken():
+def test_whole_readings_of_counters_that_rise_or_all_start_again_are_accepted():
     check(RISING)
     check(readings((0.5, 7, 700, 7), (1.0, 1, 40, 1), (1.5, 2, 60, 2)))
     check(table((0.0, "image-1", "journal_bytes", 9), (0.1, "image-1", "replay_bytes", 3), (0.2, "probe", "cost", 1)),
@@ -149,14 +149,14 @@ def test_whole_readings_of_counters_that_rise_or_all_begin_anew_are_taken():
         ("2.000000,sampler", "2.100000,sampler", "is of another moment", 14),
     ],
 )
-def test_a_row_that_the_others_do_not_bear_out_is_named(before, after, said, line):
+def test_a_row_that_contradicts_the_others_is_named(before, after, said, line):
     assert before in RISING
     with pytest.raises(OutputError, match=said) as error:
         check(RISING.replace(before, after))
     assert error.value.where == f"counters.csv:{line}"
 
 
-def test_a_row_that_was_lost_while_another_was_repeated_is_missed():
+def test_a_row_that_was_lost_while_another_was_repeated_is_noticed():
     lines = RISING.splitlines(keepends=True)
     for lost in range(1, len(lines) - 1):
         for repeated in range(1, len(lines) - 1):
@@ -165,7 +165,7 @@ def test_a_row_that_was_lost_while_another_was_repeated_is_missed():
                     check("".join([*lines[:lost], lines[repeated], *lines[lost + 1 :]]))
 
 
-def test_a_counter_that_moves_at_its_last_reading_has_not_come_to_rest():
+def test_a_counter_that_still_moves_at_its_last_reading_does_not_rest():
     check_rests([(1.0, 4.0), (2.0, 4.0)], "it", "f")
     for moving in ([(1.0, 4.0), (2.0, 5.0)], [(2.0, 5.0)], []):
         with pytest.raises(OutputError, match="it did not come to rest") as error:
@@ -176,7 +176,7 @@ def test_a_counter_that_moves_at_its_last_reading_has_not_come_to_rest():
 # Steps and logs ------------------------------------------------------------------------------------------------------
 
 
-def test_steps_without_their_last_line_are_not_whole():
+def test_steps_without_their_last_line_are_incomplete():
     text = steps_log({"step": "write", "started_seconds": 1.0}, {"step": "snapshot", "started_seconds": 2.0})
     Steps(text, "steps").check_whole()
     lines = text.splitlines(keepends=True)
@@ -188,7 +188,7 @@ def test_steps_without_their_last_line_are_not_whole():
 
 
 @pytest.mark.parametrize("line", ["", "[]", '{"step": 1, "exit_status": 0}', '{"step": "write"}', "{" * 5000])
-def test_a_line_that_is_no_step_is_named(line):
+def test_a_line_that_is_not_a_step_is_named(line):
     with pytest.raises(OutputError, match="not a step") as error:
         Steps(json.dumps({"step": "a", "exit_status": 0}) + "\n" + line + "\n", "steps.jsonl")
     assert error.value.where == "steps.jsonl:2"
@@ -232,7 +232,7 @@ def test_a_time_that_cannot_be_in_a_latency_log_is_named(lines, said):
     assert error.value.where == f"latency.log:{wrong}"
 
 
-def test_steps_that_say_two_things_of_when_they_began_or_stand_in_another_order_are_refused():
+def test_steps_that_contradict_each_other_about_their_start_or_are_out_of_order_are_refused():
     log = steps_log({"step": "write", "started_seconds": 1.0}, {"step": "snapshot", "started_seconds": 2.0})
     first, second, end = log.splitlines(keepends=True)
     for text, line in (

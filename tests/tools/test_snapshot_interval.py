@@ -71,7 +71,7 @@ def test_latency_is_drawn_over_the_cell_and_around_the_nearest_snapshot():
     assert {round(value, 6) for at, value in around if not 0 <= at < 2} == {0.002}
 
 
-def test_a_cell_without_snapshots_has_neither_near_nor_around():
+def test_a_cell_without_snapshots_has_neither_latency_near_nor_around_them():
     result = parse(outputs())
     assert result.metrics["snapshots"] == 0
     assert "latency_near_snapshot_seconds" not in result.metrics
@@ -105,7 +105,7 @@ def test_files_cut_off_anywhere_give_no_number():
 
 
 @pytest.mark.parametrize(("before", "after"), [('"exit_status": 0', '"exit_status": 7'), ("Snapshot ID: 5", "no")])
-def test_an_order_that_says_both_that_it_failed_and_that_it_did_not_is_refused(before, after):
+def test_an_order_that_both_failed_and_succeeded_is_refused(before, after):
     files = outputs([5.0, 15.0])
     lines = files["steps"].splitlines(keepends=True)
     assert before in lines[2]
@@ -116,7 +116,7 @@ def test_an_order_that_says_both_that_it_failed_and_that_it_did_not_is_refused(b
 
 
 @pytest.mark.parametrize(("latency", "said"), [(0.02, "a window of 0.020000 s"), (0.0005, "where the report has")])
-def test_a_window_that_no_operation_of_the_report_comes_to_is_refused(latency, said):
+def test_a_window_outside_the_latencies_of_the_report_is_refused(latency, said):
     files = outputs()
     lines = files["latency"].splitlines(keepends=True)
     lines[6] = latency_log([(ORIGIN + WINDOWS[6], latency)])
@@ -125,7 +125,7 @@ def test_a_window_that_no_operation_of_the_report_comes_to_is_refused(latency, s
     assert error.value.line == 7
 
 
-def test_a_window_that_occurs_twice_in_place_of_another_is_refused():
+def test_a_window_that_replaces_another_one_is_refused():
     files = outputs()
     lines = files["latency"].splitlines(keepends=True)
     with pytest.raises(OutputError, match="a window occurs twice"):

@@ -1,4 +1,4 @@
-"""What is derived again, and what is not: by content, never by the time of a file."""
+"""Content decides what is derived again, never the time of a file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def directory(data_set):
     return data_set / "rbd-journaling"
 
 
-def test_a_file_that_was_only_touched_is_no_reason(directory):
+def test_a_file_that_was_only_touched_is_not_a_reason(directory):
     for path in directory.rglob("*"):
         os.utime(path)
     assert current_part(directory) is not None
@@ -60,7 +60,7 @@ def test_a_configuration_that_was_edited_is_a_reason_whatever_its_time(directory
 @pytest.mark.parametrize(
     "name", ["tidy.csv", "facts.csv", "registered.csv", "ratios.csv", "aggregate/throughput-write-seq.csv"]
 )
-def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_mended(name, data_set, directory):
+def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_restored(name, data_set, directory):
     content = (directory / name).read_bytes()
     append(directory / name)
     assert current_part(directory) is None
@@ -71,7 +71,7 @@ def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_mended(na
 
 
 @pytest.mark.parametrize("name", ["tidy.csv", "facts.csv", "registered.csv"])
-def test_verdicts_and_description_are_due_where_a_table_that_they_rest_on_changed(name, data_set, directory):
+def test_verdicts_and_description_are_due_if_a_table_behind_them_changed(name, data_set, directory):
     assert JUDGING.is_current(data_set)
     assert DESCRIBING.is_current(data_set)
     append(directory / name)
@@ -86,7 +86,7 @@ def test_a_table_that_nothing_derives_any_more_is_a_reason(directory):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 0}'])
-def test_a_note_that_makes_no_sense_is_a_reason(text, directory):
+def test_an_invalid_note_is_a_reason(text, directory):
     (directory / PART).write_text(text)
     assert current_part(directory) is None
 
@@ -98,7 +98,7 @@ def test_programs_of_another_version_are_a_reason(directory):
     assert current_part(directory) is None
 
 
-def test_raw_output_that_was_altered_is_an_error_even_where_nothing_is_due(data_set, directory):
+def test_altered_raw_output_is_an_error_even_if_nothing_is_due(data_set, directory):
     append_raw(data_set)
     with pytest.raises(EvidenceError, match="altered"):
         current_part(directory)
@@ -106,7 +106,7 @@ def test_raw_output_that_was_altered_is_an_error_even_where_nothing_is_due(data_
         derive_data_set(data_set)
 
 
-def test_the_manifest_of_what_was_not_derived_again_is_the_same(data_set):
+def test_the_manifest_keeps_the_entries_of_experiments_that_were_not_derived_again(data_set):
     before = manifest_of(data_set)
     (again,) = derive_data_set(data_set)
     assert again.written == ()
@@ -122,7 +122,7 @@ def test_one_table_holds_every_ratio_with_its_interval(directory):
     assert table == drawn
 
 
-def test_verifying_names_what_was_altered_what_is_missing_and_what_nobody_described(data_set, capsys):
+def test_verifying_names_altered_missing_and_undescribed_files(data_set, capsys):
     assert main(["--data", "mine", "--verify"]) == 0
     assert "all derived files match" in capsys.readouterr().out
     append(data_set / "manifest.json")
@@ -139,7 +139,7 @@ def test_verifying_names_what_was_altered_what_is_missing_and_what_nobody_descri
     ]
 
 
-def test_without_a_description_there_is_nothing_to_verify_by(data_set, capsys):
+def test_without_a_description_nothing_can_be_verified(data_set, capsys):
     (data_set / "datapackage.json").unlink()
     assert main(["--data", "mine", "--verify"]) == 1
     assert "derive the data set" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A plan: what measuring expanded once, and its jobs read."""
+"""A plan: measuring expands designs into it once, and its jobs read it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_job_reads_the_very_designs_that_were_planned(scale, tmp_path):
     assert read == plan
     for name, design in plan.designs.items():
         assert read.designs[name].digest == design.digest
-        # Options are handed to tools in the order in which they were written.
+        # Options are passed to tools in the order in which they were written.
         assert list(read.designs[name].options) == list(design.options)
         assert [list(one.levels) for one in read.designs[name].sets] == [list(one.levels) for one in design.sets]
 
@@ -48,7 +48,7 @@ def test_a_block_that_was_not_planned_is_refused():
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 2}'])
-def test_what_is_no_plan_is_refused_by_name(text, tmp_path):
+def test_a_file_that_is_not_a_plan_is_refused_by_name(text, tmp_path):
     path = tmp_path / "plan.json"
     path.write_text(text)
     with pytest.raises(ConfigurationError, match="this is not a plan") as raised:
@@ -56,7 +56,7 @@ def test_what_is_no_plan_is_refused_by_name(text, tmp_path):
     assert raised.value.where == str(path)
 
 
-def test_a_plan_that_is_not_there_is_refused_by_name(tmp_path):
+def test_a_missing_plan_is_refused_by_name(tmp_path):
     with pytest.raises(ConfigurationError, match="no such plan"):
         read_plan_file(tmp_path / "plan.json")
 

@@ -1,4 +1,4 @@
-"""The Snakefile's configuration: what it may hold, and how a typo is answered."""
+"""The Snakefile's configuration: its keys, and the answer to a typo."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def benchmarks(tmp_path, monkeypatch):
         ({"plan_file": "none.json"}, "there is no such plan", "plan again"),
     ],
 )
-def test_a_typo_is_refused_with_what_was_probably_meant(config, said, hint, benchmarks):
+def test_a_typo_is_refused_with_the_likely_word(config, said, hint, benchmarks):
     with pytest.raises(ConfigurationError) as raised:
         read_settings(config)
     assert said in raised.value.what
     assert hint in raised.value.next_step
 
 
-def test_without_configuration_it_is_about_every_data_set_that_has_raw_output(benchmarks):
+def test_without_configuration_it_covers_every_data_set_with_raw_output(benchmarks):
     (benchmarks / "empty").mkdir()
     settings = read_settings({})
     assert settings.data_sets == ("mine", "other")
@@ -61,7 +61,7 @@ def test_an_experiment_is_derived_from_its_sealed_blocks_and_its_configuration(b
     assert "config/experiments/rbd-journaling.yaml" in sources
 
 
-def test_a_plan_measures_into_its_own_data_set_and_adds_to_what_experiments_are_derived_from(benchmarks, tmp_path):
+def test_a_plan_measures_into_its_own_data_set_and_its_blocks_become_inputs_of_deriving(benchmarks, tmp_path):
     plan = plan_of("rbd-bench")
     settings = read_settings({"plan_file": str(plan.write(tmp_path / "plans"))})
     (block,) = settings.planned_blocks()

@@ -29,7 +29,7 @@ def benchmarks(tmp_path):
 
 @pytest.fixture
 def snakemake(benchmarks, tmp_path):
-    """Run Snakemake on the data sets of the test; nothing of this machine's clusters can be found."""
+    """Run Snakemake on the data sets of the test, without access to this machine's clusters."""
     (tmp_path / "nothing").mkdir()
     environment = {
         **os.environ,
@@ -87,7 +87,7 @@ def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
     assert {"all", "measure_block", "changed", "derive_experiment", "claims", "answer", "describe", "site"} == set(
         rules
     )
-    # `changed` has a job only where a note no longer fits what is there.
+    # `changed` has a job only if a note no longer fits.
     assert [rule for rule in rules if rule not in ("all", "changed") and f">{rule}</text>" not in picture] == []
 
 
@@ -119,7 +119,7 @@ def test_what_changed_is_due_for_snakemake_too_however_old_it_looks(snakemake, b
 
 
 @pytest.mark.slow
-def test_what_snakemake_derived_the_command_leaves_alone(snakemake, benchmarks, monkeypatch, capsys):
+def test_the_command_leaves_alone_what_snakemake_derived(snakemake, benchmarks, monkeypatch, capsys):
     assert snakemake().returncode == 0
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
     before = {path: path.stat().st_mtime_ns for path in benchmarks.rglob("*") if path.is_file()}
@@ -182,7 +182,7 @@ def test_the_rule_that_measures_would_say_that_it_runs(snakemake, benchmarks, tm
 
 
 @pytest.mark.slow
-def test_bare_snakemake_derives_what_is_there_and_only_what_changed_again(snakemake, benchmarks):
+def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(snakemake, benchmarks):
     first = snakemake()
     assert first.returncode == 0, first.stderr
     for name in ("manifest.json", "recording.json", "datapackage.json", "claims.json", "claims.csv", "answer.csv"):

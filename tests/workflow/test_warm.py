@@ -1,4 +1,4 @@
-"""Jobs that share one start: each is a fork of a process that has imported what they all need."""
+"""Jobs that share one start: each is a fork of a process that has imported the modules that they need."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_without_a_warm_process_a_job_does_its_step_itself(data_set, tmp_path, c
     assert capsys.readouterr().out == (tmp_path / "log").read_text() == "rbd-journaling: 12 cells, 29 files changed\n"
 
 
-def test_a_warm_process_runs_jobs_tells_what_they_say_and_their_status_and_ends(data_set, tmp_path, capsys):
+def test_a_warm_process_runs_jobs_passes_on_their_output_and_status_and_ends(data_set, tmp_path, capsys):
     with warm.warm_jobs():
         socket = Path(os.environ["REPLAY_WARM_JOBS"])
         ends = time.monotonic() + patient(60)

@@ -1,4 +1,4 @@
-"""Clients on other hosts: what ssh is asked to do, what must be equal, and that nothing stays over there."""
+"""Clients on other hosts: the commands for ssh, what must be equal, and that nothing stays on the hosts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_client_runs_on_one_host_and_no_host_has_two_more_than_another(cli
     assert max(counts) - min(counts) <= 1
 
 
-def test_ssh_makes_a_tunnel_per_client_and_runs_one_command_that_any_shell_reads_alike(tmp_path):
+def test_ssh_makes_a_tunnel_per_client_and_runs_one_command_that_every_shell_reads_in_the_same_way(tmp_path):
     sockets = {1: tmp_path / "client-1.sock", 3: tmp_path / "client-3.sock"}
     argv = ssh_argv("me@node-1", "/dev/shm/x", sockets, conf_bytes=10, keyring_bytes=20)
     assert argv[-3:-1] == ["--", "me@node-1"], "a host is never taken for an option"
@@ -141,7 +141,7 @@ def await_end(folder):
 
 
 @needs_tools
-def test_a_host_writes_what_it_is_handed_for_its_user_alone_and_forgets_it_when_input_ends(tmp_path):
+def test_a_host_writes_its_secrets_for_its_user_only_and_removes_them_when_input_ends(tmp_path):
     host = Host(tmp_path / "made", numbers=("1", "2"))
     words = {line.split(" ", 1)[0]: line for line in host.said()}
     assert set(words) == {"fio", "rbd", "host", "ready"}
@@ -156,7 +156,7 @@ def test_a_host_writes_what_it_is_handed_for_its_user_alone_and_forgets_it_when_
 
 
 @needs_tools
-def test_a_host_that_is_cut_off_while_it_is_handed_the_key_keeps_nothing(tmp_path):
+def test_a_host_that_is_cut_off_while_it_receives_the_key_keeps_nothing(tmp_path):
     host = Host(tmp_path / "made", promised=1000)
     status, said = host.end()
     assert status == 1
@@ -255,7 +255,7 @@ def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
 
 
 @needs_tools
-def test_a_connection_that_broke_is_told_with_the_folder_to_look_at(ssh, tmp_path):
+def test_a_broken_connection_is_reported_with_the_folder_to_look_at(ssh, tmp_path):
     made = RemoteServers("client-one", {1: tmp_path / "here.sock"}, conf=lambda key: "", keyring=b"")
     made.await_ready(is_listening)
     [connection] = processes(f"-L\0{tmp_path}/here.sock:{made.folder}/1.sock\0")

@@ -1,4 +1,4 @@
-"""Tools are bounded, leave nothing running, and never overlap."""
+"""Tools have a time limit, leave nothing running, and never overlap."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def await_end(pid):
     wait_until(lambda: not is_running(pid), f"the end of process {pid}")
 
 
-def test_what_a_tool_printed_is_kept_verbatim():
+def test_the_output_of_a_tool_is_kept_verbatim():
     run = run_tool(["sh", "-c", "printf 'a\\n\\377'; printf warn >&2; exit 3"], timeout_seconds=patient(10))
     assert (run.stdout, run.stderr, run.exit_status) == (b"a\n\xff", b"warn", 3)
 
@@ -51,7 +51,7 @@ def test_a_tool_that_hangs_and_ignores_sigterm_is_killed_at_its_bound_with_its_c
     await_end(int(child))
 
 
-def test_a_missing_program_is_named_with_the_way_out():
+def test_a_missing_program_is_named_with_the_next_step():
     with pytest.raises(ReplayError, match=r"no-such-tool is not installed(.|\n)*scripts/setup"):
         run_tool(["no-such-tool"], timeout_seconds=1)
 

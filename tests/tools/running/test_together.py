@@ -1,4 +1,4 @@
-"""Tools that start together: each leaves what it printed, one that fails ends no other, an interruption ends all."""
+"""Tools that start together: each leaves its output, a failure ends no other, an interruption ends all."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def shell(*lines):
     return ["sh", "-c", "; ".join(lines)]
 
 
-def test_they_run_at_once_and_answer_in_the_order_asked(tmp_path):
-    # Each waits for the others to be there, which they never are where one runs after another.
+def test_they_run_at_once_and_their_results_keep_the_order(tmp_path):
+    # Each waits for all others to be running, which never happens if they run one after another.
     met = f'until [ "$(ls {tmp_path} | wc -l)" = 3 ]; do sleep 0.02; done'
     commands = [shell(f"touch {tmp_path}/{n}", met, f"echo {n}", f"exit {n}") for n in range(3)]
     runs = run_together(commands, timeout_seconds=patient(20))
@@ -54,7 +54,7 @@ def test_ctrl_c_ends_all_of_them(count):
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_somebody_may_watch_the_first_of_them(count, tmp_path):
+def test_a_callback_may_watch_the_first_of_them(count, tmp_path):
     seen, enough = [], tmp_path / "enough"
 
     def watch(moment):
