@@ -1,4 +1,4 @@
-"""config/answer.yaml: what it may say, how a slip is refused, and that the shipped one holds."""
+"""config/answer.yaml: its contents, how a typo is refused, and that the shipped one is valid."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_source_names_one_level_of_each_factor(configuration):
         ),
     ],
 )
-def test_a_slip_is_refused_with_its_line(wrong, said, configuration):
+def test_a_typo_is_refused_with_its_line(wrong, said, configuration):
     configuration(**wrong)
     with pytest.raises(ConfigurationError) as raised:
         load_question()
@@ -94,7 +94,7 @@ def test_the_shipped_table_names_what_experiments_measure_at_the_scale_of_the_ta
             assert set(source.variants.values()) <= measured, source.text()
 
 
-def test_what_the_shipped_table_says_of_peaks_is_what_the_charts_draw():
+def test_the_peaks_in_the_shipped_table_are_those_of_the_charts():
     row = shipped_row("journal")
     for part in ("", ".low", ".high"):
         chart = REFERENCE / "rbd-journaling" / "aggregate" / f"ratio-throughput-write-rand{part}.csv"

@@ -1,4 +1,4 @@
-"""answer.csv from tables of a few runs: what is in it, what is left empty, and where its figures come from."""
+"""answer.csv from tables of a few runs: its figures, its empty fields, and its sources."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_sixty_trials_bound_the_95th_percentile():
     assert row["recovery_point_p95_bound_seconds"] == 5.9
 
 
-def test_a_ratio_is_the_one_of_charts_and_claims_and_of_pairs_alone():
+def test_a_ratio_is_that_of_charts_and_claims_and_uses_only_pairs():
     plain, journal = [100.0, 220.0, 310.0], [50.0, 100.0, None]
     tables = {"peak": peaks({"plain": plain, "journal": journal})}
     rows = answer_rows(question(peak_ratio_4k=(PEAK,)), tables)
@@ -78,7 +78,7 @@ def test_a_ratio_is_the_one_of_charts_and_claims_and_of_pairs_alone():
     assert not any(column.startswith("peak_ratio_4k") for column in row_of(rows, "none"))
 
 
-def test_what_a_write_pays_is_the_difference_within_a_block():
+def test_the_added_latency_of_a_write_is_the_difference_within_a_block():
     source = Source("latency", ("latency_mean_seconds",), {"io_size_bytes": 4096}, VARIANTS)
     plain, journal = [0.002, 0.004, 0.003], [0.005, 0.006, 0.0065]
     tables = {"latency": table({"plain": plain, "journal": journal}, factor="io_size_bytes", level=4096,
@@ -101,7 +101,7 @@ def test_metrics_of_a_source_are_added_run_by_run():
     )
 
 
-def test_a_column_has_one_source_the_first_that_was_measured():
+def test_a_column_has_a_single_source_which_is_the_first_that_was_measured():
     old = Source(
         "failover", ("lost_seconds",), {"kind": "forced"}, {"journal-poll-5": "journal", "snapshot-15": "snapshot"}
     )
@@ -113,7 +113,7 @@ def test_a_column_has_one_source_the_first_that_was_measured():
     assert row_of(rows, "journal-poll-5")["recovery_point_source"] == "failover: lost_seconds"
 
 
-def test_a_run_that_states_another_interval_is_not_taken_for_the_mode():
+def test_a_run_with_another_interval_does_not_count_for_the_mode():
     tables = {"site-loss": table({"snapshot": [1.0, 2.0]}, snapshot_interval_seconds="5")}
     row = row_of(answer_rows(question(recovery_point=(LOST,)), tables), "snapshot-15")
     assert "recovery_point_worst_seconds" not in row
@@ -128,7 +128,7 @@ def test_a_run_that_states_another_interval_is_not_taken_for_the_mode():
         ({"replayed_fraction_during_cell": "0.9"}, ""),
     ],
 )
-def test_what_its_runs_were_not_like_leaves_a_figure_empty_with_the_reason(facts, said):
+def test_a_presupposition_that_is_not_met_leaves_a_figure_empty_with_the_reason(facts, said):
     wanted = Presupposed(parse_predicate("replayed_fraction_during_cell >= 0.8", "here"), frozenset({"journal-poll-5"}))
     source = Source("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
     tables = {"peak": peaks({"plain": [2.0, 2.0], "journal": [1.0, 1.0]}, facts=facts)}

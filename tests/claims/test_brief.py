@@ -1,4 +1,4 @@
-"""A data set in a few plain sentences: its figures are those of the files, and nothing else is said."""
+"""A data set in a few plain sentences, whose figures come only from its files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rounds_to(value, shown):
 
 @st.composite
 def judged(draw, claim, verdicts=VERDICTS):
-    """What claims.json could hold of a claim."""
+    """A possible entry of a claim in claims.json."""
     verdict = draw(st.sampled_from(verdicts))
     # Not measured: nothing of it, or not all of its conditions.
     n = draw(st.sampled_from([0, 6])) if verdict == NOT_MEASURED else draw(st.integers(1, 40))
@@ -63,14 +63,14 @@ CONTROL = st.fixed_dictionaries(
 
 
 def figures_of(claim, document):
-    """Every number that the files hold of a claim, as it may be shown."""
+    """Every number about a claim in the files, as it may be shown."""
     found = document["claims"][claim.id]["conditions"][claim.plain.condition]
     factor = 100 if claim.plain.shown == "percent" else 1
     return [found[key] * factor for key in ("estimate", "low", "high") if found[key] is not None], found["n"]
 
 
 def numbers_besides(text, *templates):
-    """The numbers in a text that do not stand in its templates themselves."""
+    """The numbers in a text that are not in its templates."""
     left = NUMBER.findall(text)
     for template in templates:
         for literal in NUMBER.findall(re.sub(r"\{[a-z_]+\}", "", template)):
@@ -138,7 +138,7 @@ def test_each_verdict_has_its_own_ending(verdict, said):
     assert sentence.beside == ""
 
 
-def test_one_block_has_no_interval_to_say_and_neither_has_its_control():
+def test_with_one_block_no_interval_is_stated_nor_one_of_the_control():
     document = document_of(RANDOM_4K, INCONCLUSIVE, low=None, high=None, n=1)
     control = {"intervals": 0, "excluding_one": 0, "share": None, "geometric_mean": 1.01}
     sentence, last = brief(BOOK, document, {"rbd-journaling": control})
@@ -163,7 +163,7 @@ def test_a_claim_whose_figure_is_missing_has_no_sentence():
     assert "measured no claim" in as_text("mine", [])
 
 
-def test_what_the_other_data_set_measured_in_part_has_no_verdict_there():
+def test_a_claim_that_the_other_data_set_measured_in_part_has_no_verdict_there():
     other = document_of(RANDOM_4K, NOT_MEASURED) | {"data_set": "other"}
     (sentence,) = brief(BOOK, document_of(RANDOM_4K, HELD), {}, other)
     assert sentence.beside == "The data set other has 1.8 (1.6 to 2.1, n = 6): measured in part there."
@@ -173,7 +173,7 @@ def test_a_talk_without_plain_words_has_no_sentences():
     assert brief(replace(BOOK, wording=None), document_of(RANDOM_4K, HELD), {}) == []
 
 
-def test_the_data_set_that_ships_is_said_with_the_figures_of_its_files():
+def test_the_sentences_of_the_shipped_data_set_have_the_figures_of_its_files():
     folder = ROOT / "benchmarks" / "reference"
     document = json.loads((folder / "claims.json").read_text())
     said = brief(BOOK, document, read_controls(folder), document)
@@ -203,7 +203,7 @@ def test_a_ratio_has_two_digits_and_no_exponent(value, text):
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.378, "38 %"), (0.045, "4.5 %"), (1.02, "102 %"), (12.3, "1230 %")])
-def test_a_share_is_said_in_per_cent(value, text):
+def test_a_share_is_written_in_per_cent(value, text):
     assert percent(value) == text
 
 
@@ -222,7 +222,7 @@ def two_data_sets(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
 
 
-def test_the_command_says_both_data_sets_and_the_control(two_data_sets, capsys):
+def test_the_command_reports_both_data_sets_and_the_control(two_data_sets, capsys):
     assert main(["--data", "mine", "--brief", "--against", "other"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("What the data set mine says (intervals: 95%, over n blocks):\n  - Here a sequential 4K")
@@ -242,7 +242,7 @@ def test_claims_that_are_not_measured_can_be_left_out_and_are_named(two_data_set
     assert re.search(rf"^{absent} more claims? (is|are) not measured: .*kernel-client-keeps-up", measured, re.MULTILINE)
 
 
-def test_a_manifest_that_makes_no_sense_is_named(tmp_path):
+def test_an_invalid_manifest_is_named(tmp_path):
     (tmp_path / "manifest.json").write_text('{"experiments": ["rbd"]}')
     with pytest.raises(EvidenceError, match=r"manifest\.json.*cannot be read"):
         read_controls(tmp_path)

@@ -1,4 +1,4 @@
-"""Claims: what data say of them, and how it is written down."""
+"""Claims: what data say about them, and how it is written."""
 
 from __future__ import annotations
 
@@ -82,19 +82,19 @@ def test_without_data_a_claim_is_not_measured():
     assert verdict(claim(Region(1, 2)), rows(2, sizes=(4194304,))) == NOT_MEASURED
 
 
-def test_a_block_with_a_missing_cell_counts_for_nothing():
+def test_a_block_with_a_missing_cell_does_not_count():
     data = [row for row in rows(2) if not (row["block"] == "3" and row["variant"] == "journal")]
     found = judged(claim(Region(1.5, None)), data).findings[0]
     assert (found.n, 3 in found.blocks) == (9, False)
 
 
-def test_a_void_row_counts_for_nothing():
+def test_a_void_row_does_not_count():
     data = [{**row, "used": "0"} if row["block"] == "3" else row for row in rows(2)]
     assert judged(claim(Region(1.5, None)), data).findings[0].n == 9
 
 
 @pytest.mark.parametrize(("stated", "expected"), [("5", "every 5 s"), ("", "every ? s")])
-def test_what_a_condition_says_of_the_set_up_is_what_the_data_state(stated, expected):
+def test_a_condition_describes_the_set_up_as_the_data_state_it(stated, expected):
     data = [{**row, "interval": stated if row["variant"] == "journal" else ""} for row in rows(2)]
     found = judged(claim(Region(1, 3), says="every {interval} s"), data).findings[0]
     assert found.says == expected
@@ -126,7 +126,7 @@ def test_a_data_set_is_judged_and_described(tmp_path):
     assert "REFUTED" in as_table(found)
 
 
-def test_nothing_is_written_where_nothing_changes(tmp_path):
+def test_nothing_is_written_if_nothing_changes(tmp_path):
     data_set = write_tidy(tmp_path / "mine", 2.0)
     write_claims(data_set)
     before = (data_set / "claims.json").stat().st_mtime_ns
@@ -134,7 +134,7 @@ def test_nothing_is_written_where_nothing_changes(tmp_path):
     assert (data_set / "claims.json").stat().st_mtime_ns == before
 
 
-def test_of_altered_data_every_text_says_so(tmp_path):
+def test_every_text_says_that_data_are_altered(tmp_path):
     data_set = write_tidy(tmp_path / "mine", 2.0)
     stamp = Stamp("reference", (AlteredFile("rbd-journaling/raw/x", "0" * 64, None),))
     (data_set / "altered.json").write_text(json.dumps(stamp.document()))
@@ -155,7 +155,7 @@ def test_the_program_sets_its_exit_status_by_what_was_expected(tmp_path, monkeyp
     assert program.main(["--data", "nowhere"]) == 3
 
 
-def test_the_program_shows_the_claims_of_some_experiments_alone(tmp_path, monkeypatch, capsys):
+def test_the_program_can_show_only_the_claims_of_some_experiments(tmp_path, monkeypatch, capsys):
     write_tidy(tmp_path / "mine", 2.0)
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     assert program.main(["--data", "mine", "--experiment", "rbd-journaling"]) == 0

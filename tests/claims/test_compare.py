@@ -1,4 +1,4 @@
-"""Two data sets side by side: what differs, and whether that is more than noise."""
+"""Two data sets side by side: their differences, and whether these are more than noise."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def the_ratio(first, second):
     return one, one.conditions[0]
 
 
-def test_a_difference_beyond_noise_is_told_and_verdicts_that_differ_are_marked(tmp_path):
+def test_a_difference_beyond_noise_is_reported_and_verdicts_that_differ_are_marked(tmp_path):
     first, second = data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
     claim, found = the_ratio(first, second)
     assert claim.verdicts_differ
@@ -44,7 +44,7 @@ def test_a_difference_beyond_noise_is_told_and_verdicts_that_differ_are_marked(t
     assert any("more than noise" in line and line.strip().startswith("ratio") for line in table)
 
 
-def test_what_noise_explains_is_called_noise(tmp_path):
+def test_a_difference_that_noise_explains_is_called_noise(tmp_path):
     first, second = data_sets(tmp_path, (2, {"noise": 0.2}), (2, {"noise": 0.2, "seed": 2}))
     claim, found = the_ratio(first, second)
     assert (claim.verdicts_differ, found.more_than_noise) == (False, False)
@@ -70,7 +70,7 @@ def test_one_block_on_a_side_allows_no_interval(tmp_path):
     assert found.missing in comparison_table(first, second, compare(first, second))
 
 
-def test_what_one_side_did_not_measure_is_said(tmp_path):
+def test_a_claim_that_one_side_did_not_measure_is_reported(tmp_path):
     (tmp_path / "theirs").mkdir()
     first = judge_data_set(write_tidy(tmp_path / "mine", 2))
     second = judge_data_set(tmp_path / "theirs")
@@ -109,7 +109,7 @@ def test_the_program_compares_as_a_table_and_as_json(tmp_path, monkeypatch, caps
     assert document == comparison_document(*_both(tmp_path))
 
 
-def test_what_is_exploratory_is_marked_on_its_side_and_checks_of_the_set_up_come_last(tmp_path):
+def test_exploratory_verdicts_are_marked_on_their_side_and_checks_of_the_set_up_come_last(tmp_path):
     first, second = data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
 
     def one(assessment, exploratory, kind):

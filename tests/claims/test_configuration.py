@@ -1,4 +1,4 @@
-"""config/claims.yaml: what stands in it, and what is refused with its place."""
+"""config/claims.yaml: its contents, and errors with their place."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NOT_IN_QUICK = {
 CONTROL = {"passed": "It passed all.", "strayed": "It strayed once.", "no_interval": "It says nothing."}
 
 
-def test_all_claims_of_the_sources_are_there():
+def test_all_claims_of_the_sources_exist():
     claims = {one.id: one for one in load_book().claims}
     assert {one.source for one in claims.values()} == {"S0", "S1", "S2", "S3", "S4", "S5"}
     assert {one.experiment for one in claims.values()} <= set(experiment_names())
@@ -75,7 +75,7 @@ def test_the_cells_of_a_claim_are_measured_at_scale_talk_and_unless_said_at_scal
     assert (needed <= there) == (claim.id not in NOT_IN_QUICK)
 
 
-def test_what_a_quick_run_leaves_out_is_said_of_claims_that_there_are():
+def test_the_claims_that_a_quick_run_leaves_out_exist():
     assert set(NOT_IN_QUICK) <= {one.id for one in load_book().claims}
 
 
@@ -114,7 +114,7 @@ def test_a_chart_over_time_ends_in_the_level_of_its_axis_and_one_by_entity_does_
 
 
 def test_what_the_cpu_decides():
-    """By claim which verdict does not stand where the CPU is full."""
+    """By claim, the verdict that does not stand if the CPU is full."""
     decides = {
         claim.id: one.decides
         for claim in load_book().claims
@@ -133,14 +133,14 @@ def test_what_the_cpu_decides():
     assert {"mirroring-adds-nothing-to-journaling", "snapshot-leaves-writes-alone"} < decides.keys()
 
 
-def test_each_claim_says_what_it_presupposes_or_why_nothing_and_whose_it_is():
+def test_each_claim_says_what_it_presupposes_or_why_nothing_and_who_makes_it():
     for claim in load_book().claims:
         assert bool(claim.presupposes) != bool(claim.presupposes_nothing), claim.id
         assert bool(claim.says) != bool(claim.ours), claim.id
         assert bool(claim.says) == bool(claim.differs), claim.id
 
 
-def test_mirroring_is_claimed_of_cells_in_which_it_went_on():
+def test_claims_about_mirroring_presuppose_that_it_ran_during_the_cell():
     claims = {one.id: [two.predicate.fact.name for two in one.presupposes] for one in load_book().claims}
     assert "replayed_fraction_during_cell" in claims["mirroring-adds-nothing-to-journaling"]
     assert "snapshots_synced_in_cell" in claims["snapshot-leaves-writes-alone"]
@@ -148,7 +148,7 @@ def test_mirroring_is_claimed_of_cells_in_which_it_went_on():
     assert set(claims["journal-falls-behind"]) == {"offered_to_replay_ratio", "poll_ages_in_cell"}
 
 
-def test_what_measures_the_set_up_is_no_claim():
+def test_a_check_of_the_set_up_is_not_a_claim():
     assert {one.id for one in load_book().claims if one.kind == SETUP_CHECK} == {
         "slow-class-slows-objects",
         "journal-costs-slow-devices",
@@ -238,7 +238,7 @@ def changed(shipped, config, monkeypatch):
         (lambda c: c["conditions"][0].update(cells=c["conditions"][0]["over"]), "conditions"),
     ],
 )
-def test_a_claim_that_makes_no_sense_is_refused_with_its_place(changed, edit, said):
+def test_an_invalid_claim_is_refused_with_its_place(changed, edit, said):
     changed(edit)
     with pytest.raises(ConfigurationError, match=said) as error:
         load_book()
@@ -253,7 +253,7 @@ def test_a_claim_that_makes_no_sense_is_refused_with_its_place(changed, edit, sa
         (lambda document: document["sources"].update(S1=""), "S1"),
     ],
 )
-def test_sources_that_make_no_sense_are_refused(changed, edit, said):
+def test_invalid_sources_are_refused(changed, edit, said):
     changed(edit, whole=True)
     with pytest.raises(ConfigurationError, match=said):
         load_book()
@@ -276,14 +276,14 @@ def count_of(metric="last_osd_primaries", equals=0, **more):
         (lambda plain: plain["controls"]["rbd-journaling"].pop("no_interval"), "no_interval: this key is missing"),
     ],
 )
-def test_what_is_said_of_every_claim_is_checked_too(changed, edit, said):
+def test_the_texts_for_every_claim_are_checked_too(changed, edit, said):
     changed(lambda document: edit(document["plain"]), whole=True)
     with pytest.raises(ConfigurationError, match=re.escape(said)) as error:
         load_book()
     assert "claims.yaml:" in str(error.value)
 
 
-def test_plain_words_need_what_is_said_of_every_claim(changed):
+def test_plain_words_need_the_texts_for_every_claim(changed):
     changed(lambda document: document.pop("plain"), whole=True)
     with pytest.raises(ConfigurationError, match="add the key `plain`"):
         load_book()
@@ -307,7 +307,7 @@ def counting(condition):
     return edit
 
 
-def test_a_count_is_a_condition_of_its_own(changed):
+def test_a_count_is_a_separate_kind_of_condition(changed):
     changed(counting(count_of()))
     (condition,) = load_book().claims[0].conditions
     assert isinstance(condition, Count)
@@ -327,7 +327,7 @@ def test_a_count_is_a_condition_of_its_own(changed):
         ({**count_of(), "over": COUNTED}, "conditions"),
     ],
 )
-def test_a_count_that_makes_no_sense_is_refused_with_its_place(changed, condition, said):
+def test_an_invalid_count_is_refused_with_its_place(changed, condition, said):
     changed(counting(condition))
     with pytest.raises(ConfigurationError, match=said) as error:
         load_book()
@@ -335,7 +335,7 @@ def test_a_count_that_makes_no_sense_is_refused_with_its_place(changed, conditio
 
 
 def expected_share(weights, copies, osd):
-    """The share of placement groups that have a copy on an OSD, where CRUSH draws OSDs by the weight that is left."""
+    """The share of placement groups with a copy on an OSD, if CRUSH draws OSDs by the remaining weight."""
 
     def draws(left, taken):
         if taken == copies:
@@ -349,7 +349,7 @@ def expected_share(weights, copies, osd):
     return sum(chance for chance, drawn in draws(list(range(len(weights))), 0) if osd in drawn)
 
 
-def test_the_region_of_a_double_weight_is_about_what_crush_expects_of_this_design():
+def test_the_region_of_a_double_weight_is_around_the_value_that_crush_gives_for_this_design():
     (claim,) = (one for one in load_book().claims if one.id == "double-weight-takes-its-share")
     copies = load_experiment("placement")["options"]["replicas"]
     equal, unequal = (expected_share(weights, copies, osd=2) for weights in ([1, 1, 1], [1, 1, 2]))

@@ -1,4 +1,4 @@
-"""Counts: conditions that compare exactly, without an interval, whatever their cells were like."""
+"""Counts: conditions that compare exactly, without an interval, whatever the conditions of their cells."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def claim(*conditions, presupposes=()):
 
 
 def counting(counts, ratio=2, **more):
-    """Measurements of which each block's cells count what `counts` gives it; "" where it states nothing."""
+    """Measurements in which each block's cells have the counts in `counts`; "" states nothing."""
     return [{**row, "left": str(counts[int(row["block"]) - 1])} for row in rows(ratio, blocks=len(counts), **more)]
 
 
@@ -68,12 +68,12 @@ def test_one_block_that_differs_refutes_and_is_named():
     assert (found.estimate, found.low, found.high) == (2, 0, 2)
 
 
-def test_the_estimate_is_the_count_furthest_from_what_is_claimed():
+def test_the_estimate_is_the_count_furthest_from_the_claimed_one():
     found = judged([5, 3, 6], of=claim(count(5))).findings[0]
     assert (found.verdict, found.estimate, found.low, found.high) == (REFUTED, 3, 3, 6)
 
 
-def test_one_block_holds_nothing_and_may_refute():
+def test_one_block_cannot_hold_a_claim_but_may_refute_it():
     assert judged([0]).verdict == INCONCLUSIVE
     assert judged([0]).reason == "exactly 0 in one block, and a verdict needs 2"
     assert judged([1]).verdict == REFUTED
@@ -96,7 +96,7 @@ def test_a_block_without_all_of_its_cells_does_not_count():
     assert judge(claim(count()), Table([], FACTORS)).verdict == NOT_MEASURED
 
 
-def test_what_it_says_names_what_the_data_state():
+def test_its_text_names_the_values_in_the_data():
     data = [{**row, "interval": "5"} for row in counting([0, 0])]
     found = judge(claim(count(says="left every {interval} s")), Table(data, FACTORS)).findings[0]
     assert found.says == "left every 5 s"
@@ -133,7 +133,7 @@ def test_a_count_is_no_further_chance_to_refute_a_ratio_by_accident():
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=8), st.integers(0, 3))
-def test_it_is_held_just_where_all_blocks_count_what_is_claimed(counts, equals):
+def test_it_is_held_only_if_all_blocks_have_the_claimed_count(counts, equals):
     one = judged(counts, of=claim(count(equals)))
     assert one.verdict == (HELD if set(counts) == {equals} else REFUTED)
     found = one.findings[0]
@@ -168,6 +168,6 @@ def test_two_data_sets_compare_counts_as_they_are(theirs, said, shown):
     assert (document["kind"], document["missing"]) == ("count", said)
 
 
-def test_a_count_that_one_side_did_not_measure_is_said():
+def test_a_count_that_one_side_did_not_measure_is_reported():
     compared = compare(assessed("mine", [0, 0]), assessed("theirs", [""]))
     assert compared[0].conditions[0].missing == "not measured in theirs"

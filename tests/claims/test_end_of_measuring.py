@@ -46,7 +46,7 @@ def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
 
 
 @pytest.mark.slow
-def test_where_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
+def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     altered = tree.path("block-01/write-seq-4096/attempt-1/with-journal.stdout")
     altered.write_text(altered.read_text().replace("4096", "4097"))
     before = {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()}
@@ -58,14 +58,14 @@ def test_where_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     assert {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()} == before
 
 
-def test_a_run_that_measured_nothing_says_nothing_of_claims(tmp_path, monkeypatch, capfd):
+def test_a_run_that_measured_nothing_does_not_mention_claims(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     assert say_claims("mine", ["rbd-journaling"], 4) == 4
     assert capfd.readouterr().out == ""
 
 
 @pytest.mark.slow
-def test_a_talk_without_claims_is_derived_all_the_same(tree, tmp_path, monkeypatch, capfd):
+def test_a_talk_without_claims_is_derived_too(tree, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
     assert say_claims("mine", ["rbd-journaling"], 0) == 0
     said = capfd.readouterr().out

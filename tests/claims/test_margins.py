@@ -1,4 +1,4 @@
-"""The margin of a ratio chart is that of the one claim of no difference which its contrast tests, as it is drawn."""
+"""The margin of a ratio chart is that of the single claim of no difference about its contrast, as it is drawn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def entry(
     metric="ratio-throughput",
     others=(),
 ):
-    """Return what a manifest says of an experiment with one chart."""
+    """Return a manifest's entry for an experiment with one chart."""
     chart = {
         "metric": metric,
         "column": "bytes_per_second",
@@ -67,11 +67,11 @@ def test_a_chart_that_divides_the_other_way_has_the_reciprocal_margin():
         pytest.param(claim(metric="latency_p99_seconds"), id="another metric"),
         pytest.param(claim(over="mirrored"), id="not against the chart's reference"),
         pytest.param(claim(under="snapshots"), id="a variant that this data set does not have"),
-        pytest.param(claim(region=Region(0.4, 0.6)), id="a claimed difference is no margin"),
-        pytest.param(claim(region=Region(1.5, None)), id="a threshold is no margin"),
+        pytest.param(claim(region=Region(0.4, 0.6)), id="a claimed difference is not a margin"),
+        pytest.param(claim(region=Region(1.5, None)), id="a threshold is not a margin"),
     ],
 )
-def test_what_is_not_drawn_or_no_claim_of_no_difference_gives_no_margin(other):
+def test_other_claims_and_contrasts_that_are_not_drawn_give_no_margin(other):
     assert margin(entry(), other) is None
 
 

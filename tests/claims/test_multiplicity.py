@@ -37,7 +37,7 @@ def test_a_one_sided_p_value_is_that_of_scipy(values, edge):
 
 
 @pytest.mark.parametrize("region", [Region(1.5, None), Region(None, 1.5), Region(1.4, 1.7)])
-def test_a_condition_is_decided_just_where_its_p_value_is_below_a_twentieth(region):
+def test_a_condition_is_decided_exactly_if_its_p_value_is_below_a_twentieth(region):
     seen = set()
     for seed in range(120):
         ratio = random.Random(seed).uniform(1.2, 1.9)
@@ -48,7 +48,7 @@ def test_a_condition_is_decided_just_where_its_p_value_is_below_a_twentieth(regi
     assert seen == {HELD, REFUTED, INCONCLUSIVE}
 
 
-def test_no_difference_is_held_just_where_two_one_sided_tests_hold_it():
+def test_no_difference_is_held_exactly_if_two_one_sided_tests_hold_it():
     seen = set()
     for seed in range(80):
         ratio = random.Random(seed).uniform(0.95, 1.09)
@@ -59,7 +59,7 @@ def test_no_difference_is_held_just_where_two_one_sided_tests_hold_it():
     assert {HELD, INCONCLUSIVE} <= seen
 
 
-def test_q_values_are_over_all_conditions_that_were_tested_and_over_no_others():
+def test_q_values_cover_all_tested_conditions_and_no_others():
     held = named("held", judged(claim(Region(1.5, None)), rows(2)))
     open_ = named("open", judged(claim(Region(2, None)), rows(2)))
     check = named("check", judged(claim(Region(1.5, None)), rows(2)), kind=SETUP_CHECK)
@@ -87,6 +87,6 @@ def test_what_chance_alone_would_produce_is_one_error_rate_a_tested_claim():
     assert found.discoveries == 2
 
 
-def test_no_data_are_no_multiplicity():
+def test_without_data_there_is_no_multiplicity():
     found = multiplicity(with_q_values([judged(claim(Region(1, 2)), rows(2, sizes=(4194304,)))]))
     assert (found.tested, found.decided, found.by_chance, found.conditions) == (0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Predicates over facts: what they mean, what is refused with its place, and that what is written is read again."""
+"""Predicates over facts: their meaning, errors with their place, and reading back what was written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def predicates(draw):
 
 
 @given(predicates())
-def test_what_is_written_is_read_again(one):
+def test_a_written_predicate_is_read_back(one):
     assert parse_predicate(one.text(), "here") == one
 
 
@@ -59,7 +59,7 @@ def test_a_predicate_and_its_opposite_never_both_hold(one, found):
 
 
 @given(predicates(), numbers)
-def test_a_value_that_is_off_never_reads_like_the_one_that_is_asked_for(one, found):
+def test_a_wrong_value_never_reads_like_the_required_one(one, found):
     value = next((word for word in one.fact.words if word != one.value), found)
     if value != one.value and one.fact.type is not FactType.WORD:
         assert one.found_in_words(value) not in one.in_words().split(" ", 2)[-1:]
@@ -80,7 +80,7 @@ def test_a_value_that_is_off_never_reads_like_the_one_that_is_asked_for(one, fou
         ("load_seconds >= -1", "'-1' is not a number", "0.25"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_to_write(text, said, advice):
+def test_an_error_says_what_is_wrong_and_what_to_write(text, said, advice):
     with pytest.raises(ConfigurationError) as refused:
         parse_predicate(text, "config/claims.yaml:7")
     assert said in str(refused.value)
@@ -97,11 +97,11 @@ def test_what_is_wrong_is_said_with_what_to_write(text, said, advice):
         ("snapshots_synced_in_cell >= 1", "at least 1"),
     ],
 )
-def test_a_predicate_is_said_in_words(text, words):
+def test_a_predicate_has_words(text, words):
     assert parse_predicate(text, "here").in_words() == words
 
 
-def test_a_value_close_to_the_one_asked_for_shows_enough_digits():
+def test_a_value_close_to_the_required_one_shows_enough_digits():
     one = parse_predicate("idle_cpu_fraction >= 0.25", "here")
     assert one.found_in_words(0.24996) == "24.996%"
     assert one.found_in_words(0.157) == "15.7%"

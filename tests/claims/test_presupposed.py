@@ -1,4 +1,4 @@
-"""What a claim presupposes of its cells, and which verdicts do not stand without it."""
+"""What a claim presupposes of its cells, and the verdicts that do not stand without it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_claim_whose_cells_meet_what_it_presupposes_is_judged():
     assert one.presupposed[0].reason == "the idle share of the CPU was at least 25% in each of 2 cells"
 
 
-def test_what_is_not_met_is_told_with_the_figure_that_failed_and_where():
+def test_a_presupposition_that_is_not_met_is_reported_with_the_figure_and_its_cell():
     data = with_facts(rows(2), idle_cpu_fraction={"plain": 0.1, "journal": 0.3})
     one = judged(claim(Region(1.5, None), presuppose(IDLE)), data)
     assert one.verdict == NOT_TESTABLE
@@ -44,7 +44,7 @@ def test_what_is_not_met_is_told_with_the_figure_that_failed_and_where():
     assert (one.presupposed[0].met, one.presupposed[0].found) == (False, 0.1)
 
 
-def test_the_cell_that_is_furthest_off_is_named():
+def test_the_cell_that_misses_it_by_most_is_named():
     data = with_facts(rows(2), idle_cpu_fraction={"plain": 0.2, "journal": 0.05})
     assert (
         "was 5% in write-4096 journal, as in 2 of 2 cells"
@@ -52,13 +52,13 @@ def test_the_cell_that_is_furthest_off_is_named():
     )
 
 
-def test_what_was_not_recorded_makes_a_claim_not_testable():
+def test_an_unrecorded_fact_makes_a_claim_not_testable():
     one = judged(claim(Region(1.5, None), presuppose("snapshots_synced_in_cell >= 1")), rows(2))
     assert (one.verdict, one.presupposed[0].met) == (NOT_TESTABLE, None)
     assert "the number of snapshots copied within the cell was not recorded, and has to be at least 1" in one.reason
 
 
-def test_a_single_run_that_does_not_tell_leaves_it_open():
+def test_a_single_run_without_the_fact_leaves_it_open():
     known = dict.fromkeys(range(1, 10), 0.5)
     one = judged(claim(Region(1.5, None), presuppose(IDLE)), with_facts(rows(2), idle_cpu_fraction=known))
     assert (one.verdict, one.presupposed[0].met) == (NOT_TESTABLE, None)
@@ -93,7 +93,7 @@ def test_a_word_has_to_be_right_in_more_than_half_of_the_runs():
     assert verdict(asked, with_facts(rows(2), limiter=fewer)) == HELD
 
 
-def test_it_may_be_asked_of_some_of_the_cells_alone():
+def test_it_may_concern_only_some_of_the_cells():
     busy = with_facts(rows(2, sizes=(4096, 4194304)), idle_cpu_fraction={"plain": 0.1, "journal": 0.3})
     assert verdict(claim(Region(1.5, None), presuppose(IDLE, variants=("journal",))), busy) == HELD
     assert verdict(claim(Region(1.5, None), presuppose(IDLE, variants=("plain",))), busy) == NOT_TESTABLE
@@ -103,7 +103,7 @@ def test_it_may_be_asked_of_some_of_the_cells_alone():
     assert verdict(claim(Region(1.5, None), presuppose(IDLE), sizes=(4096, 4194304)), sizes) == NOT_TESTABLE
 
 
-def test_every_presupposition_that_fails_is_told():
+def test_every_presupposition_that_fails_is_reported():
     one = judged(
         claim(Region(1.5, None), presuppose(IDLE), presuppose("load_seconds >= 8")),
         with_facts(rows(2), idle_cpu_fraction=0.1, load_seconds=2),
@@ -112,7 +112,7 @@ def test_every_presupposition_that_fails_is_told():
     assert "; the length of the load was 2 s" in one.reason
 
 
-def test_what_decides_a_refutation_leaves_the_other_verdicts_alone():
+def test_a_presupposition_that_decides_a_refutation_does_not_affect_other_verdicts():
     refuting = claim(EQUAL, REFUTING)
     assert verdict(refuting, rows(2, limiter="cpu")) == NOT_TESTABLE
     assert verdict(refuting, rows(1, limiter="cpu")) == HELD
@@ -120,7 +120,7 @@ def test_what_decides_a_refutation_leaves_the_other_verdicts_alone():
     assert verdict(refuting, rows(2, limiter="none")) == REFUTED
 
 
-def test_what_decides_a_confirmation_leaves_the_other_verdicts_alone():
+def test_a_presupposition_that_decides_a_confirmation_does_not_affect_other_verdicts():
     confirming = claim(EQUAL, presuppose("limiter != cpu", decides="confirmation"))
     assert verdict(confirming, rows(1, limiter="cpu")) == NOT_TESTABLE
     assert verdict(confirming, rows(2, limiter="cpu")) == REFUTED
@@ -138,7 +138,7 @@ def test_the_slower_side_is_the_worse_one_by_the_metric(ratio, better, slower):
     assert verdict(refuting, rows(ratio, limiter={slower: "none", faster: "cpu"})) == REFUTED
 
 
-def test_what_was_not_measured_stays_not_measured():
+def test_a_claim_that_was_not_measured_stays_not_measured():
     assert verdict(claim(Region(1, 2), presuppose(IDLE)), rows(2, sizes=(4194304,))) == NOT_MEASURED
 
 

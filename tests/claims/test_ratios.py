@@ -26,7 +26,7 @@ def data_set(tmp_path):
     return folder
 
 
-def test_the_table_holds_the_figures_that_derive_wrote(data_set):
+def test_the_table_has_the_figures_that_derive_wrote(data_set):
     assert ratio_lines(data_set) == [
         "rbd-journaling: throughput of the reference ÷ throughput of …",
         "  write seq        4K                  4M     8M",

@@ -1,4 +1,4 @@
-"""The data set that ships: what claims say and what charts draw are one estimate, and the manifest tells its set-up."""
+"""The shipped data set: claims and charts have the same estimates, and the manifest describes its set-up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def manifest():
 
 
 def drawn(path, label, x):
-    """Return what a ratio chart draws of a variant at x, None where it draws nothing.
+    """Return the value that a ratio chart draws for a variant at x, None if it draws nothing.
 
     That is the field of a wide table, or of a long one's column `y`.
     """
@@ -84,14 +84,14 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(manifest):
 
 @pytest.fixture(scope="module")
 def derived(tmp_path_factory):
-    """The shipped raw output of rbd-journaling, derived in a folder of the test's own."""
+    """The shipped raw output of rbd-journaling, derived in a separate folder."""
     directory = tmp_path_factory.mktemp("data") / "rbd-journaling"
     directory.mkdir()
     (directory / "raw").symlink_to(REFERENCE / "rbd-journaling" / "raw")
     return directory, derive_experiment(directory).entry
 
 
-def test_the_manifest_tells_the_set_up_that_the_tools_were_run_with(derived):
+def test_the_manifest_has_the_set_up_with_which_the_tools_ran(derived):
     _, entry = derived
     raw = REFERENCE / "rbd-journaling" / "raw"
     block = {

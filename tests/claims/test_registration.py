@@ -1,4 +1,4 @@
-"""Claims are registered with a block before it is measured; what is changed afterwards is exploratory for good."""
+"""Claims are registered with a block before it is measured; claims changed afterwards stay exploratory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def changed(edit):
         lambda c: c["presupposes"].pop(),
     ],
 )
-def test_what_decides_a_verdict_changes_the_digest(edit):
+def test_everything_that_decides_a_verdict_changes_the_digest(edit):
     assert claim_digest(changed(edit)) != claim_digest(ONE)
 
 
@@ -54,7 +54,7 @@ def test_what_decides_a_verdict_changes_the_digest(edit):
         lambda c: c.update(dict(reversed(list(c.items())))),
     ],
 )
-def test_what_explains_it_does_not(edit):
+def test_explanations_do_not_change_the_digest(edit):
     assert claim_digest(changed(edit)) == claim_digest(ONE)
 
 
@@ -73,7 +73,7 @@ def test_a_talk_without_claims_registers_none(tmp_path, monkeypatch):
         claims_to_register("rbd-journaling")
 
 
-def test_a_block_registers_what_all_of_its_parts_registered_alike():
+def test_a_block_registers_the_claims_that_all_of_its_parts_registered():
     first, second = {"a": "1", "b": "1"}, {"a": "1", "b": "2", "c": "1"}
     assert registered_throughout([first, first]) == first
     assert registered_throughout([second, first]) == {"a": "1"}
@@ -91,7 +91,7 @@ def read_again(receipts):
     return registered_in(dict(zip(names, line.split(","), strict=True)) for line in lines)
 
 
-def test_what_receipts_register_is_derived_and_read_again():
+def test_registrations_in_receipts_are_derived_and_read_again():
     found = read_again([receipt(2, {"c": "x", "a": "y"}), receipt(1), receipt(2, {"c": "z"}, plan="q")])
     assert found == {1: [{}], 2: [{"a": "y", "c": "x"}, {"c": "z"}]}
 

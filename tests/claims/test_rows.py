@@ -1,4 +1,4 @@
-"""docs/rows.md: every row of the five sources, and that what the table names is there."""
+"""docs/rows.md has every row of the five sources, and everything that its table names exists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHART = re.compile(r'data-chart-src="benchmarks/[^/"]+/([^/"]+)/aggregate/([^/"]
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what it is, and the names in its cells; none where a cell says why."""
+    """One row: its subject, and the names in its cells; none if a cell gives a reason."""
 
     id: str
     what: str
@@ -36,7 +36,7 @@ class Row:
 
 
 def names_in(cell):
-    """The names of a cell, each in backticks, parted by commas. A cell without any says why."""
+    """The names in a cell, in backticks and separated by commas. A cell without names gives a reason."""
     if cell.startswith(DASH):
         assert REASON.fullmatch(cell), f"not a reason in words: {cell!r}"
         return ()
@@ -69,7 +69,7 @@ def unknown(rows, known, names_of):
     return [f"{row.id}: {name}" for row in rows for name in names_of(row) if name not in known]
 
 
-def test_every_row_of_every_source_is_there_once_and_in_order(rows):
+def test_every_row_of_every_source_occurs_once_and_in_order(rows):
     assert [row.id for row in rows] == [
         f"{source}.{number}" for source, count in ROWS.items() for number in range(1, count + 1)
     ]
@@ -93,7 +93,7 @@ def test_the_data_exist_by_the_names_that_derive_gives_them(rows, experiments):
 
 
 def bodies_of(text):
-    """Return the Markdown of each slide by its id, of the Markdown of one chapter or several."""
+    """Return the Markdown of each slide by its id, from the Markdown of one or more chapters."""
     parts = re.split(r'^<!-- \.slide: id="([^"]+)"', text, flags=re.MULTILINE)[1:]
     ids, bodies = parts[0::2], parts[1::2]
     assert len(ids) == len(set(ids))
@@ -120,7 +120,7 @@ def test_the_slides_exist(rows, slides):
 
 
 def undrawn(rows, slides):
-    """The charts that no slide of their row draws, each with its row. All runs (`tidy.csv`) are no chart."""
+    """The charts that no slide of their row draws, each with its row. `tidy.csv`, all runs, is not a chart."""
     return [
         f"{row.id}: {name}"
         for row in rows

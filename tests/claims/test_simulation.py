@@ -1,4 +1,4 @@
-"""`scripts/simulate_claims.py`: its figures keep their bounds, and it says so where they do not."""
+"""`scripts/simulate_claims.py`: its figures keep their bounds, and it says so if they do not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIMULATED_ONCE = pytest.mark.xdist_group("every line of the simulation")
 
 @pytest.fixture(scope="module")
 def simulated():
-    """Every line of the table, from enough experiments that its bounds tell something."""
+    """Every line of the table, from enough experiments for its bounds to mean something."""
     return list(shares(4000, SEED))
 
 
@@ -63,7 +63,7 @@ def test_a_claim_that_is_far_from_true_is_refuted():
     assert verdicts(50, SEED, [Region(7.5, 13.3)], [2.0], 6) == [REFUTED] * 50
 
 
-def test_the_program_ends_with_status_1_where_a_bound_is_not_kept(monkeypatch, capsys):
+def test_the_program_ends_with_status_1_if_a_bound_is_not_kept(monkeypatch, capsys):
     monkeypatch.setattr(simulate_claims, "shares", lambda runs, seed: [Share("a share", 0.2, 0, 0.05)])
     assert simulate_claims.main([]) == 1
     assert "OUT OF BOUNDS" in capsys.readouterr().out

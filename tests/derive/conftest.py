@@ -1,4 +1,4 @@
-"""What the tests of derive share."""
+"""Fixtures for tests of derive."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def benchmarks(tmp_path, monkeypatch):
 
 @pytest.fixture
 def copy(benchmarks):
-    """A copy, called what-if, of a data set that was measured as mine."""
+    """A copy named what-if of a data set that was measured as mine."""
     measured(benchmarks / "mine")
     return copied(benchmarks / "mine", benchmarks / "what-if")

@@ -1,4 +1,4 @@
-"""What the manifest says of ceilings: the greatest median of some cells, with its interval, and what limited it."""
+"""Ceilings in the manifest: the greatest median of some cells, with its interval and its limiter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE = {"name": "none_bytes_per_second", "metric": "bytes_per_second", "levels":
 
 
 def rate(block, variant, levels):
-    """Of reads of 64 KiB the second variant is the fastest: 900, 1000 and 1100 in three blocks."""
+    """Reads of 64 KiB are fastest in the second variant: 900, 1000 and 1100 in three blocks."""
     best = variant == "with-journal" and levels["io_type"] == "read"
     return (800 + 100 * block) if best else 500
 
@@ -42,7 +42,7 @@ def test_one_block_gives_a_ceiling_without_an_interval(entry_of):
     assert (found["n"], found["low_bytes_per_second"], found["high_bytes_per_second"]) == (1, None, None)
 
 
-def test_what_is_not_measured_is_left_out_and_so_is_the_key_of_a_design_without_ceilings(entry_of):
+def test_unmeasured_ceilings_are_left_out_and_so_is_the_key_of_a_design_without_any(entry_of):
     assert entry_of(ceilings=[READS, NONE])["ceilings"].keys() == {"read_bytes_per_second"}
 
 
@@ -56,19 +56,19 @@ def test_the_manifest_gathers_them_over_experiments(tmp_path):
     derive_data_set(data_set)
     found = manifest_of(data_set)["ceilings"]["read_bytes_per_second"]
     assert found["experiment"] == "rbd-journaling"
-    # Another experiment keeps them, although this one is not derived again.
+    # The other experiment keeps its ceilings, although it is not derived again.
     measured(data_set, "other")
     derive_data_set(data_set, ["other"])
     assert manifest_of(data_set)["ceilings"]["read_bytes_per_second"] == found
 
 
-def test_a_data_set_without_any_says_nothing_of_ceilings(tmp_path):
+def test_a_data_set_without_ceilings_has_no_such_key(tmp_path):
     measured(tmp_path / "demo")
     derive_data_set(tmp_path / "demo")
     assert "ceilings" not in manifest_of(tmp_path / "demo")
 
 
-def test_the_shipped_ceilings_are_of_metrics_and_levels_that_their_experiment_has():
+def test_the_shipped_ceilings_use_metrics_and_levels_of_their_experiment():
     configuration = load_experiment("baseline")
     units = {one["metric"]: one["unit"] for one in configuration["metrics"]}
     levels = {name: set(values) for name, values in configuration["factors"].items()}

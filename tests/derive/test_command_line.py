@@ -28,7 +28,7 @@ def attempts_in(manifest):
     return json.loads(manifest.read_text())["experiments"]["rbd-journaling"]["attempts"]
 
 
-def test_the_command_says_what_it_did_and_deriving_again_changes_nothing(benchmarks, capsys):
+def test_the_command_reports_its_result_and_deriving_again_changes_nothing(benchmarks, capsys):
     RawTree(benchmarks / "demo" / "rbd-journaling").measure()
     RawTree(benchmarks / "demo" / "other").measure()
     assert main(["--data", "demo"]) == 0
@@ -57,7 +57,7 @@ def test_an_altered_file_ends_with_status_3_and_names_the_file_without_a_traceba
 
 
 @pytest.mark.parametrize("arguments", [["--data", "none"], ["--data", "demo", "--experiment", "none"]])
-def test_a_name_that_is_not_there_is_said_in_a_sentence(benchmarks, capsys, arguments):
+def test_an_unknown_name_is_reported_in_a_sentence(benchmarks, capsys, arguments):
     RawTree(benchmarks / "demo" / "rbd-journaling").measure()
     assert main(arguments) == 3
     assert "next: " in capsys.readouterr().err
@@ -74,7 +74,7 @@ def test_a_look_derives_what_changed_and_nothing_else(benchmarks):
     assert attempts_in(benchmarks / "demo" / "manifest.json") == 1
 
 
-def test_a_look_reads_only_files_that_are_new(benchmarks):
+def test_a_look_reads_only_new_files(benchmarks):
     tree = RawTree(benchmarks / "demo" / "rbd-journaling", sealed=False).measure(blocks=2)
     watcher = Watcher(benchmarks / "demo", (), pytest.fail)
     watcher.look()
@@ -86,7 +86,7 @@ def test_a_look_reads_only_files_that_are_new(benchmarks):
         derive_experiment(tree.directory)
 
 
-def test_a_look_tells_an_error_once_and_goes_on_when_it_is_mended(benchmarks):
+def test_a_look_reports_an_error_once_and_continues_when_it_is_corrected(benchmarks):
     tree = RawTree(benchmarks / "demo" / "rbd-journaling").measure()
     told = []
     watcher = Watcher(benchmarks / "demo", (), told.append)

@@ -1,4 +1,4 @@
-"""Metrics that derive computes from samples and facts: what is not known of every daemon is not given."""
+"""Metrics that derive computes from samples and facts, only if they are known for every daemon."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_ledger_becomes_operations_and_bytes_per_client_write_summed_over_osds
     assert found["second_media_bytes_per_byte"] == pytest.approx(500 / 8192)
 
 
-def test_where_an_osd_was_left_out_its_cluster_has_no_sum():
+def test_if_an_osd_was_left_out_its_cluster_has_no_sum():
     found = of_ledger({**LEDGER, "left_out": ["primary osd.2"]})
     assert set(found) == {
         "second_osd_writes_per_write", "second_media_bytes_per_byte", "second_osd_cpu_seconds_per_write",
@@ -58,7 +58,7 @@ def test_where_an_osd_was_left_out_its_cluster_has_no_sum():
     assert of_ledger({**LEDGER, "left_out": ["primary mgr"]}) == of_ledger(LEDGER)
 
 
-def test_where_an_osd_does_not_have_a_counter_there_is_no_sum_of_it():
+def test_if_an_osd_lacks_a_counter_there_is_no_sum_of_it():
     ledger = copy.deepcopy(LEDGER)
     del ledger["primary"]["osd.1"]["media"]
     del ledger["primary"]["osd.0"]["replication"]["operations"]
@@ -85,7 +85,7 @@ def test_a_steady_sample_becomes_the_mean_and_the_busiest_osd():
     assert "copies_per_write" not in found, "a part of a run is not divided by the whole run's operations"
 
 
-def test_of_daemons_elsewhere_nothing_is_said_of_cpu_and_disk():
+def test_daemons_on_other_machines_have_no_cpu_and_disk_figures():
     elsewhere = {"seconds": 5.0, "cost_seconds": 0.1, "primary": {"osd.0": osd(1, 2)}}
     assert computed_metrics({"samples": {"daemons": elsewhere}}, TOOL) == {}
 
@@ -95,19 +95,19 @@ def test_the_share_of_an_offered_rate_that_was_met():
 
 
 @pytest.mark.parametrize("sidecar", [{}, {"samples": {}}, {"samples": None}, {"samples": {"daemons": {}}}])
-def test_cells_without_samples_have_nothing_more(sidecar):
+def test_cells_without_samples_have_no_further_metrics(sidecar):
     assert computed_metrics(sidecar, TOOL) == {}
 
 
 def by_place(ledger, metrics=TOOL):
-    """Return the ledger's values by (kind, id, metric); each is of the whole cell."""
+    """Return the ledger's values by (kind, id, metric); each covers the whole cell."""
     found = ledger_entities({"samples": {"ledger": ledger}}, metrics)
     assert {one.moment for one in found} <= {"cell"}
     assert len({one[:3] for one in found}) == len(found), "each stands there once"
     return {one[:3]: one.value for one in found}
 
 
-def test_the_ledger_is_told_by_daemon_and_stage():
+def test_the_ledger_is_listed_by_daemon_and_stage():
     found = by_place(LEDGER)
     assert found["osd", "0", "client_write_operations"] == 60
     assert found["osd", "1", "replication_operations"] == 120
@@ -117,7 +117,7 @@ def test_the_ledger_is_told_by_daemon_and_stage():
     assert {kind for kind, _, _ in found} == {"osd", "daemon", "second_osd"}
 
 
-def test_parts_of_osds_add_up_to_what_the_cell_has():
+def test_parts_of_osds_add_up_to_the_value_of_the_cell():
     cell, found = of_ledger(LEDGER), by_place(LEDGER)
     for name, value in cell.items():
         kind = "second_osd" if name.startswith("second_") else "osd"
@@ -126,7 +126,7 @@ def test_parts_of_osds_add_up_to_what_the_cell_has():
         assert sum(parts) == pytest.approx(value), name
 
 
-def test_what_a_daemon_does_not_count_has_no_row_and_the_others_keep_theirs():
+def test_a_counter_that_a_daemon_lacks_has_no_row_and_the_others_keep_theirs():
     ledger = copy.deepcopy({**LEDGER, "left_out": ["primary osd.2"]})
     del ledger["primary"]["osd.1"]["media"]
     found = by_place(ledger)
@@ -136,5 +136,5 @@ def test_what_a_daemon_does_not_count_has_no_row_and_the_others_keep_theirs():
 
 
 @pytest.mark.parametrize("sidecar", [{}, {"samples": None}, {"samples": {"daemons": LEDGER}}])
-def test_a_cell_without_a_ledger_tells_of_no_daemon(sidecar):
+def test_a_cell_without_a_ledger_lists_no_daemon(sidecar):
     assert ledger_entities(sidecar, TOOL) == []

@@ -1,4 +1,4 @@
-"""Metrics that the configuration has gained since: drawn of older raw output, where that says anything of them."""
+"""Metrics that the configuration has gained since are drawn from older raw output, if it contains them."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def test_a_metric_that_was_added_since_is_drawn_with_its_ratio(derived):
     assert charts["ratio-minutes-write-seq"]["column"] == "minutes"
 
 
-def test_where_no_run_says_anything_of_it_there_is_no_chart(derived):
+def test_a_metric_that_no_run_states_has_no_chart(derived):
     charts, _ = derived(MINUTES, {**MINUTES, "metric": "hours", "name": "hours"})
     assert [name for name in charts if "minutes-read" in name or "hours" in name] == []
 
 
-def test_what_the_design_lists_stays_as_it_was_recorded(derived):
+def test_metrics_in_the_design_stay_as_they_were_recorded(derived):
     charts, _ = derived({**METRICS[0], "title": "Another title"}, recorded=[*METRICS, {**MINUTES, "ratio": False}])
     assert charts["throughput-write-seq"]["y"]["label"] == METRICS[0]["title"]
     assert "ratio-minutes-write-seq" not in charts
     assert "minutes-read-seq" in charts, "one that is recorded is drawn empty, as before"
 
 
-def test_only_what_a_design_does_not_list_is_added_to_it():
+def test_only_metrics_that_a_design_does_not_list_are_added_to_it():
     design = {"metrics": [{"name": "a"}], "title": "as recorded"}
     found = with_added(design, [{"name": "a", "unit": "bytes"}, {"name": "b"}])
     assert found == {"metrics": [{"name": "a"}, {"name": "b", "added": True}], "title": "as recorded"}
@@ -62,7 +62,7 @@ def test_an_experiment_without_a_configuration_gains_nothing():
     assert configured_metrics("") == []
 
 
-def test_a_configuration_that_makes_no_sense_is_refused_by_its_name(tmp_path, monkeypatch):
+def test_an_invalid_configuration_is_refused_by_its_name(tmp_path, monkeypatch):
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "failover.yaml").write_text("metrics: [\n")
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path))

@@ -43,7 +43,7 @@ def rates_of(directory, point, variant):
     ]
 
 
-def test_raw_output_becomes_one_row_a_cell_and_a_table_a_metric_and_workload(directory):
+def test_raw_output_becomes_a_row_for_each_cell_and_a_table_for_each_metric_and_workload(directory):
     RawTree(directory).measure(blocks=3)
     derive_experiment(directory)
     rows = rows_of(directory / "tidy.csv")
@@ -95,7 +95,7 @@ def test_one_block_gives_a_ratio_with_empty_fields_for_its_interval(directory):
         assert table(directory, f"ratio-throughput-write-seq.{bound}")[1]["With journal"] == ["", ""]
 
 
-def test_what_is_not_measured_yet_is_an_empty_field_and_never_0(directory):
+def test_an_unmeasured_value_is_an_empty_field_and_never_0(directory):
     tree = RawTree(directory)
     tree.attempt(1, "write-seq-4096")
     derive_experiment(directory)
@@ -131,7 +131,7 @@ def test_a_failed_cell_is_kept_with_its_reason_and_without_a_figure(directory):
     assert table(directory, "throughput-write-seq")[1]["With journal"] == ["", ""]
 
 
-def test_output_that_cannot_stand_voids_its_set_although_the_runner_took_it(directory):
+def test_output_that_derive_refuses_voids_its_set_although_the_runner_accepted_it(directory):
     tree = RawTree(directory)
     text = rbd_bench_output(tree.points["write-seq-4096"], 5000)
     cut_off, other = text.splitlines(keepends=True)[:-1], rbd_bench_output(tree.points["write-seq-65536"], 5000)
@@ -145,7 +145,7 @@ def test_output_that_cannot_stand_voids_its_set_although_the_runner_took_it(dire
     assert table(directory, "throughput-write-seq.n")[1]["Without journal"] == ["", "1"]
 
 
-def test_an_attempt_in_progress_is_passed_over(directory):
+def test_an_attempt_in_progress_is_skipped(directory):
     tree = RawTree(directory)
     tree.attempt(1, "write-seq-4096")
     tree.attempt(1, "write-seq-65536", seal=False)
@@ -198,7 +198,7 @@ def test_deriving_again_writes_nothing(directory):
     assert {path: path.stat().st_mtime_ns for path in directory.parent.rglob("*") if path.is_file()} == before
 
 
-def test_a_table_that_is_derived_no_more_is_removed(directory):
+def test_a_table_that_is_no_longer_derived_is_removed(directory):
     RawTree(directory).measure()
     stale = directory / "aggregate" / "throughput-of-old.csv"
     stale.parent.mkdir()
@@ -207,7 +207,7 @@ def test_a_table_that_is_derived_no_more_is_removed(directory):
     assert not stale.exists()
 
 
-def test_an_added_level_adds_its_column_and_keeps_what_was_measured(directory):
+def test_an_added_level_adds_its_column_and_keeps_earlier_measurements(directory):
     RawTree(directory).measure(blocks=2)
     derive_experiment(directory)
     before = table(directory, "throughput-write-seq")[1]
@@ -281,7 +281,7 @@ def test_trials_without_an_axis_are_dots_by_block_taken_from_the_protocol_s_fact
     assert entry["charts"]["seconds-to-first-write-planned"]["n"] == {"min": 2, "max": 2}
 
 
-def test_a_ratio_may_be_turned_round_by_the_design(directory):
+def test_the_design_may_invert_a_ratio(directory):
     RawTree(directory, ratio_direction="variant/reference").measure(blocks=2)
     derive_experiment(directory)
     assert float(table(directory, "ratio-throughput-write-seq")[1]["With journal"][0]) < 0.2
@@ -330,7 +330,7 @@ def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_res
     )
     derive_data_set(directory.parent)
     manifest = json.loads((directory.parent / "manifest.json").read_text())
-    # Nothing was noted of the kernel, so nothing is said of it here.
+    # Nothing was noted about the kernel, so nothing is said about it here.
     assert manifest["setup"] == {"cpu": "A CPU, Another CPU", "cores": 2, "osds": 3}
     assert manifest["machines"] == ["host-0"]
     provenance = manifest["experiments"][directory.name]["provenance"]
@@ -356,7 +356,7 @@ def test_the_data_package_passes_frictionless(directory):
     derived = {
         path for path in directory.parent.rglob("*") if path.suffix in (".csv", ".json") and "raw" not in path.parts
     }
-    # Itself, and what git ignores.
+    # Except itself, and files that git ignores.
     unlisted = {"datapackage.json", "derived.json", "judged.json", "answered.json", "described.json", "ratios.csv"}
     names = {path.relative_to(directory.parent).as_posix() for path in derived if path.name not in unlisted}
     assert {one["path"] for one in package["resources"]} == names

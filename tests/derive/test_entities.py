@@ -1,4 +1,4 @@
-"""Values by OSD: a chart with a dot per OSD and level, and entities.csv where it is asked for."""
+"""Values by OSD: a chart with a dot for each OSD and level, and entities.csv on request."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def table(chart):
     return [line.split(",") for line in chart.files[f"{chart.name}.csv"].splitlines()]
 
 
-def test_a_dot_is_the_median_over_blocks_of_what_the_references_cells_say():
+def test_a_dot_is_the_median_over_blocks_of_the_reference_variants_cells():
     used = rows((1, "read-0", {0: 0.1, 1: -0.1}), (2, "read-0", {0: 0.3, 1: -0.3}), (1, "write-0", {0: 9.0}))
     [chart] = entity_charts(used, design())
     assert table(chart) == [
@@ -72,7 +72,7 @@ def test_each_level_is_a_series():
     assert chart.series == ("Affinity 0", "Affinity 0.5")
 
 
-def test_without_a_reference_the_first_variant_tells():
+def test_without_a_reference_the_first_variant_counts():
     variants = tuple({**one, "reference": False} for one in VARIANTS)
     [chart] = entity_charts(rows((1, "read-0", {0: 0.1}), (1, "write-0", {0: 0.7})), design(variants=variants))
     assert table(chart)[1][2] == "0.7"
@@ -91,7 +91,7 @@ def test_osds_are_in_the_order_of_their_numbers():
 
 
 @pytest.mark.parametrize("used", [[], rows((1, "read-0", {}))])
-def test_where_nothing_is_known_of_osds_there_is_no_chart(used):
+def test_without_values_of_osds_there_is_no_chart(used):
     assert entity_charts(used, design()) == []
 
 
@@ -106,7 +106,7 @@ def test_entities_csv_holds_every_value_of_every_attempt():
     assert read[2][4:] == ["placement_group", "2.a", "before", "bytes", "5"]
 
 
-def test_where_no_tool_says_anything_of_entities_there_is_no_file():
+def test_if_no_tool_reports_entities_there_is_no_file():
     assert entities_csv([SimpleNamespace(block=1, number=1, rows=(SimpleNamespace(entities=()),))]) == ""
 
 
@@ -125,7 +125,7 @@ def test_a_level_that_is_a_size_reads_as_on_an_axis(x, label):
     assert chart.series == (f"I/O size {label}",)
 
 
-def test_the_charts_of_the_ledger_that_ship_ask_for_what_it_tells():
+def test_the_shipped_charts_of_the_ledger_use_its_metrics():
     told = {"samples": {"ledger": {"primary": {"osd.0": {
         "client": {"write_operations": 1, "read_write_operations": 0}, "replication": {"operations": 2},
         "database": {"log_bytes": 1, "table_bytes": 0, "journal_bytes": 0}, "media": {"write_bytes": 9},

@@ -1,4 +1,4 @@
-"""Evidence is verified before anything is derived: what is altered, missing or unlisted is an error that names it."""
+"""Evidence is verified before anything is derived: an altered, missing or unlisted file is an error that names it."""
 
 import gzip
 import hashlib
@@ -29,7 +29,7 @@ MEMBERS = [
 
 @pytest.fixture
 def tree(tmp_path):
-    """A block that is still open: its files can be altered in their place."""
+    """A block that is still open, so that its files can be altered in place."""
     return RawTree(tmp_path / "demo" / "rbd-journaling", sealed=False).measure(blocks=1)
 
 
@@ -85,7 +85,7 @@ def test_an_unlisted_file_in_a_sealed_attempt_is_named(tree):
     assert refused(tree).where == str(path)
 
 
-def test_an_attempt_that_is_listed_and_has_not_got_its_name_yet_is_in_progress(tree):
+def test_an_attempt_that_is_listed_but_has_no_name_yet_is_in_progress(tree):
     folder = tree.attempt(2, "write-seq-4096")
     folder.rename(folder.with_name(".attempt-1.partial"))
     listing = list_raw(tree.raw)
@@ -153,7 +153,7 @@ def test_a_pack_that_is_not_listed_is_named(sealed):
     assert refused(sealed).where == str(sealed.packs()[1])
 
 
-def test_a_pack_with_a_digest_of_its_own_whose_list_does_not_fit_is_named_by_its_member(sealed):
+def test_a_pack_with_a_correct_digest_but_a_wrong_list_is_named_by_its_member(sealed):
     pack = sealed.packs()[0]
     name = MEMBERS[0]
     pack_again(pack, lambda member, content: content + b" " if member == name else content)
@@ -171,7 +171,7 @@ def test_a_pack_with_a_digest_of_its_own_whose_list_does_not_fit_is_named_by_its
     [b"", b"nonsense", gzip.compress(b"", mtime=0), gzip.compress(b"x" * 2000, mtime=0)],
     ids=["empty", "words", "empty inside", "letters inside"],
 )
-def test_what_is_no_pack_is_named(sealed, content):
+def test_a_file_that_is_not_a_pack_is_named(sealed, content):
     pack = sealed.packs()[0]
     pack.write_bytes(content)
     list_anew(sealed.raw, pack)
@@ -232,7 +232,7 @@ def test_a_cut_off_last_line_is_named(tree):
     assert "cut off" in refused(tree).what
 
 
-def test_a_sidecar_that_names_a_file_that_is_not_there_is_refused(tree):
+def test_a_sidecar_that_names_a_missing_file_is_refused(tree):
     path = tree.path("block-01/write-seq-4096/attempt-1/control.json")
     path.write_text(path.read_text().replace('"control.stdout"', '"elsewhere.stdout"'))
     tree.reseal()
@@ -246,7 +246,7 @@ def test_a_sidecar_that_belongs_to_another_folder_is_refused(tree):
     assert "another attempt" in refused(tree).what
 
 
-def test_a_file_that_is_no_gzip_is_named(tmp_path):
+def test_a_file_that_is_not_gzip_is_named(tmp_path):
     tree = RawTree(tmp_path / "demo" / "rbd-journaling", compress=True, sealed=False).measure()
     path = tree.path("block-01/write-seq-4096/attempt-1/control.stdout.gz")
     path.write_bytes(gzip.compress(b"x" * 100)[:-4])
@@ -255,14 +255,14 @@ def test_a_file_that_is_no_gzip_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema_version": 2}', "[" * 100_000])
-def test_a_sidecar_that_is_not_one_is_an_error_that_names_it(tree, content):
+def test_an_invalid_sidecar_is_an_error_that_names_it(tree, content):
     path = tree.path("block-01/write-seq-4096/attempt-1/control.json")
     path.write_text(content)
     tree.reseal()
     assert refused(tree).where == str(path)
 
 
-def test_an_experiment_that_is_altered_does_not_keep_the_others_from_being_derived(tree):
+def test_an_altered_experiment_does_not_prevent_deriving_the_others(tree):
     RawTree(tree.directory.parent / "other").measure()
     (tree.path("block-01/write-seq-4096/attempt-1/control.stdout")).write_text("")
     with pytest.raises(ReplayError) as raised:
@@ -285,7 +285,7 @@ def unpacked(pack, folder):
     return folder
 
 
-def test_listing_waits_for_a_writer_that_is_sealing(tree):
+def test_listing_waits_while_a_writer_seals(tree):
     moments = {}
 
     def listing():

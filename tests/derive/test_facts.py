@@ -1,4 +1,4 @@
-"""Facts of cells: what a sidecar, its samples and its metrics tell of a cell; what they do not tell is left out."""
+"""Facts of cells come from the sidecar, its samples and the metrics; unknown facts are left out."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def of(sidecar=None, metrics=None, outputs=None):
     return facts_of({**HERE, **(sidecar or {})}, outputs or {}, metrics or {})
 
 
-def test_the_cpu_of_the_whole_run_is_told_where_nothing_better_is_known():
+def test_the_cpu_of_the_whole_run_is_used_if_nothing_better_is_known():
     assert of() == {"idle_cpu_fraction": 0.3, "limiter": "none"}
 
 
-def test_the_steady_part_tells_better():
+def test_the_steady_part_is_preferred():
     found = of({"samples": STEADY})
     assert (found["idle_cpu_fraction"], found["limiter"]) == (0.1, "cpu")
 
 
-def test_of_several_hosts_the_busiest_tells():
+def test_of_several_hosts_the_busiest_counts():
     hosts = {"prometheus": {"hosts": {"host-1": host(16.0), "host-2": host(4.0)}, "osds": {}}}
     assert of({"samples": hosts})["idle_cpu_fraction"] == pytest.approx(0.2)
     assert "idle_cpu_fraction" not in of({"samples": {"prometheus": {"hosts": {}, "osds": {}}}})
 
 
-def test_of_daemons_on_machines_that_nobody_saw_nothing_is_told():
+def test_daemons_on_unobserved_machines_give_no_fact():
     assert of({"limiter": "unknown"}) == {}
 
 
@@ -63,11 +63,11 @@ def test_a_fact_comes_from_the_metrics_of_the_cell(metrics, fact, value):
     "metrics",
     [{"replayed_bytes_in_cell": 30.0}, {"bytes": 40.0}, {"bytes": 0.0, "replayed_bytes_in_cell": 1.0}],
 )
-def test_half_of_a_fraction_tells_nothing(metrics):
+def test_half_of_a_fraction_gives_no_fact(metrics):
     assert "replayed_fraction_during_cell" not in of(metrics=metrics)
 
 
-def test_what_the_cpu_spends_on_an_operation_and_a_byte_is_of_the_steady_part():
+def test_the_cpu_time_of_an_operation_and_of_a_byte_comes_from_the_steady_part():
     rates = {"operations_per_second": 900.0, "bytes_per_second": 9000.0}
     found = of({"samples": STEADY, "host": {"cores": 2}}, rates)
     assert found["machine_cpu_seconds_per_operation"] == pytest.approx(0.9 * 2 / 900)
@@ -83,7 +83,7 @@ def shipped(experiment):
         return [(cells[row["block"], row["cell"], row["attempt"]], row) for row in csv.DictReader(file)]
 
 
-def test_the_shipped_facts_are_of_the_shipped_cells_and_of_the_vocabulary():
+def test_the_shipped_facts_belong_to_the_shipped_cells_and_the_vocabulary():
     for path in REFERENCE.glob("*/facts.csv"):
         rows = shipped(path.parent.name)
         assert len(rows) == sum(1 for _ in path.open()) - 1
@@ -91,7 +91,7 @@ def test_the_shipped_facts_are_of_the_shipped_cells_and_of_the_vocabulary():
             assert set(facts) - {"block", "cell", "attempt"} <= set(FACTS)
 
 
-def test_facts_of_replay_over_time_fit_the_lag_that_was_found():
+def test_facts_of_replay_over_time_agree_with_the_measured_lag():
     """A copy that is far behind when the writer ends has not replayed all of it; one that is level has."""
     for cell, facts in shipped("mirror-lag"):
         if cell["mode" if "mode" in cell else "variant"] != "journal":

@@ -1,4 +1,4 @@
-"""What limited a cell: the rule is asked about the steady part where that was sampled, and told in one place to all."""
+"""What limited a cell: the rule uses the steady part if it was sampled, and everything else uses the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def steady(idle, disk=None):
     ("idle", "disk", "expected"),
     [(0.15, 0.95, "cpu"), (0.1501, 0.8, "disk"), (0.1501, 0.7999, "none"), (0.5, None, "none")],
 )
-def test_the_steady_part_decides_where_it_was_sampled(idle, disk, expected):
+def test_the_steady_part_decides_if_it_was_sampled(idle, disk, expected):
     assert limit_of({**RECORDED, "samples": steady(idle, disk)}) == (expected, LIMITER_RULE, STEADY)
 
 
@@ -33,12 +33,12 @@ def test_the_steady_part_decides_where_it_was_sampled(idle, disk, expected):
         None,
         {},
         {"daemons": {"primary": {}}},  # daemons on other machines
-        steady(None, 0.9),  # a machine that does not tell of its CPU
+        steady(None, 0.9),  # a machine that does not report its CPU
         {"ledger": steady(0.01)["daemons"]},  # over the whole cell, its waits included
         {**steady(0.01), "prometheus": {"hosts": {}}},  # other machines, as the runner judged them
     ],
 )
-def test_without_a_steady_sample_of_this_machine_the_recorded_word_stands(samples):
+def test_without_a_steady_sample_of_this_machine_the_recorded_limiter_stays(samples):
     assert limit_of({**RECORDED, "samples": samples}) == ("none", "the runner's", WHOLE)
 
 
@@ -48,7 +48,7 @@ def test_a_sidecar_that_says_nothing_leaves_it_unknown():
 
 @pytest.fixture
 def derived(benchmarks):
-    """Three blocks, all recorded as limited by nothing; writes of 4 KiB had no CPU left in the steady part of two."""
+    """Three blocks, all recorded without a limit; in two, writes of 4 KiB had no CPU left in the steady part."""
     levels = {"io_type": ["write"], "io_size_bytes": [4096]}
     ceiling = {"name": "small_bytes_per_second", "metric": "bytes_per_second", "levels": levels}
     tree = measured(benchmarks / "demo", blocks=3, ceilings=[ceiling], sealed=False)
@@ -86,7 +86,7 @@ def test_the_manifest_says_it_point_by_point(derived):
     }
 
 
-def test_where_cells_were_judged_over_different_stretches_none_is_named(benchmarks):
+def test_if_cells_were_judged_over_different_stretches_none_is_named(benchmarks):
     tree = measured(benchmarks / "demo", sealed=False)
     path = tree.path("block-01/write-seq-4096/attempt-1/control.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "samples": steady(0.05)}))
@@ -96,7 +96,7 @@ def test_where_cells_were_judged_over_different_stretches_none_is_named(benchmar
     assert (limits["rule"], limits["over"]) == (None, None)
 
 
-def test_trials_and_a_single_workload_have_a_place_of_their_own(benchmarks):
+def test_trials_and_a_single_workload_have_their_own_place(benchmarks):
     variants = [{"name": "journal", "label": "Journal"}]
     tree = measured(
         benchmarks / "demo", "trials", blocks=0, factors={"kind": ["planned"]}, variants=variants, metrics=[],

@@ -1,4 +1,4 @@
-"""Runs far from their point's median are flagged and listed; every one of them stays in every figure."""
+"""Runs far from the median of their point are flagged and listed, and stay in every figure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_score_is_the_distance_from_the_median_in_median_absolute_deviations
     assert modified_z([1, 2, 4, 6, 20]) == pytest.approx([0.6745 * d / 2 for d in (-3, -2, 0, 2, 16)])
 
 
-def test_two_values_say_nothing_and_one_that_differs_from_equal_ones_is_infinitely_far():
+def test_two_values_have_no_score_and_one_that_differs_from_equal_ones_is_infinitely_far():
     assert modified_z([1, 100]) == [0, 0]
     assert modified_z([5, 5, 5, 7]) == [0, 0, 0, math.inf]
     assert modified_z([5, 5, 5]) == [0, 0, 0]
@@ -38,7 +38,7 @@ def test_at_least_half_of_the_values_are_never_flagged(values, shift):
     assert 2 * sum(abs(score) <= LIMIT for score in scores) >= len(values)
 
 
-def test_a_run_is_compared_with_the_runs_of_its_own_point_only():
+def test_a_run_is_compared_only_with_the_runs_of_its_own_point():
     near, far = runs(10, 11, 12, 13, 30), runs(1000, 1010, 1020, 1030, 1015, series="b")
     [one] = outliers("chart", near + far)
     assert (one.run, one.median) == (near[-1], 12)

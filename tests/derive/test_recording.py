@@ -40,7 +40,7 @@ def group_of(document, chart, experiment="rbd-journaling"):
 
 
 def row(seconds, lasts=1, block=1, point="write-seq-4096", attempt=1, used=1, size=4096):
-    """Return a row of tidy.csv: a cell that started so many seconds after the beginning."""
+    """Return a row of tidy.csv: a cell that started `seconds` after the beginning."""
     start, end = BEGIN + timedelta(seconds=seconds), BEGIN + timedelta(seconds=seconds + lasts)
     return {
         "block": str(block), "point": point, "attempt": str(attempt), "used": str(used), "io_type": "write",
@@ -62,7 +62,7 @@ def manifest(**charts):
 # Time ----------------------------------------------------------------------------------------------------------------
 
 
-def test_time_counts_as_it_was_and_a_long_pause_counts_as_a_short_one():
+def test_time_counts_in_full_and_a_long_pause_counts_as_a_short_one():
     assert played_seconds([(0, 10), (15, 20), (5000, 5001)], longest_pause=60) == [10, 20, 81]
 
 
@@ -70,7 +70,7 @@ def test_attempts_that_overlap_share_their_time():
     assert played_seconds([(0, 100), (10, 20), (50, 130)]) == [100, 20, 130]
 
 
-def test_nothing_takes_no_time():
+def test_without_attempts_there_is_no_time():
     assert played_seconds([]) == []
 
 
@@ -80,7 +80,7 @@ SPANS = st.lists(
 
 
 @given(spans=SPANS, longest=st.integers(0, 600))
-def test_what_ended_later_is_played_later_and_no_gap_grows(spans, longest):
+def test_later_ends_are_played_later_and_no_gap_grows(spans, longest):
     played = played_seconds(spans, longest)
     order = sorted(range(len(spans)), key=lambda index: spans[index][1])
     first = min(start for start, _ in spans)
@@ -90,13 +90,13 @@ def test_what_ended_later_is_played_later_and_no_gap_grows(spans, longest):
 
 
 @given(spans=SPANS)
-def test_without_a_limit_on_pauses_time_is_as_it_was(spans):
+def test_without_a_limit_on_pauses_time_is_unchanged(spans):
     first = min(start for start, _ in spans)
     assert played_seconds(spans, 10**9) == [end - first for _, end in spans]
 
 
 @given(spans=SPANS, longest=st.integers(0, 600))
-def test_the_order_in_which_attempts_are_listed_decides_nothing(spans, longest):
+def test_the_order_in_which_attempts_are_listed_does_not_matter(spans, longest):
     turned = played_seconds(spans[::-1], longest)[::-1]
     assert turned == played_seconds(spans, longest)
 
@@ -109,14 +109,14 @@ def test_an_attempt_lasts_from_its_first_cell_to_its_last():
     assert ((attempt.started - BEGIN).total_seconds(), (attempt.ended - BEGIN).total_seconds()) == (1, 12)
 
 
-def test_an_attempt_of_which_nothing_ran_has_no_time():
+def test_an_attempt_without_a_cell_has_no_time():
     assert attempts_of([{**row(0), "started_at": "", "ended_at": ""}]) == []
 
 
 # The document --------------------------------------------------------------------------------------------------------
 
 
-def test_a_void_attempt_takes_its_time_and_brings_nothing():
+def test_a_void_attempt_takes_its_time_and_nothing_arrives():
     rows = [row(0, lasts=10, used=0), row(10, lasts=10, attempt=2)]
     found = recording(manifest(iops={}), {"a": rows})["experiments"]["a"]
     assert found["attempts"] == 2

@@ -1,4 +1,4 @@
-"""A variant that the cluster refused is said to be skipped, and the others are drawn."""
+"""A variant that the cluster refused is listed as skipped, and the others are drawn."""
 
 from replay.derive.experiment import derive_experiment
 from support.rawtree import RawTree
@@ -7,7 +7,7 @@ REFUSED = {"variant": "with-journal", "requires": "pool_create", "detail": "the 
 
 
 def measured(folder, *skipped_by_receipt):
-    """A block for each receipt: with all variants where it skips none, else without the one that it names."""
+    """A block for each receipt, without the variant that the receipt skips."""
     tree = RawTree(folder / "demo" / "rbd-journaling")
     everything = tree.variants
     for block, skipped in enumerate(skipped_by_receipt, start=1):
@@ -20,7 +20,7 @@ def measured(folder, *skipped_by_receipt):
     return derive_experiment(tree.directory), tree.directory
 
 
-def test_the_manifest_says_what_was_refused_and_the_rest_is_drawn(tmp_path):
+def test_the_manifest_names_refused_variants_and_the_others_are_drawn(tmp_path):
     derived, directory = measured(tmp_path, [REFUSED])
     assert derived.entry["skipped"] == [REFUSED]
     assert derived.entry["cells_measured"] == derived.entry["cells"] * 2 / 3

@@ -1,4 +1,4 @@
-"""What other figures would say: raw files altered in a copy, which is resealed, and never passes as measured."""
+"""Raw files altered in a copy to see what other figures would say: it is resealed, and never passes as measured."""
 
 import contextlib
 import hashlib
@@ -43,7 +43,7 @@ CLAIM = "journal-4k-seq-write"
 # What a resealed copy says
 
 
-def test_altered_figures_turn_a_verdict_and_all_that_is_derived_says_that_they_are_altered(benchmarks, capsys):
+def test_altered_figures_change_a_verdict_and_everything_derived_says_that_they_are_altered(benchmarks, capsys):
     measured(benchmarks / "mine", blocks=6)
     assert main(["--data", "mine"]) == 0
     before = digests(benchmarks / "mine")
@@ -79,7 +79,7 @@ def test_altered_figures_turn_a_verdict_and_all_that_is_derived_says_that_they_a
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(10, "held"), (1.2, "refuted")])
-def test_what_the_talk_says_of_the_shipped_data_follows_the_altered_figures(benchmarks, ratio, verdict):
+def test_what_the_talk_says_about_the_shipped_data_follows_the_altered_figures(benchmarks, ratio, verdict):
     copy = part_of_the_shipped_data(benchmarks / "what-if")
     derive_data_set(copy)
     shipped = claims_of(ROOT / "benchmarks" / "reference")["claims"][CLAIM]
@@ -98,7 +98,7 @@ def test_what_the_talk_says_of_the_shipped_data_follows_the_altered_figures(benc
 
 
 def part_of_the_shipped_data(data_set):
-    """Copy what the claim needs of the data set that ships: one point's sets, the designs, the receipts."""
+    """Copy the parts of the shipped data set that the claim needs: one point's sets, the designs, the receipts."""
     source, target = ROOT / "benchmarks" / "reference", data_set / "rbd-journaling" / "raw"
     target.mkdir(parents=True)
     sums = {}
@@ -166,7 +166,7 @@ def test_resealing_again_adds_to_the_stamp_and_counts_each_file_once(copy):
     assert stamp.summary() == {"copied_from": "mine", "files": 2}
 
 
-def test_a_removed_file_that_is_put_back_is_listed_again_and_the_copy_stays_stamped(copy):
+def test_a_removed_file_that_is_put_back_is_listed_again_but_the_copy_stays_stamped(copy):
     content, listed = content_of(copy, STDOUT), (copy / SUMS).read_text()
     remove(copy)
     reseal(copy)
@@ -190,7 +190,7 @@ def test_a_copy_of_an_altered_copy_is_altered_too(copy, capsys):
     assert manifest_of(copy.with_name("again"))["altered"] == {"copied_from": "mine", "files": 1}
 
 
-def test_a_set_whose_attempt_was_removed_is_not_measured_any_more(copy):
+def test_a_set_whose_attempt_was_removed_is_no_longer_measured(copy):
     attempt = STDOUT.partition("/raw/")[2].rpartition("/")[0]
     pack_again(pack_of(copy, STDOUT), lambda name, content: None if name.startswith(attempt) else content)
     reseal(copy)
@@ -202,7 +202,7 @@ def test_a_set_whose_attempt_was_removed_is_not_measured_any_more(copy):
     }
 
 
-def test_a_pack_that_was_removed_or_whose_list_was_changed_is_itself_what_was_altered(benchmarks):
+def test_a_pack_that_was_removed_or_whose_list_was_changed_counts_as_altered(benchmarks):
     measured(benchmarks / "mine", blocks=2)
     copy = copied(benchmarks / "mine", benchmarks / "what-if")
     first, second = sorted((copy / SUMS).parent.glob("block-*.tar.gz"))
@@ -242,7 +242,7 @@ def manifest_of_derived(copy):
 # What is not altered
 
 
-def test_a_pack_that_was_packed_again_without_a_change_is_as_it_was_measured(copy):
+def test_a_pack_that_was_packed_again_without_a_change_is_unaltered(copy):
     before = digests(copy)
     pack_again(pack_of(copy, STDOUT), lambda name, content: content)
     assert digests(copy) != before
@@ -251,7 +251,7 @@ def test_a_pack_that_was_packed_again_without_a_change_is_as_it_was_measured(cop
     assert not (copy / ALTERED).exists()
 
 
-def test_where_nothing_was_altered_it_says_so_and_does_not_stamp(copy, capsys):
+def test_without_an_alteration_it_says_so_and_does_not_stamp(copy, capsys):
     before = digests(copy)
     assert main(["--reseal", "what-if"]) == 0
     assert "nothing to reseal" in capsys.readouterr().out
@@ -260,7 +260,7 @@ def test_where_nothing_was_altered_it_says_so_and_does_not_stamp(copy, capsys):
     assert {name: digest for name, digest in digests(copy).items() if name in before} == before
 
 
-def test_a_copy_that_was_only_renamed_derives_as_ever(copy, capsys):
+def test_a_copy_that_was_only_renamed_derives_as_usual(copy, capsys):
     assert main(["--data", "what-if"]) == 0
     assert "ALTERED" not in capsys.readouterr().out
     assert manifest_of(copy)["altered"] is False

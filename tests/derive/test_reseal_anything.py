@@ -50,7 +50,7 @@ def with_other_bytes(content, data):
 
 @pytest.fixture(scope="module", params=[False, True], ids=["plain", "compressed"])
 def original(request, tmp_path_factory):
-    """A derived data set, and a configuration without claims: judging them takes longer than all the rest."""
+    """A derived data set, and a configuration without claims, because judging them takes longest."""
     folder = tmp_path_factory.mktemp("benchmarks")
     measured(folder / "mine", compress=request.param)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Whatever cuts resealing or deriving short, altered data never pass as measured."""
+"""Whatever interrupts resealing or deriving, altered data never pass as measured."""
 
 import multiprocessing
 import os
@@ -14,7 +14,7 @@ from support.datasets import STDOUT, append_raw, content_of, manifest_of, put_ba
 
 
 def reseal_killed(data_set, writes):
-    """Reseal in a process that dies, as by SIGKILL, where it would put a file in place after `writes` others."""
+    """Reseal in a process that dies, as if by SIGKILL, before it puts a file in place after `writes` others."""
     rename, left = os.rename, iter(range(writes))
 
     def dying(source, target):

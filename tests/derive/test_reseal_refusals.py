@@ -1,4 +1,4 @@
-"""A copy that is no copy, or that holds what nobody measured, is refused; so is measuring into an altered copy."""
+"""Refuses a data set that is not a copy, files that nobody measured, and measuring into an altered copy."""
 
 import shutil
 from pathlib import Path
@@ -27,7 +27,7 @@ def refused(data_set, error=ConfigurationError):
     return raised.value
 
 
-def test_an_original_is_refused_and_the_way_to_a_copy_is_said(copy, capsys):
+def test_an_original_is_refused_with_how_to_make_a_copy(copy, capsys):
     original = copy.with_name("mine")
     append_raw(original)
     assert "an original" in refused(original).what
@@ -42,7 +42,7 @@ def test_the_data_set_that_ships_is_refused_whatever_its_campaign_says(copy):
 
 
 @pytest.mark.parametrize("text", [None, "{}", '{"data_set": 1}'])
-def test_a_folder_of_which_no_campaign_says_that_it_is_a_copy_is_refused(copy, text):
+def test_a_folder_whose_campaign_does_not_show_that_it_is_a_copy_is_refused(copy, text):
     append_raw(copy)
     (copy / "campaign.json").unlink()
     if text is not None:
@@ -50,7 +50,7 @@ def test_a_folder_of_which_no_campaign_says_that_it_is_a_copy_is_refused(copy, t
     assert "campaign.json" in refused(copy).what
 
 
-def test_a_data_set_that_is_not_there_is_refused_with_the_command_that_makes_it(copy):
+def test_a_missing_data_set_is_refused_with_the_command_that_makes_it(copy):
     error = refused(copy.with_name("none"), EvidenceError)
     assert f"cp -r {copy.with_name('reference')} {copy.with_name('none')}" in error.next_step
 
@@ -83,13 +83,13 @@ def test_a_file_in_a_pack_that_was_never_measured_is_refused_and_named(copy, nam
     assert refused(copy, EvidenceError).where == f"{pack}:{name}"
 
 
-def test_what_is_no_pack_any_more_is_refused_and_named(copy):
+def test_a_file_that_is_no_longer_a_pack_is_refused_and_named(copy):
     pack = pack_of(copy, STDOUT)
     pack.write_bytes(b"nonsense")
     assert refused(copy, EvidenceError).where == str(pack)
 
 
-def test_an_attempt_that_was_made_up_is_refused_and_one_that_was_in_progress_is_passed_over(benchmarks):
+def test_a_made_up_attempt_is_refused_and_one_in_progress_is_skipped(benchmarks):
     tree = measured(benchmarks / "mine", sealed=False)
     in_progress = tree.attempt(1, POINT, seal=False)
     copy = copied(benchmarks / "mine", benchmarks / "what-if")
@@ -113,7 +113,7 @@ def test_reseal_stands_alone(copy, capsys, further):
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A site that measuring can plan for; nothing listens there."""
+    """A site for which measuring can make a plan, although nothing listens there."""
     config = tmp_path / "config"
     shutil.copytree(ROOT / "config", config)
     for name in ("ceph.conf", "keyring"):

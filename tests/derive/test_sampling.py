@@ -1,4 +1,4 @@
-"""What looking on cost: by sampler, as a share of the time that it looked on, and the largest of a data set."""
+"""Sampling overhead: by sampler, as a share of the sampled time, and the largest in a data set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIDECAR = {
 
 
 def counters():
-    """A table of samples as mirror-lag keeps it, with the probe's rows in it."""
+    """A table of samples as mirror-lag keeps it, with the probe's rows."""
     table = SampleTable()
     table.add(0.5, "image-1", "journal_bytes", 4096)
     table.add_lines(["1.000000,probe,cost_seconds,0.5", "2.000000,image-1,journal_bytes,8192"])
@@ -43,7 +43,7 @@ def test_each_sampler_that_states_its_cost_is_found_and_the_others_are_left_out(
     }  # fmt: skip
 
 
-def test_a_share_is_of_the_time_that_the_sampler_looked_on():
+def test_a_share_is_that_of_the_sampled_time():
     shares = sampler_shares(sampler_seconds(SIDECAR, {"counters": counters()}), SIDECAR)
     assert shares["daemons"] == 0.02
     assert shares["mirror"] == 0.01, "it went on until replay was level"
@@ -51,7 +51,7 @@ def test_a_share_is_of_the_time_that_the_sampler_looked_on():
     assert "ledger" not in shares, "it reads before and after what is measured"
 
 
-def test_a_cell_has_the_cost_of_all_that_looked_on():
+def test_a_cell_has_the_cost_of_all_its_samplers():
     found = sampling_metrics(sampler_seconds(SIDECAR, {}), SIDECAR)
     assert found == pytest.approx({"sampler_cost_seconds": 0.601, "sampler_cost_share": 0.0301})
 
@@ -64,16 +64,16 @@ def test_a_cell_has_the_cost_of_all_that_looked_on():
         {"samples": {"ledger": {"cost_seconds": 0.9}}, "tool_seconds": 3},
     ],
 )
-def test_where_nothing_looked_on_nothing_is_said(sidecar):
+def test_without_a_sampler_there_is_no_cost(sidecar):
     assert sampling_metrics(sampler_seconds(sidecar, {}), sidecar) == {}
 
 
 @pytest.mark.parametrize("value", ["", "much", "nan", "inf"])
-def test_a_cost_that_is_no_number_is_none(value):
+def test_a_cost_that_is_not_a_number_is_ignored(value):
     assert sampler_seconds({"load": {"cost_seconds": value}}, {"counters": f"1.0,probe,cost_seconds,{value}\n"}) == {}
 
 
-def test_over_cells_the_median_and_the_largest_are_told():
+def test_over_cells_the_median_and_the_largest_are_reported():
     cells = [({"daemons": cost, "ledger": 2 * cost}, {"tool_seconds": 10}) for cost in (0.1, 0.3, 0.2)]
     assert sampling_entry(cells) == {
         "daemons": {"cells": 3, "median_seconds": 0.2, "largest_seconds": 0.3, "share": 0.03},
@@ -110,7 +110,7 @@ def test_derive_puts_it_into_the_table_and_the_manifest(benchmarks):
     assert manifest["samplers"] == {"share": 0.02, "experiment": "rbd-journaling", "sampler": "trims"}
 
 
-def test_a_data_set_in_which_nothing_looked_on_says_nothing(benchmarks):
+def test_a_data_set_without_samplers_reports_none(benchmarks):
     measured(benchmarks / "demo")
     derive_data_set(benchmarks / "demo")
     assert "samplers" not in manifest_of(benchmarks / "demo")

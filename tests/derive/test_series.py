@@ -32,15 +32,15 @@ def bins_of(*samples, wanted=LAG):
 # Bins ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_bin_is_the_mean_of_its_samples_and_one_without_samples_is_not_there():
+def test_a_bin_is_the_mean_of_its_samples_and_one_without_samples_is_absent():
     assert bins_of((0.1, 2.0), (0.9, 4.0), (2.5, 7.0)) == {("lag_seconds", 1.0): {0: 3.0, 2: 7.0}}
 
 
-def test_time_before_the_event_that_it_is_counted_from_has_bins_of_its_own():
+def test_time_before_its_reference_event_has_its_own_bins():
     assert bins_of((-0.5, 1.0), (0.5, 2.0)) == {("lag_seconds", 1.0): {-1: 1.0, 0: 2.0}}
 
 
-def test_what_nobody_draws_is_not_kept():
+def test_series_that_nobody_draws_are_not_kept():
     assert binned([(0.0, "other", 1.0)], LAG) == {}
 
 
@@ -62,7 +62,7 @@ def test_a_sample_on_an_edge_belongs_to_the_bin_that_begins_there(number, width)
     samples=st.lists(st.tuples(st.floats(-1e5, 1e5), st.floats(-1e9, 1e9)), max_size=200),
     width=st.floats(0.01, 100),
 )
-def test_every_sample_is_in_one_bin_near_it_and_no_bin_is_out_of_its_samples_range(samples, width):
+def test_every_sample_is_in_one_bin_near_it_and_every_bin_is_within_the_range_of_its_samples(samples, width):
     found = binned([(at, "m", value) for at, value in samples], frozenset({("m", width)})).get(("m", width), {})
     assert len(found) <= len(samples)
     assert bool(found) == bool(samples)
@@ -89,7 +89,7 @@ def tree(tmp_path):
 
 
 def measured(tree, rates, seconds=5.0):
-    """Measure a block per rate; every variant at every point does that many operations a second."""
+    """Measure a block for each rate, at which every variant at every point runs."""
     for block, rate in enumerate(rates, start=1):
         for point, levels in tree.points.items():
             text = rbd_bench_output(levels, rate, seconds=seconds)
@@ -147,7 +147,7 @@ def test_the_manifest_says_that_the_axis_is_time_and_of_which_level(tree):
     assert charts["iops-write-seq"]["x"] == {"label": "I/O size", "unit": "bytes", "factor": "io_size_bytes"}
 
 
-def test_numbers_of_the_experiment_are_what_they_are_without_a_metric_over_time(tree, tmp_path):
+def test_a_metric_over_time_does_not_change_other_numbers_of_the_experiment(tree, tmp_path):
     plain = RawTree(tmp_path / "demo" / "plain").measure(blocks=2)
     derive_experiment(plain.directory)
     derive_experiment(tree.measure(blocks=2).directory)
@@ -155,7 +155,7 @@ def test_numbers_of_the_experiment_are_what_they_are_without_a_metric_over_time(
         assert (tree.directory / "aggregate" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_a_process_that_holds_what_it_read_draws_a_series_that_a_new_design_asks_for(tmp_path):
+def test_a_process_that_remembers_what_it_read_draws_a_series_that_a_new_design_requests(tmp_path):
     tree, cache = RawTree(tmp_path / "demo" / "later"), Cache()
     measured(tree, [100])
     derive_experiment(tree.directory, cache)
@@ -176,7 +176,7 @@ BACKLOG = {"metric": "lag_seconds", "name": "lag-over-time", "title": "Lag", "un
 
 
 def drawn(*runs, after_end=None):
-    """Return the rows (bin, y, low, high, n) of one variant's line of these runs, a block each; None without a chart.
+    """Return the rows (bin, y, low, high, n) of a variant's line of these runs, one a block; None without a chart.
 
     A run holds its bins by number.
     """
@@ -201,7 +201,7 @@ def drawn(*runs, after_end=None):
 SHORT, SHORT_TOO, LONG = {0: 8.0, 1: 3.0}, {0: 8.0, 1: 2.0}, {0: 8.0, 1: 7.0, 2: 6.0, 3: 5.0}
 
 
-def test_a_quantity_that_is_no_longer_observed_is_not_drawn_of_the_runs_that_are_left():
+def test_a_quantity_that_some_runs_no_longer_observe_is_not_drawn_from_the_others():
     assert drawn(SHORT, LONG, SHORT_TOO) == [(0, 8, 8, 8, 3), (1, 3, 2, 7, 3)]
 
 
@@ -215,7 +215,7 @@ def test_a_line_begins_where_its_last_run_does():
     assert drawn({-2: 1.0, -1: 1.0, 0: 1.0}, {-1: 3.0, 0: 3.0}) == [(-1, 2, 1, 3, 2), (0, 2, 1, 3, 2)]
 
 
-def test_a_bin_without_a_sample_between_is_drawn_of_the_others_even_where_the_end_is_known():
+def test_a_bin_that_one_run_misses_is_drawn_from_the_others_even_if_the_end_is_known():
     runs = {0: 1.0, 2: 1.0}, {0: 3.0, 1: 3.0, 2: 3.0}
     expected = [(0, 2, 1, 3, 2), (1, 3, 3, 3, 1), (2, 2, 1, 3, 2)]
     assert drawn(*runs) == expected

@@ -1,4 +1,4 @@
-"""The data set that ships is what derive makes of the raw output that ships with it, byte for byte."""
+"""The shipped data set is what derive makes of its raw output, byte for byte."""
 
 from __future__ import annotations
 

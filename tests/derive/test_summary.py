@@ -1,4 +1,4 @@
-"""What the manifest gathers over an experiment: its set-up, its A/A control, its trials."""
+"""The manifest's summary of an experiment: its set-up, its A/A control, its trials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_set_up_is_that_of_the_recorded_design(directory):
     }
 
 
-def test_what_the_design_does_not_record_comes_from_the_sidecars_where_they_agree(directory):
+def test_facts_that_the_design_does_not_record_come_from_the_sidecars_if_they_agree(directory):
     tree = RawTree(directory)
     tree.attempt(1, "write-seq-4096", facts={"with-journal": {"snapshot_interval_seconds": 5}})
     assert entry_of(tree)["parameters"]["snapshot_interval_seconds"] == 5
