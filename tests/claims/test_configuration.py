@@ -48,7 +48,7 @@ def test_all_claims_of_the_sources_exist():
 
 def test_each_claim_has_conditions_and_names_the_chart_that_draws_it():
     assert [one.id for one in load_book().claims if not one.conditions] == []
-    # No slide draws what the data set that ships cannot hold.
+    # No slide draws charts that the shipped data set cannot have.
     unmeasured = {"kernel-client", "write-latency"}
     assert {one.id for one in load_book().claims if not one.chart} == {
         one.id for one in load_book().claims if one.experiment in unmeasured
@@ -187,7 +187,7 @@ def config(tmp_path_factory):
 
 @pytest.fixture
 def changed(shipped, config, monkeypatch):
-    """A configuration of the test's own: a function changes its first claim, or the whole of it."""
+    """A separate configuration: a function changes its first claim, or all of it."""
 
     def change(edit, whole=False):
         document = deepcopy(shipped.data)

@@ -68,8 +68,8 @@ def campaign(blocks, tmp_path):
     return Campaign(blocks, tmp_path)
 
 
-def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_go_on_when_it_is_raised(campaign):
-    """It has room for two blocks and the half of a third."""
+def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_continue_when_it_is_raised(campaign):
+    """There is room for two and a half blocks."""
     campaign.ceiling = 2 * BLOCK_MEDIA_BYTES + OPENING_MEDIA_BYTES + SET_MEDIA_BYTES
     done = [campaign.block(number) for number in (1, 2, 3, 4)]
     assert [one.status for one in done] == [0, 0, 4, 4], [one.said for one in done]
@@ -92,7 +92,7 @@ def test_a_void_attempt_counts_like_any_other(campaign):
     assert campaign.written() == campaign.account.total() == BLOCK_MEDIA_BYTES + SET_MEDIA_BYTES
 
 
-def test_a_block_that_has_no_room_for_its_fill_writes_nothing(campaign):
+def test_a_block_without_room_for_its_fill_writes_nothing(campaign):
     campaign.ceiling = COPIES * FILL_BYTES - 1
     done = campaign.block(1)
     assert done.status == 4
@@ -112,7 +112,7 @@ def test_a_block_that_is_killed_in_any_of_its_writes_stays_charged(campaign, pie
 
 
 @pytest.mark.slow
-def test_kills_over_and_over_never_let_a_run_write_more_than_the_ceiling(campaign):
+def test_however_often_it_is_killed_a_run_never_writes_more_than_the_ceiling(campaign):
     campaign.ceiling = 4 * BLOCK_MEDIA_BYTES
     statuses = [campaign.block(1, piece).status for piece in (3, 7, 9, 2, 11, 1, 12, 5, 10, 6)]
     assert set(statuses) <= {-signal.SIGKILL, 0, 4}

@@ -106,7 +106,7 @@ def test_incomplete_data_are_not_touched(tree, how):
 
 
 @pytest.mark.slow
-def test_stopped_before_any_of_its_steps_it_completes_when_it_is_begun_again(tmp_path):
+def test_a_conversion_that_was_stopped_before_any_of_its_steps_completes_in_the_next_run(tmp_path):
     expected = None
     for step in range(1000):
         tree = old_layout(tmp_path / str(step) / "rbd-journaling")

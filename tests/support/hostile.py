@@ -13,8 +13,8 @@ from support.programs import WHOLE
 
 
 def at_most(examples: int) -> settings:
-    """Return settings that try so many examples, and a quarter of them outside of the whole of `npm test`."""
-    # Foreign input is generated: how long one example takes says nothing, least of all on a busy machine.
+    """Return settings that try this many examples, or a quarter of them outside of the full `npm test`."""
+    # Input is generated, and the time that an example takes means nothing, least of all on a busy machine.
     tried = examples if WHOLE in os.environ else examples // 4
     return settings(max_examples=tried, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

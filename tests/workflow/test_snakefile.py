@@ -50,7 +50,7 @@ READING = [["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]]
 
 
 @pytest.mark.parametrize("reading", [["--dry-run"], *(pytest.param(one, marks=pytest.mark.slow) for one in READING)])
-def test_what_only_reads_needs_no_cluster_and_writes_nothing(reading, snakemake, benchmarks):
+def test_options_that_only_read_need_no_cluster_and_write_nothing(reading, snakemake, benchmarks):
     before = digests(benchmarks)
     done = snakemake(*reading)
     assert done.returncode == 0, done.stderr
@@ -92,7 +92,7 @@ def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
 
 
 @pytest.mark.slow
-def test_what_the_command_derived_snakemake_leaves_alone(snakemake, benchmarks, monkeypatch):
+def test_snakemake_leaves_alone_what_the_command_derived(snakemake, benchmarks, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
     derive_data_set(benchmarks / "mine")
     in_future = time.time() + 3600
@@ -103,7 +103,7 @@ def test_what_the_command_derived_snakemake_leaves_alone(snakemake, benchmarks, 
 
 
 @pytest.mark.slow
-def test_what_changed_is_due_for_snakemake_too_however_old_it_looks(snakemake, benchmarks, monkeypatch):
+def test_changed_inputs_are_due_for_snakemake_too_however_old_they_look(snakemake, benchmarks, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
     derive_data_set(benchmarks / "mine")
     for path in (
