@@ -7,7 +7,9 @@ import pytest
 
 from replay.base.stats import (
     Estimate,
+    exponentiate,
     holm,
+    log_ratios,
     mean_with_interval,
     median,
     paired_log_ratio,
@@ -92,6 +94,17 @@ def test_a_point_is_its_median_with_least_greatest_and_number():
 
 def test_a_90_percent_interval_covers_its_share_with_ten_blocks():
     assert 0.88 <= coverage(4000, 20260101, 10, 0.90) <= 0.92
+
+
+def test_a_ratio_whose_quotient_no_number_holds_still_has_its_logarithm():
+    assert log_ratios([1e200, 1e-200], [1e-200, 1e200]) == pytest.approx([400 * math.log(10), -400 * math.log(10)])
+
+
+def test_an_interval_beyond_any_number_is_none_and_a_ratio_beyond_any_number_is_refused():
+    assert exponentiate(Estimate(1.0, -800.0, 800.0, 2)) == (math.e, None, None, 2)
+    for value in (800.0, -800.0):
+        with pytest.raises(ValueError, match="no number holds it"):
+            exponentiate(Estimate(value, None, None, 1))
 
 
 def test_the_difference_of_two_samples_is_welch_s(stats):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -15,6 +16,8 @@ from replay.base.errors import ConfigurationError
 from replay.comparing.conditions import check
 from replay.comparing.match import compare_sides
 from replay.comparing.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN
+from replay.comparing.output import document
+from replay.comparing.page import page
 from support.compared import METRIC, comparison, experiment, runs, side
 
 RATES = st.floats(1e-3, 1e9)
@@ -72,6 +75,28 @@ def test_one_run_gives_a_ratio_without_an_interval(first, second, why):
 def test_a_value_of_0_has_no_ratio():
     found = only(side("a", experiment(runs([100, 0]))), side("b", experiment(runs([100, 100]))))
     assert (found.estimate, found.method, found.verdict) == (None, NONE, UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "method", "why"),
+    [
+        ([1e-200], [1e200], NONE, "the ratio is exp(921): no number holds it"),
+        ([1e200, 1e200], [1e-200, 1e-200], NONE, "the ratio is exp(-921): no number holds it"),
+        ([1, 1], [1e-60, 1e60], WELCH, "the runs differ so much that no number holds the end of the interval"),
+    ],
+)
+def test_a_ratio_or_an_interval_that_no_number_holds_is_none_and_the_reason_is_said(first, second, method, why):
+    found = only(side("a", experiment(runs(first))), side("b", experiment(runs(second, start=10_000))))
+    assert (found.method, found.why, found.verdict) == (method, why, UNKNOWN)
+
+
+@given(*[st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=3)] * 2, st.booleans())
+def test_whatever_the_values_are_they_are_compared_and_written(first, second, neighbours):
+    sides = side("a", experiment(runs(first))), side("b", experiment(runs(second, start=10 if neighbours else 10_000)))
+    outcome = compare_sides(sides)
+    assert len(outcome.comparisons) == 1
+    json.dumps(document(outcome, ()), allow_nan=False)
+    assert page(outcome, (), "", "1").endswith("</html>\n")
 
 
 def test_the_only_variants_are_compared_whatever_their_names_and_several_by_name():

@@ -23,7 +23,7 @@ class Point(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """An estimate with its interval; `low` and `high` are None for one block, which gives no interval."""
+    """An estimate with its interval; `low` and `high` are None where there is none, as of a single block."""
 
     value: float
     low: float | None
@@ -191,13 +191,31 @@ def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list
         raise ValueError(f"{len(numerator)} values cannot be paired with {len(denominator)}")
     if not all(value > 0 for value in (*numerator, *denominator)):
         raise ValueError("a ratio needs values above 0")
-    return [math.log(a / b) for a, b in zip(numerator, denominator, strict=True)]
+    return [_log_ratio(a, b) for a, b in zip(numerator, denominator, strict=True)]
+
+
+def _log_ratio(over: float, under: float) -> float:
+    ratio = over / under
+    return math.log(ratio) if 0 < ratio < math.inf else math.log(over) - math.log(under)
 
 
 def exponentiate(estimate: Estimate) -> Estimate:
-    """Convert an estimate on logarithms to a ratio."""
-    low, high = (None if bound is None else math.exp(bound) for bound in (estimate.low, estimate.high))
-    return Estimate(math.exp(estimate.value), low, high, estimate.n)
+    """Convert an estimate on logarithms to a ratio.
+
+    If a bound is larger than any number, there is no interval. Raises ValueError if the ratio itself is too large or
+    too small for a number.
+    """
+    try:
+        value = math.exp(estimate.value)
+    except OverflowError:
+        value = math.inf
+    if not 0 < value < math.inf:
+        raise ValueError(f"the ratio is exp({estimate.value:.4g}): no number holds it")
+    try:
+        low, high = (None if bound is None else math.exp(bound) for bound in (estimate.low, estimate.high))
+    except OverflowError:
+        low = high = None
+    return Estimate(value, low, high, estimate.n)
 
 
 def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
@@ -206,7 +224,7 @@ def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confi
     The i-th values of both come from the same set, so drift between blocks cancels. One pair gives an estimate without
     an interval. The estimate is the geometric mean of the pairs' ratios, not the ratio of two medians.
     Source: Kalibera & Jones 2013, section 6 (ratio of means with its interval), on the logarithm as the effect is a
-    factor; pairing as in a randomised complete block design.
+    factor; pairing as in a randomised complete block design. Raises ValueError as `log_ratios` and `exponentiate` do.
     """
     return exponentiate(mean_with_interval(log_ratios(reference, variant), confidence))
 
@@ -218,7 +236,8 @@ def independent_log_ratio(
 
     The interval is Welch's on the logarithms, exponentiated, so the samples may differ in size and spread. `n` is the
     smaller sample's size; a sample of one value gives an estimate without an interval.
-    Source: see `welch_difference`. Raises ValueError for an empty sample, or a value that is not above 0.
+    Source: see `welch_difference`. Raises ValueError for an empty sample, for a value that is not above 0, and as
+    `exponentiate` does.
     """
     if not numerator or not denominator:
         raise ValueError("no values")

@@ -131,11 +131,16 @@ def estimate(first: Mapping[int, Run], second: Mapping[int, Run], column: str, a
     if min(*under, *over) <= 0:
         return None, NONE, "a value of 0 has no ratio"
     if len(under) == len(over) == 1:
-        return independent_log_ratio(over, under), SINGLE, "one run on each side: no interval"
-    why = apart or why_not_paired(*stating)
-    if not why:
-        return paired_log_ratio(over, under), PAIRED, ""
-    found = independent_log_ratio(over, under)
-    if found.low is None:
-        return found, SINGLE, "one run on one side: no interval"
-    return found, WELCH, why
+        method, why = SINGLE, "one run on each side: no interval"
+    elif min(len(under), len(over)) == 1:
+        method, why = SINGLE, "one run on one side: no interval"
+    else:
+        why = apart or why_not_paired(*stating)
+        method = WELCH if why else PAIRED
+    try:
+        found = (paired_log_ratio if method == PAIRED else independent_log_ratio)(over, under)
+    except ValueError as error:
+        return None, NONE, str(error)
+    if found.low is None and method != SINGLE:
+        why = "the runs differ so much that no number holds the end of the interval"
+    return found, method, why

@@ -106,7 +106,10 @@ def ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Values, d
                 pairs = [[side[block] for block in blocks] for side in (reference, variant)]
                 if turned:
                     pairs.reverse()
-                estimates[name, x] = statistics.paired_log_ratio(*pairs)
+                try:
+                    estimates[name, x] = statistics.paired_log_ratio(*pairs)
+                except ValueError:  # no number holds the ratio, so none is drawn
+                    continue
                 runs += [
                     Run(label, x, over / under, block, values.attempt(workload, x, block))
                     for block, over, under in zip(blocks, *pairs, strict=True)
