@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.stats import modified_z
+from replay.base.tables import csv_text
 from replay.derive.__main__ import main
 from replay.derive.outliers import LIMIT, flagged_in, outliers
-from replay.derive.runs import RUNS_FILE, Run, runs_csv
+from replay.derive.runs import RUNS_FILE, Run, runs_rows
 
 numbers = st.floats(min_value=-1e9, max_value=1e9)
 
@@ -52,7 +53,7 @@ def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsy
     (folder.parent / "raw").mkdir()
     (folder.parent / "raw" / "SHA256SUMS").touch()
     table = folder / RUNS_FILE
-    table.write_text(runs_csv({"throughput": runs(10, 11, 12, 13, 30), "iops": runs(1, 1.1, 1.2)}))
+    table.write_text(csv_text(runs_rows({"throughput": runs(10, 11, 12, 13, 30), "iops": runs(1, 1.1, 1.2)})))
     before = table.read_bytes()
     assert main(["--data", "mine", "--outliers"]) == 0
     said = capsys.readouterr().out.splitlines()

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
+from replay.base.tables import csv_text
 from replay.derive.experiment import derive_experiment
-from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_csv
+from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_rows
 from replay.workflow.dataset import derive_data_set
 from support.rawtree import RawTree, rbd_bench_output
 
@@ -183,7 +184,7 @@ RUNS = st.builds(
 
 @given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9-]*", fullmatch=True), st.lists(RUNS, max_size=10), max_size=3))
 def test_every_run_comes_back_from_its_file_with_nine_digits(charts):
-    header, *rows = csv.reader(io.StringIO(runs_csv(charts), newline=""))
+    header, *rows = csv.reader(io.StringIO(csv_text(runs_rows(charts)), newline=""))
     assert tuple(header) == RUNS_HEADER
     wanted = [(chart, one) for chart in sorted(charts) for one in charts[chart]]
     assert [(row[0], row[1], float(row[2]), int(row[4]), int(row[5])) for row in rows] == [

@@ -14,7 +14,7 @@ from replay.derive.amplification import Entity, ledger_entities
 from replay.derive.bins import Binned, Wanted, binned, wanted_series
 from replay.derive.computed import computed_metrics
 from replay.derive.facts import Value, facts_of
-from replay.derive.kept import kept_sidecar, named, shared
+from replay.derive.kept import compact, kept_sidecar, shared
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.derive.write_costs import of_whole_run
 from replay.raw.documents import parse_json, plain
@@ -81,18 +81,44 @@ class Loaded:
     receipts: list[Mapping[str, Any]] = field(default_factory=list)
 
 
-@dataclass
 class Cache:
     """What a long-lived process has read: packs and open blocks by their state, attempts by their files' digests."""
 
-    blocks: dict[str, tuple[Any, Loaded]] = field(default_factory=dict)
-    attempts: dict[str, tuple[Any, AttemptRecord]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._blocks: dict[str, tuple[Any, Loaded]] = {}
+        self._attempts: dict[str, tuple[Any, AttemptRecord]] = {}
+
+    def block(self, block: Pack | OpenBlock, wanted: Wanted) -> Loaded:
+        """Return what a block holds; it is read if it has changed."""
+        state, known = (wanted, block.state), self._blocks.get(block.name)
+        if known is None or known[0] != state:
+            known = self._blocks[block.name] = (state, _load_block(block, wanted, self))
+        return known[1]
+
+    def attempt(self, folder: Folder, wanted: Wanted) -> AttemptRecord:
+        """Return the attempt in a folder, which has no contents if it is known."""
+        if folder.contents:
+            self._attempts[folder.path] = (_state_of(folder.digests, wanted), _load(folder, wanted))
+        return self._attempts[folder.path][1]
+
+    def knows(self, wanted: Wanted) -> Callable[[str, Mapping[str, str]], bool]:
+        """Return a function that tells whether a folder's files, given by their digests, were read before."""
+
+        def is_known(folder: str, digests: Mapping[str, str]) -> bool:
+            return folder in self._attempts and self._attempts[folder][0] == _state_of(digests, wanted)
+
+        return is_known
 
 
-def load_evidence(raw: Path, cache: Cache, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
+def _state_of(digests: Mapping[str, str], wanted: Wanted) -> tuple[Wanted, tuple[tuple[str, str], ...]]:
+    return wanted, tuple(sorted(digests.items()))
+
+
+def load_evidence(raw: Path, cache: Cache | None, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
     """Return the prepared designs of an experiment, and all that its packs and open blocks hold, verifying every file.
 
-    Of series over time the rows hold those that the prepared designs draw. What is not sealed yet is passed over.
+    Of series over time the rows hold those that the prepared designs draw. What is not sealed yet is passed over. What
+    the `cache` holds is not read again; without one, no digest stays in memory, which would take as much as the rows.
     Raises EvidenceError naming a pack, its member or a file that is missing, altered, malformed or not listed.
     """
     while True:
@@ -105,15 +131,12 @@ def load_evidence(raw: Path, cache: Cache, prepare: Callable[[Designs], Designs]
             return designs, _load_blocks(listing.blocks, cache, wanted_series(designs.values()))
 
 
-def _load_blocks(blocks: Iterable[Pack | OpenBlock], cache: Cache, wanted: Wanted) -> Loaded:
+def _load_blocks(blocks: Iterable[Pack | OpenBlock], cache: Cache | None, wanted: Wanted) -> Loaded:
     loaded = Loaded()
     for block in blocks:
-        state = (wanted, block.state)
-        known = cache.blocks.get(block.name)
-        if known is None or known[0] != state:
-            known = cache.blocks[block.name] = (state, _load_block(block, cache, wanted))
-        loaded.attempts += known[1].attempts
-        loaded.receipts += known[1].receipts
+        here = _load_block(block, wanted) if cache is None else cache.block(block, wanted)
+        loaded.attempts += here.attempts
+        loaded.receipts += here.receipts
     loaded.attempts.sort(key=lambda one: one.key)
     for one, other in pairwise(loaded.attempts):
         if one.key == other.key:
@@ -125,19 +148,11 @@ def _load_blocks(blocks: Iterable[Pack | OpenBlock], cache: Cache, wanted: Wante
     return loaded
 
 
-def _load_block(block: Pack | OpenBlock, cache: Cache, wanted: Wanted) -> Loaded:
-    def state_of(digests: Mapping[str, str]) -> tuple[Wanted, tuple[tuple[str, str], ...]]:
-        return wanted, tuple(sorted(digests.items()))
-
-    def is_known(folder: str, digests: Mapping[str, str]) -> bool:
-        return folder in cache.attempts and cache.attempts[folder][0] == state_of(digests)
-
+def _load_block(block: Pack | OpenBlock, wanted: Wanted, cache: Cache | None = None) -> Loaded:
     loaded = Loaded()
-    for folder in block.folders(is_known):
+    for folder in block.folders(cache and cache.knows(wanted)):
         if ATTEMPT.fullmatch(folder.path):
-            if folder.contents:
-                cache.attempts[folder.path] = (state_of(folder.digests), _load(folder, wanted))
-            loaded.attempts.append(cache.attempts[folder.path][1])
+            loaded.attempts.append(_load(folder, wanted) if cache is None else cache.attempt(folder, wanted))
         for name, content in folder.contents.items():
             if match := RECEIPT.fullmatch(f"{folder.path}/{name}"):
                 said = parse_json(f"{folder.where}{name}", content)
@@ -221,13 +236,13 @@ def _row(
             levels=shared(levels),
             valid=valid,
             invalid_reason=reason,
-            metrics=named(measured | sampling_metrics(costs, sidecar)),
+            metrics=compact(measured | sampling_metrics(costs, sidecar)),
             sidecar=kept_sidecar(sidecar),
             series=binned(result.series, wanted) if valid and wanted else shared({}),
             entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, counted)),
-            sampler_seconds=named(costs),
-            after_end=named(result.after_end),
-            facts=named(facts_of(sidecar, outputs, measured)) if valid else shared({}),
+            sampler_seconds=compact(costs),
+            after_end=compact(result.after_end),
+            facts=compact(facts_of(sidecar, outputs, measured)) if valid else shared({}),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None

@@ -7,24 +7,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.base.tables import write_if_changed
+from replay.base.tables import LongTable, write_if_changed
 from replay.derive.aggregate import charts, used_frame
 from replay.derive.cells import AttemptRecord, Cache, CellRow, Designs, load_evidence
 from replay.derive.chart import Chart
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts
-from replay.derive.facts import facts_csv
+from replay.derive.facts import facts_rows
 from replay.derive.limits import limiters, limits
 from replay.derive.part import FACTS_FILE, RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
 from replay.derive.ratios import ratios_csv
 from replay.derive.registered import registered_csv
-from replay.derive.runs import RUNS_FILE, runs_csv
+from replay.derive.runs import RUNS_FILE, runs_rows
 from replay.derive.sampling import sampling_entry
 from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
-from replay.derive.tidy import tidy_csv, used_attempts, used_rows
+from replay.derive.tidy import tidy_rows, used_attempts, used_rows
 from replay.derive.upper_bounds import upper_bounds
+from replay.raw.sums import sha256
 from replay.raw.versions import ceph_versions, client_version
 
 
@@ -38,8 +39,7 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     """
     evidence = evidence_digest(directory)  # of before it is read: what is sealed meanwhile is left to the next run
     raw = directory / "raw"
-    # A cache that nobody keeps is gone before anything is computed: its digests take as much memory as the cells.
-    designs, loaded = load_evidence(raw, cache or Cache(), _with_metrics)
+    designs, loaded = load_evidence(raw, cache, _with_metrics)
     sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
     records = loaded.attempts
     last = max(records, key=lambda one: (one.ended_at, *one.key), default=None)
@@ -48,16 +48,25 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     chosen = used_attempts(records, design)
     used = used_rows(chosen, design)
     drawn = charts(used_frame(used, design), design) + series_charts(used, design) + entity_charts(used, design)
-    texts = {directory / "tidy.csv": tidy_csv(records, design, chosen), directory / FACTS_FILE: facts_csv(records)}
-    texts |= {directory / REGISTERED_FILE: registered_csv(loaded.receipts)}
-    texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
+    # All of them before any is written: what makes no sense leaves everything as it was.
+    tables = [
+        LongTable(directory / "tidy.csv", tidy_rows(records, design, chosen)),
+        LongTable(directory / FACTS_FILE, facts_rows(records)),
+    ]
     if runs := {chart.name: chart.runs for chart in drawn if chart.runs}:
-        texts |= {directory / "aggregate" / RUNS_FILE: runs_csv(runs)}
-    texts |= {directory / RATIOS: ratios_csv(drawn, design)}
+        tables.append(LongTable(directory / "aggregate" / RUNS_FILE, runs_rows(runs)))
+    texts = {
+        directory / REGISTERED_FILE: registered_csv(loaded.receipts),
+        directory / RATIOS: ratios_csv(drawn, design),
+    }
+    texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
     if entities and (text := entities_csv(records)):
         texts |= {directory / "entities.csv": text}
-    written = [path for path, text in texts.items() if write_if_changed(path, text)]
-    for stale in sorted(set((directory / "aggregate").glob("*.csv")) - set(texts)):
+    written = [table.path for table in tables if table.write_if_changed()]
+    written += [path for path, text in texts.items() if write_if_changed(path, text)]
+    outputs = {table.path: table.digest for table in tables}
+    outputs |= {path: sha256(text.encode()) for path, text in texts.items()}
+    for stale in sorted(set((directory / "aggregate").glob("*.csv")) - set(outputs)):
         stale.unlink()
         written.append(stale)
     derived = Derived(
@@ -68,7 +77,7 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
         notes=tuple(note for record in records for note in record.notes),
         written=tuple(written),
     )
-    write_part(directory, derived, sources, texts)
+    write_part(directory, derived, sources, outputs)
     return derived
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
-from replay.base.tables import csv_text, number_text
+from replay.base.tables import number_text
 from replay.derive.fact_vocabulary import FACTS
 from replay.derive.limits import STEADY, limit_of
 from replay.derive.write_costs import of_whole_run
@@ -49,15 +49,18 @@ def facts_of(sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Ma
     return {name: found[name] for name in FACTS if found.get(name) is not None}
 
 
-def facts_csv(records: Iterable[AttemptRecord]) -> str:
-    """Return the text of facts.csv: a row per cell and attempt, a column per fact that any of them has."""
-    rows = [(record, row) for record in records for row in record.rows]
-    names = [name for name in FACTS if any(name in row.facts for _, row in rows)]
-    keyed = sorted(
-        ((record.block, row.cell_id, record.number), [_text(row.facts.get(name)) for name in names])
-        for record, row in rows
-    )
-    return csv_text([(*KEYS, *names), *([*map(str, key), *fields] for key, fields in keyed)])
+def facts_rows(records: Sequence[AttemptRecord]) -> Iterator[Sequence[str]]:
+    """Yield the rows of facts.csv, sorted: one per cell and attempt, a column per fact that any of them has.
+
+    The records are in the order of their blocks.
+    """
+    present = {name for record in records for row in record.rows for name in row.facts}
+    names = [name for name in FACTS if name in present]
+    yield *KEYS, *names
+    for block, several in groupby(records, lambda record: record.block):
+        cells = ((row.cell_id, record.number, row) for record in several for row in record.rows)
+        for cell_id, number, row in sorted(cells, key=lambda cell: cell[:2]):
+            yield str(block), cell_id, str(number), *(_text(row.facts.get(name)) for name in names)
 
 
 def _text(value: Value | None) -> str:

@@ -7,7 +7,7 @@ where many cells have equal parts.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from sys import intern
 from typing import Any
@@ -21,24 +21,53 @@ _EQUAL_BYTES = 0
 _OF_LOAD = ("cpu_idle_fraction", "disk_busy_fraction")
 
 
-def kept_sidecar(sidecar: Mapping[str, Any]) -> dict[str, Any]:
+def kept_sidecar(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parts of a sidecar that later steps ask for. What the sidecar lacks, the result lacks too."""
     kept = {key: sidecar[key] for key in _AS_IT_IS if key in sidecar}
     kept |= {key: shared(sidecar[key]) for key in _SHARED if key in sidecar}
     load, facts, samples = (sidecar.get(key) or {} for key in ("load", "facts", "samples"))
-    kept["load"] = {key: load[key] for key in _OF_LOAD if key in load}
+    kept["load"] = compact({key: load[key] for key in _OF_LOAD if key in load})
     kept["facts"] = shared({key: facts[key] for key in RECORDED_FACTS if key in facts})
     # Who asks what limited a cell looks at the machine's sample, and whether Prometheus told of other machines.
     machine = (samples.get("daemons") or {}).get("machine")
     kept["samples"] = {"daemons": {"machine": machine}} if machine else shared({})
     if "prometheus" in samples:
         kept["samples"] = {**kept["samples"], "prometheus": shared({})}
-    return kept
+    return compact(kept)
 
 
-def named(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping whose names are shared with all others."""
-    return {intern(name): value for name, value in values.items()} if values else shared({})
+class _Compact(Mapping[str, Any]):
+    """A mapping that takes half the memory of a dict: one object holds the names of all mappings with the same ones."""
+
+    __slots__ = ("_places", "_values")
+
+    def __init__(self, places: Mapping[str, int], values: tuple[Any, ...]) -> None:
+        self._places = places
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a name. Asked for each field of each row, and faster than what Mapping brings."""
+        place = self._places.get(name)
+        return default if place is None else self._values[place]
+
+
+def compact(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the same mapping in less memory."""
+    return _Compact(_places_of(tuple(values)), tuple(values.values())) if values else shared({})
+
+
+@lru_cache(maxsize=4096)
+def _places_of(names: tuple[str, ...]) -> dict[str, int]:
+    return {intern(name): place for place, name in enumerate(names)}
 
 
 def shared(value: Any) -> Any:

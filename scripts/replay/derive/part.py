@@ -73,15 +73,12 @@ def program_digest(*further_rooms: str) -> str:
     return whole.hexdigest()
 
 
-def write_part(directory: Path, derived: Derived, sources: Mapping[str, str], texts: Mapping[Path, str]) -> None:
-    """Write `derived.json`: what was derived, from which sources, and a digest of each text that was written."""
+def write_part(directory: Path, derived: Derived, sources: Mapping[str, str], outputs: Mapping[Path, str]) -> None:
+    """Write `derived.json`: what was derived, from which sources, and the digest of each file that was written."""
     part = {
         "schema_version": SCHEMA_VERSION,
         "sources": dict(sources),
-        "outputs": {
-            path.relative_to(directory).as_posix(): hashlib.sha256(text.encode()).hexdigest()
-            for path, text in texts.items()
-        },
+        "outputs": {path.relative_to(directory).as_posix(): digest for path, digest in outputs.items()},
         "cells": derived.cells,
         "notes": list(derived.notes),
         "facts": dict(derived.facts),

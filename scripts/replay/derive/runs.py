@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from replay.base.tables import csv_text, number_text
+from replay.base.tables import number_text
 
 
 class Run(NamedTuple):
@@ -23,9 +22,9 @@ RUNS_FILE = "runs.csv"
 RUNS_HEADER = ("chart", *Run._fields)
 
 
-def runs_csv(runs: Mapping[str, Iterable[Run]]) -> str:
-    """Return the text of `runs.csv` from the runs of each chart: sorted by chart, each chart's in the order given."""
-    rows = (
-        [chart, one.series, *(number_text(value) for value in one[1:])] for chart in sorted(runs) for one in runs[chart]
-    )
-    return csv_text(chain([RUNS_HEADER], rows))
+def runs_rows(runs: Mapping[str, Iterable[Run]]) -> Iterator[Sequence[str]]:
+    """Yield the rows of `runs.csv` from the runs of each chart: sorted by chart, each chart's in the order given."""
+    yield RUNS_HEADER
+    for chart in sorted(runs):
+        for one in runs[chart]:
+            yield [chart, one.series, *map(number_text, one[1:])]

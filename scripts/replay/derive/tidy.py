@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
-from replay.base.tables import csv_text, level_text, number_text
+from replay.base.tables import level_text, number_text
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
 from replay.derive.limits import limit_of
@@ -41,23 +41,22 @@ def metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
     return [*_FIRST_METRICS, *sorted(present - set(_FIRST_METRICS) - set(KEYS) - set(_LAST))]
 
 
-def tidy_csv(records: list[AttemptRecord], design: Design, chosen: dict[tuple[int, str], AttemptRecord]) -> str:
-    """Return the text of tidy.csv, sorted by block, point, variant and attempt."""
+def tidy_rows(
+    records: Sequence[AttemptRecord], design: Design, chosen: Mapping[tuple[int, str], AttemptRecord]
+) -> Iterator[Sequence[str]]:
+    """Yield the rows of tidy.csv, sorted by block, point, variant and attempt.
+
+    The records are in the order of their blocks and points.
+    """
     factors = [name for name in design.factors if name not in KEYS]
     # A tool may state what is a factor already, such as the number of clients: one column has one name.
     metrics = [name for name in metric_columns(records) if name not in factors]
-    header = [*KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *_LAST]
-    cells = sorted(
-        ((record, row) for record in records for row in record.rows),
-        key=lambda cell: (cell[0].block, cell[0].point, cell[1].variant, cell[0].number),
-    )
-
-    def is_used(record: AttemptRecord, row: CellRow) -> bool:
-        return chosen.get((record.block, record.point)) is record and row.cell_id in design.cells
-
-    # Row by row: the fields of all rows at once would take more memory than everything else.
-    rows = (_fields(record, row, factors, metrics, is_used(record, row)) for record, row in cells)
-    return csv_text(chain([header], rows))
+    yield *KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *_LAST
+    for place, several in groupby(records, lambda record: (record.block, record.point)):
+        cells = [(record, row) for record in several for row in record.rows]
+        for record, row in sorted(cells, key=lambda cell: (cell[1].variant, cell[0].number)):
+            used = chosen.get(place) is record and row.cell_id in design.cells
+            yield _fields(record, row, factors, metrics, used)
 
 
 def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: list[str], used: bool) -> list[str]:
