@@ -18,7 +18,7 @@ const { problemWith } = createRequire(import.meta.url)("../../scripts/npm/node-v
 const listOf = (folder) => readdirSync(folder, { recursive: true }).sort();
 
 describe("an npm script", () => {
-  it("names a Node that is too old, and the way to get a newer one", () => {
+  it("names a Node that is too old, and how to get a newer one", () => {
     assert.match(
       problemWith("18.20.4"),
       /Node 18\.20\.4 is too old: Replay needs 20\.19 or later.*nodejs\.org/s,
@@ -41,7 +41,7 @@ describe("an npm script", () => {
     await assert.rejects(runTask("nonsense", []), /no such task: nonsense/);
   });
 
-  it("that Node cannot read is none: the entry is in the oldest syntax", () => {
+  it("starts with an entry in the oldest syntax, which every Node can read", () => {
     for (const name of ["run.cjs", "node-version.cjs"]) {
       const text = readFileSync(path.join(ROOT, "scripts/npm", name), "utf8");
       assert.doesNotMatch(text, /=>|\bconst\b|\blet\b|`|\bimport\b|\?\./, name);
@@ -90,7 +90,7 @@ describe("an npm script", () => {
     };
 
     for (const name of [...inJavaScript, ...inPython])
-      it(`${name} answers --help, and nothing is installed for that`, () => {
+      it(`${name} answers --help without installing anything`, () => {
         const { status, stdout, stderr } = run(name, "--help");
         assert.equal(status, 0, stderr);
         assert.match(stdout, new RegExp(`npm (run )?${name}|replay ${name}`));
@@ -98,7 +98,7 @@ describe("an npm script", () => {
       });
 
     for (const name of [...inJavaScript, ...inPython])
-      it(`${name} refuses an option that it does not have`, () => {
+      it(`${name} refuses an unknown option`, () => {
         const { status, stdout, stderr } = run(name, ...(name === "sandbox" ? ["up"] : []), "--zzz=1");
         assert.equal(status, 2);
         assert.match(stderr, /^(npm|.*replay) [\w ]+: there is no option --zzz\n {2}next: see .* --help\n$/);
@@ -110,7 +110,7 @@ describe("an npm script", () => {
       ...["measure", "preflight"].map((one) => [one, "--site", "sandbox"]),
       ["measure", "--site", "sandbox", "--dry-run"],
     ])
-      it(`${[name, ...rest].join(" ")} refuses what cannot be a data set's name`, () => {
+      it(`${[name, ...rest].join(" ")} refuses an invalid data set name`, () => {
         const { status, stderr } = run(name, ...rest, "--data", "Bad_Name");
         assert.equal(status, 2);
         assert.match(
@@ -146,7 +146,7 @@ ok 3 - divides # SKIP no divisor here
     });
   });
 
-  it("of a runner that died before its count is none", () => {
+  it("of a runner that died before its count does not exist", () => {
     assert.equal(fromTap(TAP.slice(0, TAP.indexOf("# tests"))), null);
     assert.equal(fromJunit(""), null);
   });
@@ -205,7 +205,7 @@ describe("the steps of npm test", () => {
     for (const mark of marks) assert.ok(declared.includes(`"${mark}: `), mark);
   });
 
-  it("each have a bound", () => {
+  it("each have a time limit", () => {
     for (const step of [...testSteps(), ...testSteps({ releases: true })])
       assert.ok(step.bound > 0 && step.bound <= 30 * 60_000, step.name);
   });
@@ -219,7 +219,7 @@ describe("the steps of npm test", () => {
   });
 });
 
-it("a lint of Snakemake that does not apply is passed over, any other is not", () => {
+it("a lint of Snakemake that does not apply is ignored, and no other", () => {
   const report = `Lints for rule derive (line 29, Snakefile):
     * Specify a conda environment or container for each rule.:
       This way …

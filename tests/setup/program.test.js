@@ -20,13 +20,13 @@ const PROGRAM = {
 };
 
 describe("the options of a small program", () => {
-  it("are what it was called with, and its defaults", () => {
+  it("come from the command line and its defaults", () => {
     assert.deepEqual(readOptions(PROGRAM, ["--hot"]), { values: { out: "cake", hot: true } });
     assert.deepEqual(readOptions(PROGRAM, ["--out=pie", "--port", "80"]).values, { out: "pie", port: "80" });
     assert.deepEqual(readOptions({ command: "x", help: "y" }, []), { values: {} });
   });
 
-  it("are explained by --help, even where one that it needs is missing", () => {
+  it("are explained by --help, even if a required one is missing", () => {
     const needy = {
       ...PROGRAM,
       check() {
@@ -36,7 +36,7 @@ describe("the options of a small program", () => {
     for (const flag of ["--help", "-h"]) assert.deepEqual(readOptions(needy, [flag]), { help: "Bakes." });
   });
 
-  it("that are wrong are named, with the way to the right ones", () => {
+  it("that are wrong are named, with a hint on the right ones", () => {
     const problem = (...args) => readOptions(PROGRAM, args).problem;
     const said = (what, meant) =>
       `npm run bake: ${what}\n  next: ${meant ? `did you mean '${meant}'? ` : ""}see npm run bake -- --help`;
@@ -52,7 +52,7 @@ describe("the options of a small program", () => {
   });
 });
 
-it("a port is a number that there is", () => {
+it("a port is a valid number", () => {
   assert.equal(portOf(undefined), undefined);
   assert.equal(portOf("0"), 0);
   assert.equal(portOf("65535"), 65535);
@@ -60,13 +60,13 @@ it("a port is a number that there is", () => {
     assert.throws(() => portOf(wrong), /--port/);
 });
 
-it("an option that takes certain words takes no other", () => {
+it("an option with a list of words accepts no other", () => {
   requireOneOf("cut", ["20", "40"], undefined);
   requireOneOf("cut", ["20", "40"], "20");
   assert.throws(() => requireOneOf("cut", ["20", "40"], "30"), /--cut 30: expected one of 20, 40/);
 });
 
-it("a data set has a name that can stand in a path and in an address", () => {
+it("a data set's name fits into a path and an address", () => {
   for (const name of [undefined, "reference", "16-2", ["mine", "yours"]]) requireDataSetName("data", name);
   for (const name of ["Bad_Name", "", "-x", "a.b", "../x", ["mine", "Yours"]])
     assert.throws(
@@ -81,7 +81,7 @@ it("a count is a whole number from 1", () => {
     assert.throws(() => requireCount("rounds", wrong), /--rounds wants a whole number from 1, not '/);
 });
 
-it("a word is taken for the known one that it is most like, if it is like any", () => {
+it("a typo is matched with the most similar known word, if there is one", () => {
   const known = ["reference", "release-18", "release-20", "local"];
   assert.equal(nearest("referense", known), "reference");
   assert.equal(nearest("Local", known), "local");

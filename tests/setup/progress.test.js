@@ -14,10 +14,10 @@ const stream = (facts) => ({
   },
 });
 
-/** What a terminal shows after a text: the last line, without what was cleared. */
+/** The last line that a terminal shows after a text. */
 const lastLine = (text) => text.slice(text.lastIndexOf("\u001b[K") + "\u001b[K".length);
 
-it("a step is one line elsewhere than on a terminal", () => {
+it("without a terminal a step is one line", () => {
   const out = stream({ isTTY: false });
   const shown = progress(out);
   shown.step("Mixing");
@@ -50,7 +50,7 @@ it("on a terminal a step counts its seconds in one line, and leaves none behind"
   assert.equal(out.text, before);
 });
 
-it("Ctrl-C says what became of the work, and ends the program as a shell expects", async () => {
+it("after Ctrl-C the program says what became of the work, and ends as a shell expects", async () => {
   const program = spawn(process.execPath, [
     ...["--input-type=module", "-e"],
     `import { endWhenInterrupted, progress } from ${JSON.stringify(MODULE)};

@@ -67,14 +67,14 @@ describe("a fresh Debian", () => {
       assert.ok(!install.split(" ").includes(other), install);
     });
 
-  it("keeps the sshd that is there, outside of a user's path", (t) => {
+  it("keeps an existing sshd outside of the user's path", (t) => {
     const system = new FakeSystem(t);
     writeFileSync(path.join(system.root, "usr/sbin/sshd"), "", { mode: 0o755 });
     const { changes } = system.setup("--for", "test");
     assert.ok(changes.every((call) => !call.includes("openssh-server")));
   });
 
-  it("updates its package lists first when they do not know the packages", (t) => {
+  it("updates its package lists first if they lack the packages", (t) => {
     const system = new FakeSystem(t);
     const updated = path.join(system.folder, "updated");
     system.program(
@@ -100,7 +100,7 @@ describe("a fresh Debian", () => {
     assert.match(out, /uv 0\.13\.8 in \.cache\/uv-env/);
   });
 
-  it("uses sudo where it asks for no password", (t) => {
+  it("uses sudo if that asks for no password", (t) => {
     const system = new FakeSystem(t);
     system.program("id", "echo 1000");
     system.program("sudo", 'shift; exec "$@"');
@@ -113,14 +113,14 @@ describe("a fresh Debian", () => {
 });
 
 describe("services of the packages", () => {
-  it("are denied a start while packages are installed, and only then", (t) => {
+  it("may not start while packages are installed, and only then", (t) => {
     const system = new FakeSystem(t);
     assert.equal(system.setup().status, 0);
     assert.match(readFileSync(path.join(system.folder, "policy"), "utf8"), /denied/);
     assert.equal(existsSync(path.join(system.root, "usr/sbin/policy-rc.d")), false);
   });
 
-  it("are denied a start no longer when installing fails", (t) => {
+  it("may start again if installing fails", (t) => {
     const system = new FakeSystem(t);
     system.program("apt-get", 'case "$*" in *install*) echo "E: no space"; exit 100 ;; esac');
     const { status, error } = system.setup();
@@ -169,7 +169,7 @@ describe("a system that must stay as it is", () => {
     "a system without apt": (system) => system.without("apt-get"),
   };
   for (const [name, make] of Object.entries(cases)) {
-    it(`${name}: nothing is installed on it, said in two lines, and the deck can be presented`, (t) => {
+    it(`${name}: nothing is installed, two lines say why, and the deck can be presented`, (t) => {
       const system = new FakeSystem(t);
       make(system);
       system.setup("--for", "present");
@@ -222,13 +222,13 @@ describe("a system that must stay as it is", () => {
     assert.ok(!changes.some((call) => call.includes("install")));
   });
 
-  it("names the process that makes it one", (t) => {
+  it("names the process that makes it such a system", (t) => {
     const system = new FakeSystem(t);
     system.process(4242, "qemu-system-x86");
     assert.match(system.setup().out, /process qemu-system-x86, pid 4242/);
   });
 
-  it("still derives and measures by explicit request, when the programs are there", (t) => {
+  it("still derives and measures on request, if the programs exist", (t) => {
     const system = new FakeSystem(t);
     system.installCeph();
     system.write("root/etc/ceph/ceph.conf", "[global]\n");
@@ -237,7 +237,7 @@ describe("a system that must stay as it is", () => {
   });
 });
 
-describe("a system that only looks like one", () => {
+describe("a system that only looks like such a system", () => {
   const cases = {
     "the guest agent of a virtual machine": (system) => system.process(5, "qemu-ga"),
     "a sandbox's own daemons": (system) =>
@@ -253,7 +253,7 @@ describe("a system that only looks like one", () => {
     "empty folders that Ceph's packages leave": (system) => system.write("root/etc/ceph/rbdmap", "# none\n"),
   };
   for (const [name, make] of Object.entries(cases)) {
-    it(`${name}: is set up as any other`, (t) => {
+    it(`${name}: is set up like any other`, (t) => {
       const system = new FakeSystem(t);
       make(system);
       const { status, out } = system.setup("--check");
@@ -284,7 +284,7 @@ describe("a second run", () => {
     assert.match(changes[0], /^npm ci/);
   });
 
-  it("mends an environment that lost its Python", (t) => {
+  it("repairs an environment that lost its Python", (t) => {
     const system = new FakeSystem(t);
     system.installCeph();
     system.setup();
@@ -311,7 +311,7 @@ describe("a second run", () => {
 });
 
 describe("programs that are too old", () => {
-  it("a Node is named, with the way to get a newer one", (t) => {
+  it("a Node is named, with how to get a newer one", (t) => {
     const system = new FakeSystem(t);
     system.program("node", "echo v18.19.0");
     const { status, error, changes } = system.setup();
@@ -327,7 +327,7 @@ describe("programs that are too old", () => {
     assert.equal(system.setup().status, 1);
   });
 
-  it("a Python is named, with the way to get a newer one, and the deck can still be presented", (t) => {
+  it("a Python is named, with how to get a newer one, and the deck can still be presented", (t) => {
     const system = new FakeSystem(t);
     system.installCeph();
     system.python("3.9.2");
@@ -337,7 +337,7 @@ describe("programs that are too old", () => {
     assert.match(out, /python\.org/);
   });
 
-  it("a Python ends what cannot do without it", (t) => {
+  it("a Python ends a set-up that needs it", (t) => {
     const system = new FakeSystem(t);
     system.python("3.9.2");
     const { status, error } = system.setup("--for", "derive");
@@ -355,7 +355,7 @@ describe("programs that are too old", () => {
   });
 });
 
-it("a wrong option is named, with the way to the right ones", (t) => {
+it("a wrong option is named, with a hint on the right ones", (t) => {
   for (const [args, what] of [
     [["--for", "nothing"], "--for nothing: expected one of present, derive, client, sandbox, start, test"],
     [["--for"], "--for wants a value"],

@@ -11,7 +11,7 @@ import { parse } from "yaml";
 import { patient } from "../../scripts/npm/patience.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/start-with-fakes.js");
-// A program of two processes: both must be gone afterwards. `read` ends at once when bash is signalled.
+// A program of two processes, both of which must be gone afterwards. `read` ends at once when bash gets a signal.
 const RUNS_ON = 'sleep 300 & echo $! >>"$1/pids"; wait';
 
 /** A folder with made-up programs, and the sitting that runs them. */
@@ -86,7 +86,7 @@ class Sitting {
       assert.ok(performance.now() < deadline, `${call} was not reached: ${this.calls()}\n${this.out}`);
       await pause(20);
     }
-    // It has noted its name; let it get into its stride.
+    // It has noted its name; give it time to start working.
     await pause(150);
   }
 
@@ -172,7 +172,7 @@ describe("npm start", () => {
     assert.ok(!sitting.calls().includes("sandbox-down"));
   });
 
-  it("presents what ships, and measures nothing, where nothing may be installed", async (t) => {
+  it("presents the shipped data, and measures nothing, if nothing may be installed", async (t) => {
     const sitting = new Sitting(t);
     sitting.program("setup", "exit 3");
     for (const name of ["sandbox-up", "measure"]) sitting.program(name, "");
@@ -197,7 +197,7 @@ describe("npm start", () => {
     assert.match(sitting.out, /benchmarks\/reference\/, is not in this checkout/);
   });
 
-  it("goes on to present when measuring fails, and says how to go on", async (t) => {
+  it("continues to present if measuring fails, and says how to continue", async (t) => {
     const sitting = new Sitting(t);
     sitting.measured();
     sitting.program("measure", "exit 4");
@@ -210,13 +210,13 @@ describe("npm start", () => {
     assert.match(sitting.out, /Measuring did not complete\. Run `npm start` again to continue\./);
   });
 
-  it("hands on the status of measuring with --once", async (t) => {
+  it("passes on the status of measuring with --once", async (t) => {
     const sitting = new Sitting(t);
     sitting.program("measure", "exit 4");
     assert.equal(await sitting.start("--once"), 4);
   });
 
-  it("says that nothing was measured, and nothing of data, when the sandbox does not start", async (t) => {
+  it("says that nothing was measured, and does not mention data, if the sandbox does not start", async (t) => {
     const sitting = new Sitting(t);
     sitting.program("sandbox-up", "exit 6");
     for (const name of ["measure", "brief", "brief-alone"]) sitting.program(name, "");
@@ -232,7 +232,7 @@ describe("npm start", () => {
     );
   });
 
-  it("says so too when measuring fails before the first block", async (t) => {
+  it("says so, too, if measuring fails before the first block", async (t) => {
     const sitting = new Sitting(t);
     sitting.program("measure", "exit 4");
     // A design that was written before the first block is no evidence yet.
@@ -244,7 +244,7 @@ describe("npm start", () => {
     assert.doesNotMatch(sitting.out, /The data are in/);
   });
 
-  it("ends with the plain sentences, and with where to go on", async (t) => {
+  it("ends with the plain sentences, and with what to do next", async (t) => {
     const sitting = new Sitting(t);
     sitting.measured();
     sitting.program("brief-alone", "echo Here a write takes 1.8 times as long.");
@@ -256,7 +256,7 @@ describe("npm start", () => {
     assert.doesNotMatch(sitting.out, /Nothing was measured/);
   });
 
-  it("compares the sentences with the data set that ships, where it is there", async (t) => {
+  it("compares the sentences with the shipped data set, if it exists", async (t) => {
     const sitting = new Sitting(t);
     sitting.measured();
     const shipped = path.join(sitting.folder, "benchmarks/reference");
@@ -342,7 +342,7 @@ describe("Ctrl-C", () => {
     assert.ok(sitting.calls().includes("sandbox-down"));
   });
 
-  it("kills what measuring started in a session of its own, too", async (t) => {
+  it("also kills what measuring started in a new session", async (t) => {
     const sitting = new Sitting(t);
     sitting.program("measure", `trap 'exit 130' INT\nsetsid bash -c '${RUNS_ON}' bash "$1" &\nwait`);
     const done = sitting.start();

@@ -15,7 +15,7 @@ const OPTIONS = {
   "dry-run": { type: "boolean" },
   "no-preview": { type: "boolean" },
 };
-/** What is said when npm left `kept` in the environment and handed on `args`. */
+/** The message if npm left `kept` in the environment and passed on `args`. */
 const said = (kept, args = [], { name = "bake", words = [], own } = {}) => {
   const environment = Object.fromEntries(
     Object.entries(kept).map(([key, value]) => [`npm_config_${key}`, value]),
@@ -33,7 +33,7 @@ describe("an option that npm kept for itself", () => {
     assert.equal(lineOf(said({ data: "x" }, [], { name: "start" })), "npm start -- --data=x");
   });
 
-  it("is found with its value, whether that was tied to it or not", () => {
+  it("is found with its value, with or without an equals sign", () => {
     assert.equal(
       lineOf(said({ data: "x", out: "y" }, ["--left-osds", "3"])).split(" -- ")[1],
       "--left-osds 3 --data=x --out=y",
@@ -48,7 +48,7 @@ describe("an option that npm kept for itself", () => {
     assert.equal(lineOf(said({ data: "" })), "npm run bake -- --data=''");
   });
 
-  it("leaves its value open where nobody can tell which it was", () => {
+  it("leaves its value open if nobody can tell which it was", () => {
     assert.equal(lineOf(said({ data: "true" })), "npm run bake -- --data VALUE");
     assert.equal(
       lineOf(said({ data: "true", out: "true" }, ["x", "y"])),
@@ -64,7 +64,7 @@ describe("an option that npm kept for itself", () => {
     assert.equal(said({ dry_run: "true" }, ["--dry-run"]), null, "it was handed on as well");
   });
 
-  it("is recognised behind a slip of the finger", () => {
+  it("is recognised despite a typo", () => {
     assert.equal(
       said({ dta: "x" }),
       "npm run bake: npm took --dta=x as one of its own options, because there is no -- before it; did you mean --data?" +
@@ -73,7 +73,7 @@ describe("an option that npm kept for itself", () => {
     assert.equal(lineOf(said({ left_osd: "3" })), "npm run bake -- --left-osds=3");
   });
 
-  it("is none where npm's own configuration sets it so", () => {
+  it("does not count if npm's own configuration sets it", () => {
     const own = new Map([
       ["dry_run", "true"],
       ["data", "mine"],
@@ -82,7 +82,7 @@ describe("an option that npm kept for itself", () => {
     assert.equal(lineOf(said({ data: "x" }, [], { own })), "npm run bake -- --data=x", "typed over it");
   });
 
-  it("is none among npm's own options and settings", () => {
+  it("is not one of npm's own options and settings", () => {
     const npms = {
       ...{
         user_agent: "npm/11",
@@ -134,7 +134,7 @@ describe("an option that npm kept for itself", () => {
   });
 });
 
-it("settings of npm are read as they stand in the environment", () => {
+it("settings of npm are read as they are in the environment", () => {
   const text =
     "; data=no\n# out=no\nyes=false\n dry-run = true \nLeft-OSDs=3\ncolor\n//host/:_authToken=secret\nomit[]=dev\n";
   assert.deepEqual(settingsIn(text), [

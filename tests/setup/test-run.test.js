@@ -10,7 +10,7 @@ import { factorOf, patient } from "../../scripts/npm/patience.mjs";
 import { runToItsEnd } from "../../scripts/npm/test-run.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/run-to-its-end.js");
-// A process in a session of its own, as a daemon is: no signal to a process group reaches it.
+// A process in its own session, like a daemon: no signal to a process group reaches it.
 const DAEMON =
   'setsid sleep 300 & echo $! >"$0/pid.new"; echo $TMPDIR >"$0/folder"; mv "$0/pid.new" "$0/pid";';
 
@@ -63,7 +63,7 @@ describe("a step of npm test", () => {
     assert.equal(existsSync(step.read("folder")), false);
   });
 
-  it("is given an environment of its own besides the run's", async (t) => {
+  it("gets its own environment besides the run's", async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "replay-step-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const { status } = await runToItsEnd(
@@ -73,21 +73,21 @@ describe("a step of npm test", () => {
     assert.equal(status, 0);
   });
 
-  it("that leaves a daemon running is told so, and the daemon is ended", async (t) => {
+  it("that leaves a daemon running is reported, and the daemon is ended", async (t) => {
     const step = new Step(t, `${DAEMON} exit 0`);
     const { status, left } = await step.outcome();
     assert.deepEqual([status, left], [0, [`process ${step.read("pid")}: sleep 300`]]);
     assert.equal(step.isRunning(), false);
   });
 
-  it("that hangs is ended at its bound, with all that it started", async (t) => {
+  it("that hangs is ended at its time limit, with everything that it started", async (t) => {
     const step = new Step(t, `${DAEMON} sleep 300`, { bound: 300 });
     const { endedAfter } = await step.outcome();
     assert.ok(endedAfter >= 300, `ended after ${endedAfter} ms`);
     assert.equal(step.isRunning(), false);
   });
 
-  it("whose runner is killed is ended all the same, and its folder is removed", async (t) => {
+  it("whose runner is killed is ended, too, and its folder is removed", async (t) => {
     const step = new Step(t, `${DAEMON} sleep 300`);
     await until(() => step.isRunning(), "the daemon");
     step.holder.kill("SIGKILL");
@@ -99,18 +99,18 @@ describe("a step of npm test", () => {
 describe("patience", () => {
   const norm = { cpuMs: 250, syncMs: 100, load: 1, cores: 2 };
 
-  it("is three times what a machine at the norm needs, and no less on a faster one", () => {
+  it("is three times what the reference machine needs, and no less on a faster one", () => {
     assert.equal(factorOf(norm), 3);
     assert.equal(factorOf({ ...norm, cpuMs: 10, syncMs: 1, load: 0 }), 3);
   });
 
-  it("grows with whatever is slowest: the processor, the disk, or the queue for the processor", () => {
+  it("grows with the slowest of processor, disk and run queue", () => {
     assert.equal(factorOf({ ...norm, cpuMs: 500 }), 6);
     assert.equal(factorOf({ ...norm, syncMs: 400 }), 12);
     assert.equal(factorOf({ ...norm, load: 10 }), 15);
   });
 
-  it("ends where a hang would be looked for in vain", () => {
+  it("has a maximum, so that a hang is still found", () => {
     assert.equal(factorOf({ ...norm, syncMs: 100_000 }), 30);
   });
 });

@@ -1,15 +1,15 @@
-/** Axe in a page whose policy forbids scripts that are not its own: it is evaluated, not added as an element. */
+/** Axe in a page whose policy forbids foreign scripts: it is evaluated rather than added as an element. */
 
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
 const SOURCE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** Readies a page, or a frame of one, for `axeProblems`. */
+/** Prepares a page, or one of its frames, for `axeProblems`. */
 export async function loadAxe(page) {
   await page.evaluate(await readFile(SOURCE, "utf8"));
   await page.evaluate(() => {
-    // Pseudo-elements of this talk are bars beside a text, never the ground that it stands on: axe need not give up there.
+    // Pseudo-elements of this talk are bars beside a text, never its background, so axe can judge the contrast.
     // Options are replaced as a whole; the others are axe's own.
     const options = {
       ignorePseudo: true,
@@ -25,7 +25,7 @@ export async function loadAxe(page) {
 /**
  * Every violation, whatever its impact, as `rule: element`.
  * @param {import("playwright-core").Page|import("playwright-core").Frame} page
- * @param {{include?: string[], rules?: string[]}} [options]   selectors of what is looked at, else the whole document;
+ * @param {{include?: string[], rules?: string[]}} [options]   selectors of the parts to check, else the whole document;
  *   the only rules to run, else all
  * @returns {Promise<string[]>}
  */
@@ -35,7 +35,7 @@ export function axeProblems(page, { include = null, rules = null } = {}) {
       const context = selectors ? { include: selectors.map((selector) => [selector]) } : document;
       const { violations } = await window.axe.run(context, {
         resultTypes: ["violations"],
-        // Each frame is asked by itself; and no style sheet is fetched a second time.
+        // Each frame is checked by itself, and no style sheet is fetched a second time.
         iframes: false,
         preload: false,
         ...(only && { runOnly: { type: "rule", values: only } }),

@@ -1,13 +1,13 @@
-/** A browser for tests, in which a page costs half: one process is kept for the pages that a file opens in turn. */
+/** A browser for tests in which pages are cheap: one process is kept for the pages that a file opens in turn. */
 
 import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
-// Pages of one site and one context share a process. A new process would compile every script and read every font again.
+// Pages of the same site and context share a process. A new one would compile every script and read every font again.
 const SHARED_PROCESS = ["--process-per-site"];
 
 /**
- * Starts the browser. Its deadlines are as long as this machine may need.
+ * Starts the browser, with deadlines that fit the speed of this machine.
  *
  * `newPage(options)` gives a page that shares nothing with the pages that were open before: no storage, no permission,
  * no route, no window. While one page is open, a second one gets a context of its own, as Playwright does it.
@@ -22,7 +22,7 @@ export async function launchPatiently() {
     return context;
   };
 
-  /** By the options of a context, the one that is free. */
+  /** The free context by its options. */
   const free = new Map();
   browser.newPage = async (options = {}) => {
     const key = JSON.stringify(options);
@@ -45,7 +45,7 @@ export async function launchPatiently() {
 
 const keepers = new WeakMap();
 
-/** An empty page of the decks' site: while it is open, their process lives. */
+/** An empty page of the decks' site, which keeps their process alive. */
 async function keeperOf(context) {
   if (!keepers.has(context)) {
     const keeper = await context.newPage();

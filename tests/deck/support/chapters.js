@@ -1,4 +1,4 @@
-/** A deck of a few of the talk's chapters, for tests that need no more: it opens faster, and each look at it is cheaper. */
+/** A deck of a few of the talk's chapters, which opens faster and is cheaper to inspect. */
 
 const SECTION = /<section\s[^]*?data-markdown="([^"]*)"[^]*?><\/section>/g;
 

@@ -1,10 +1,10 @@
-/** Made-up findings for the talk's own claims: the verdict is chosen, and the figures are such that it is the right one. */
+/** Made-up findings for the talk's own claims: the test chooses the verdict, and the figures fit it. */
 
 /** The words of claims.json. */
 export const VERDICTS = ["held", "refuted", "inconclusive", "not testable here", "not measured"];
 
 /**
- * A claim with another verdict, its conditions to match.
+ * A claim with another verdict and conditions that match it.
  * @param {object} claim   as claims.json has it
  * @param {string} verdict
  * @param {{n?: number}} [blocks]   with one block there is no interval
@@ -26,7 +26,7 @@ export function judgedAlike(document, verdict) {
   return { ...document, claims: Object.fromEntries(claims) };
 }
 
-/** Verdicts of the fixture; other claims that it can measure are held. */
+/** The fixture's verdicts; its other measurable claims are held. */
 const FOUND = {
   "journal-4k-seq-write": "refuted",
   "journal-4k-write-little": "refuted",
@@ -45,7 +45,7 @@ export function findings({ sources = {}, claims }, { dataSet, experiments, block
     return blocks === 1 ? "inconclusive" : (FOUND[id] ?? "held");
   };
   const found = Object.entries(claims).map(([id, claim]) => {
-    // As derive writes it: of an experiment that is not there, no condition was looked at.
+    // As derive writes it: for an experiment that is not in the data set, no condition was judged.
     const conditions = experiments.includes(claim.experiment) ? claim.conditions : {};
     return [id, judged({ chart: null, ...claim, conditions }, verdictOf(id, claim), { n: blocks })];
   });

@@ -1,4 +1,4 @@
-/** A chart's CSV and its companions as a parser reads them that is not the deck's own: the oracle of the canvas tests. */
+/** Reads a chart's CSV and its companions with another parser than the deck's: the oracle of the canvas tests. */
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -17,14 +17,14 @@ const axis = (cells) =>
  * @param {string} file   path of `X.csv`, wide or long
  * @returns {Promise<{long: boolean, columns: (number|string)[], series: Record<string, (number|null)[]>,
  *                    bounds: Record<string, {low: number|null, high: number|null, n: number|null}[]>}>}
- *   `bounds` holds for each value of `series` what the companions, or the long file itself, say of it
+ *   `bounds`: for each value of `series`, the bounds in the companions or in the long file itself
  */
 export async function readChart(file) {
   const [header, ...rows] = parse(await readFile(file, "utf8"));
   return header.join() === LONG ? longChart(rows) : wideChart(file, header, rows);
 }
 
-/** The runs behind a chart, from `runs.csv` beside it: `{series, x, y, block, attempt}` each; null where it has none. */
+/** The runs behind a chart, from `runs.csv` beside it: each `{series, x, y, block, attempt}`; null if it has none. */
 export async function readRuns(file) {
   const name = path.join(path.dirname(file), "runs.csv");
   if (!existsSync(name)) return null;
@@ -64,7 +64,7 @@ async function wideChart(file, header, rows) {
   return { long: false, columns, series, bounds };
 }
 
-/** Looks values up by series and x; null for all of them where there is no such file. */
+/** Looks up values by series and x; null for all of them if there is no such file. */
 async function companion(file) {
   if (!existsSync(file)) return () => null;
   const [header, ...rows] = parse(await readFile(file, "utf8"));

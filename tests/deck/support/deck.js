@@ -10,7 +10,7 @@ import { launchPatiently } from "./browser.js";
 import { writeFixture } from "./fixture.js";
 
 export const SHIPPED = path.resolve(import.meta.dirname, "../../../benchmarks/reference");
-/** The stage, and the larger screen that it is shown on most. */
+/** The size of the stage, and that of the usual, larger screen. */
 export const SCREENS = [
   { width: 1280, height: 720 },
   { width: 1920, height: 1080 },
@@ -48,7 +48,7 @@ export async function startDeck() {
       page.complaints = [];
       page.on("pageerror", (error) => page.complaints.push(String(error)));
       page.on("console", (message) => {
-        // Companions of a chart (bounds, counts) are optional: that one is not there is no complaint.
+        // Companions of a chart (bounds, counts) are optional: a missing one is not a complaint.
         if (message.type() === "error" && !/status of 404/.test(message.text()))
           page.complaints.push(message.text());
       });
@@ -70,7 +70,7 @@ export async function startDeck() {
       await rename(`${file}.tmp`, file);
     },
 
-    /** Lends the data that ship, under the name `shipped`, without raw output. Returns what takes them away again. */
+    /** Adds the shipped data under the name `shipped`, without raw output. Returns a function that removes them. */
     async lendShipped() {
       const folder = path.join(benchmarks, "shipped");
       await cp(SHIPPED, folder, { recursive: true, filter: (name) => !/\/raw(?:\/|$)/.test(name) });
@@ -123,11 +123,11 @@ export async function eachSlide(page, visit, { charts = true } = {}) {
 
 /**
  * Goes to each slide as `eachSlide` does, within one call: `looks` are functions of a slide's id that run in the page and
- * return what they find. Charts are not waited for, but their places are there.
+ * return what they find. It does not wait for charts, but their places exist.
  * @returns {Promise<{ids: string[], found: string[]}>}
  */
 export function lookAtEachSlide(page, looks) {
-  // Source text, because the page's policy lets nothing but the debugger evaluate.
+  // Source text, because the page's policy allows only the debugger to evaluate code.
   return page.evaluate(`(async () => {
     const looks = [${looks.map(String).join(",")}];
     const { deck } = window.replay;
@@ -158,7 +158,7 @@ export async function goTo(page, id, { charts: awaited = true } = {}) {
       deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
       if (!waits) return;
       await charts.ready();
-      // What the data on show deny is never drawn.
+      // Texts that the current verdicts rule out are never drawn.
       const canvases = [...slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)")];
       const slots = canvases.map((canvas) => charts.charts.get(canvas));
       const end = Date.now() + patience;
@@ -180,7 +180,7 @@ export function chartsOf(page, id) {
     // A long file gives points, a wide one values over labels.
     const valueOf = (point) => (point !== null && typeof point === "object" ? point.y : point);
     const xsOf = (datasets) => [...new Set(datasets.flatMap((one) => pointsOf(one).map(({ x }) => x)))];
-    // Of many points Chart.js draws a choice, and keeps all of them beside it.
+    // If there are many points, Chart.js draws some of them, and keeps all beside them.
     const pointsOf = (dataset) => dataset._data ?? dataset.data;
     const canvases = document
       .getElementById(slideId)

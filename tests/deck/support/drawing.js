@@ -1,8 +1,8 @@
-/** Whether a canvas shows what its chart holds. */
+/** Checks whether a canvas shows the data of its chart. */
 
 /**
- * Runs in the page: of the slide's charts, points that stand elsewhere than their values, points outside the plot, and
- * series of whose colour no pixel is found at any of their points.
+ * Runs in the page: finds points that are not at their values, points outside the plot, and
+ * series without a pixel of their colour at any of their points.
  */
 export function drawingProblems(id) {
   const NEAR_PX = 4;
@@ -23,7 +23,7 @@ export function drawingProblems(id) {
     };
     const { x: xs, y: ys } = chart.scales;
     const { left, right, top, bottom } = chart.chartArea;
-    // A slide may ask for a part of an axis; what lies outside of that is meant to be cut.
+    // A slide may request a part of an axis; points outside of it are cut on purpose.
     const asked = [xs, ys].map((scale) => scale.getUserBounds());
     const isCut = (...place) =>
       asked.some(
@@ -65,7 +65,7 @@ export function drawingProblems(id) {
     });
     probe.remove();
 
-    /** Whether another series that is shown has the same points, so that its line lies over this one. */
+    /** Whether another visible series has the same points, so that its line covers this one. */
     function isCovered(index) {
       const own = chart.getDatasetMeta(index).data;
       return chart.data.datasets.some((_, other) => {

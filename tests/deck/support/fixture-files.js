@@ -2,9 +2,9 @@
 
 /** Made-up spread of ten runs around their median, smallest and largest like the fixture's minimum and maximum. */
 const SPREAD = [0.88, 0.92, 0.95, 0.97, 0.99, 1.01, 1.02, 1.04, 1.06, 1.09];
-/** The same of ratios, around their geometric mean. */
+/** The same for ratios, around their geometric mean. */
 const RATIO_SPREAD = [0.9, 0.94, 0.96, 0.98, 0.99, 1 / 0.99, 1 / 0.98, 1 / 0.96, 1 / 0.94, 1 / 0.9];
-/** Made-up time that one set takes. */
+/** The made-up duration of a set. */
 const SET_SECONDS = 60;
 
 /** Nine significant digits, as derive writes them. */
@@ -18,7 +18,7 @@ function table(axis, columns, rows) {
   return text([[axis, ...columns], ...rows.map(([name, cells]) => [name, ...cells.map(number)])]);
 }
 
-/** What one block measured, as a share of the value that the chart shows. */
+/** The value of one block, as a share of the value that the chart shows. */
 function shareOf(block, blocks, ratio) {
   return blocks === 1 ? 1 : (ratio ? RATIO_SPREAD : SPREAD)[block - 1];
 }

@@ -26,13 +26,13 @@ const T_QUANTILES = {
   9: 2.306,
   10: 2.26216,
 };
-/** What difference of reads does not count, as a claim says it. */
+/** The margin within which a claim treats reads as equal. */
 const READ_MARGIN = { low: 0.8, high: 1.25, series: ["With journal"], claims: ["journal-reads-unaffected"] };
 
 /** Made-up bytes per second of a plain image: rises with the size, and levels off. */
 const plain = (size, kind) => (({ read: 400e6, write: 240e6 })[kind] * size) / (size + 60_000);
 
-/** Made-up price of each variant, without ÷ with: it falls with the size for journaled writes. */
+/** The made-up price of each variant, without ÷ with; for journaled writes it falls with the size. */
 const VARIANTS = [
   { name: "without-journal", label: REFERENCE, reference: true, price: () => 1 },
   {
@@ -322,5 +322,5 @@ async function temporaryFixture() {
   return root;
 }
 
-/** A folder with both data sets, which goes when the tests end. Tests only read it. */
+/** A folder with both data sets, which is removed when the tests end. Tests only read it. */
 export const FIXTURE = await temporaryFixture();

@@ -1,6 +1,6 @@
-/** What can be wrong with a slide to the eye. These functions run in the page, and name what they find in a sentence each. */
+/** Visible problems of a slide. These functions run in the page, and return a sentence for each problem. */
 
-/** What of a slide lies outside the stage, is cut off, covers the label of its charts, or is too small. */
+/** Parts of a slide that are outside the stage, cut off, too small, or cover the label of its charts. */
 export function layoutProblems(id) {
   const SMALLEST_PX = 20;
   const slide = document.getElementById(id);
@@ -12,7 +12,7 @@ export function layoutProblems(id) {
   const say = (element, text) => found.push(`${id}: ${nameOf(element)} ${text}`);
   const ownText = (element) =>
     [...element.childNodes].filter((node) => node.nodeType === 3 && node.data.trim() !== "");
-  /** Where the letters stand: the boxes of an element's own lines, not of the space that it takes. */
+  /** The boxes of an element's own lines of text, not of the space that it takes. */
   const linesOf = (element) =>
     ownText(element).flatMap((node) => {
       const range = document.createRange();
@@ -20,7 +20,7 @@ export function layoutProblems(id) {
       return [...range.getClientRects()];
     });
 
-  /** Said to who does not see the slide: within a box of a pixel, as is usual. */
+  /** Whether a text is only for screen readers: as usual, it is in a box of one pixel. */
   const isHeardOnly = (element) => {
     for (let box = element; box !== slide; box = box.parentElement) {
       if (box.offsetWidth <= 1 && box.offsetHeight <= 1 && getComputedStyle(box).overflow === "hidden")
@@ -34,7 +34,7 @@ export function layoutProblems(id) {
     (element) =>
       !element.closest("aside.notes") &&
       element.tagName !== "title" &&
-      // What another verdict would say is not on the slide.
+      // Texts of other verdicts are not on the slide.
       element.getClientRects().length > 0 &&
       !isHeardOnly(element),
   );
@@ -85,7 +85,7 @@ export function layoutProblems(id) {
   return found;
 }
 
-/** Texts within a chart that are cut off, lie over each other, or are too small. Sizes are px of the unscaled slide. */
+/** Texts within a chart that are cut off, too small, or cover each other. Sizes are px of the unscaled slide. */
 export function chartTextProblems(id) {
   const SMALLEST_PX = 20;
   const found = [];
@@ -131,7 +131,7 @@ export function chartTextProblems(id) {
   return found;
 }
 
-/** Titles without text, and groups of texts of which not exactly one is chosen. */
+/** Titles without text, and groups of texts in which none or several are chosen. */
 export function groupProblems(id) {
   const slide = document.getElementById(id);
   const found = [...slide.querySelectorAll("h1, h2")]

@@ -1,4 +1,4 @@
-/** What a page asks of whom. */
+/** The requests of a page. */
 
 /**
  * Records every request of a page, its frames and the windows that it opens.

@@ -1,4 +1,4 @@
-/** The built site, on the plainest of servers, in a subfolder. */
+/** The built site on a plain static server, in a subfolder. */
 
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** A small talk in a folder of its own, for tests of what reads slides and data without a browser. */
+/** A small talk in its own folder, for tests of code that reads slides and data without a browser. */
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ export const MANIFEST = {
   },
 };
 
-/** claims.json with these claims, each held unless it says otherwise. */
+/** A claims.json with these claims, each held unless stated otherwise. */
 export function claimsWith(claims = {}) {
   const usual = {
     sentence: "Writes are slower.",

@@ -1,4 +1,4 @@
-/** A chapter of its own for tests of the chart tools, whatever the talk shows just now. */
+/** A chapter for tests of the chart tools, independent of the talk. */
 
 const FOLDER = "benchmarks/reference/rbd-journaling/aggregate";
 const CHAPTER = `<!-- .slide: id="tools-panels" data-timing="10" -->

@@ -1,9 +1,9 @@
-/** A chapter of its own for tests: slides whose every kind of text depends on one claim, whatever the talk says just now. */
+/** A chapter for tests, independent of the talk, in which every kind of text depends on one claim. */
 
 import { onlyChapters } from "./chapters.js";
 
 export const CLAIM = "journal-penalty-falls";
-/** The chart that the claim leads to, and a slide of the talk draws. */
+/** The chart to which the claim leads; a slide of the talk draws it. */
 export const CHART = "rbd-journaling/iops-write-rand";
 const CHAPTER = `<!-- .slide: id="verdicts" data-timing="10" -->
 ## <span data-when="${CLAIM} held">It falls: <data value="${CLAIM}.ratio">4711×</data></span><span data-when="${CLAIM} refuted">It does not: <data value="${CLAIM}.ratio">4711×</data></span><span data-when="${CLAIM} inconclusive not-testable-here not-measured">It is open</span>
@@ -48,10 +48,10 @@ A dot is a trial.
 <!-- Note -->
 Wait for it.
 `;
-/** The literals of the chapter: figures of nobody. */
+/** The literals of the chapter, which are nobody's figures. */
 export const LITERALS = /471\d/;
 
-/** What stands on the slide for a verdict, as the fixture's claims have it. */
+/** The texts on the slide for a verdict, with the fixture's claims. */
 export const SAID = {
   held: { title: "It falls: 1.95×", between: "1.91× to 1.99×", note: "Say that it falls: 1.95×." },
   refuted: {

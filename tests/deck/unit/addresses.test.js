@@ -30,14 +30,14 @@ test("the repository's address is one that a browser opens and git clones", () =
   assert.equal(repositoryAddress({}, { homepage: "https://b.example" }), "");
 });
 
-test("who saw the talk is led to the site, else to the repository", () => {
+test("the QR code leads to the site, else to the repository", () => {
   const repository = "https://example.org/replay";
   assert.equal(projectAddress({}, {}), "");
   assert.equal(projectAddress({}, { repository }), repository);
   assert.equal(projectAddress({}, { repository, homepage: "https://b.example" }), "https://b.example");
 });
 
-test("a word is added to an address as a person would type it", () => {
+test("a parameter is added to an address as a person would type it", () => {
   assert.equal(withQuery("http://127.0.0.1:8000/", "explore"), "http://127.0.0.1:8000/?explore");
   assert.equal(withQuery("http://127.0.0.1:8000/?data=a", "cut=20"), "http://127.0.0.1:8000/?data=a&cut=20");
 });

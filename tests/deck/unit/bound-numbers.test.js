@@ -13,7 +13,7 @@ const manifest = {
   experiments: { "rbd-journaling": { blocks: 10 } },
 };
 
-test("a value is looked up in the source that its first word names", () => {
+test("the first word of a value names the source in which it is looked up", () => {
   const numbers = new BoundNumbers().addSource(
     "manifest",
     manifestSource(() => manifest),
@@ -58,7 +58,7 @@ test("a path follows own properties only", () => {
   assert.equal(follow(null, ["a"]), undefined);
 });
 
-/** As much of a `<data>` element as binding needs. */
+/** The parts of a `<data>` element that binding needs. */
 function dataElement(value, text) {
   const attributes = new Map([["value", value]]);
   const classes = new Set();
@@ -72,7 +72,7 @@ function dataElement(value, text) {
   };
 }
 
-test("a value that the data lose goes back to the slide's own text, or to what says that they lack it", () => {
+test("a value that disappears becomes the slide's own text again, or a text that says it is missing", () => {
   let text = "4";
   const numbers = new BoundNumbers().addSource("manifest", () => text, "not recorded");
   const element = dataElement("manifest.osds", "3");
@@ -91,7 +91,7 @@ test("a value that the data lose goes back to the slide's own text, or to what s
   assert.deepEqual([...element.classes].sort(), ["bound", "figure-text"]);
 });
 
-test("what is written on a slide does not break between a number and its unit", () => {
+test("a line of a slide does not break between a number and its unit", () => {
   const numbers = new BoundNumbers().setDefaultSource(() => "a 4 KiB write");
   const element = dataElement("price.sentence", "a 4 KiB write");
   numbers.bind({ querySelectorAll: () => [element] });

@@ -25,11 +25,11 @@ const OUTPUT = [
   asset("index.html"),
 ];
 
-test("at start there is the entry and all that it imports statically, however deep", () => {
+test("the start needs the entry and all of its static imports, however deep", () => {
   assert.deepEqual([...filesAtStart(OUTPUT)].sort(), ["deep.js", "index.js", "inter.woff2", "shared.js"]);
 });
 
-test("files are weighed as they are sent: scripts by gzip, fonts as they are", async () => {
+test("files are measured as they are sent: scripts with gzip, fonts as they are", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "replay-budget-"));
   const script = "const a = 1;\n".repeat(1000);
   try {
@@ -50,7 +50,7 @@ test("files are weighed as they are sent: scripts by gzip, fonts as they are", a
 
 const part = (file, kind, bytes, atStart = true) => ({ file, kind, atStart, bytes });
 
-test("what is over its budget is said with the files that it is made of", () => {
+test("an exceeded budget is reported with its files", () => {
   const budget = { script: 3000, font: 2000 };
   const parts = [part("a.js", "script", 2048), part("b.js", "script", 1024), part("c.woff2", "font", 2000)];
   assert.deepEqual(overBudget(parts, budget), [

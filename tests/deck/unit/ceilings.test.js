@@ -31,7 +31,7 @@ test("a canvas gets the ceilings that it names and the data have, the greatest f
   assert.deepEqual(ceilingsOf(WRITE, {}), []);
 });
 
-test("who cannot see the lines reads them, each of them once", () => {
+test("people who cannot see the lines can read each of them once", () => {
   const one = ceilingsOf(READ_OPERATIONS, manifest);
   assert.equal(ceilingWords([...one, ...one]), "dashed: media read: 93.1k ops/s (n = 6)");
   assert.equal(ceilingWords([]), "");
@@ -63,7 +63,7 @@ test("a chart's ceilings are dashed lines with their names, the highest first", 
   }
 });
 
-test("a ceiling of another unit, a chart that asks for none and one without a file have no line", () => {
+test("a ceiling in another unit, a chart without ceilings and one without a file have no line", () => {
   for (const one of [
     slot(READ_OPERATIONS),
     slot(NETWORK, "benchmarks/reference/a/aggregate/latency-x.csv"),

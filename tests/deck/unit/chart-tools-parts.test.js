@@ -1,4 +1,4 @@
-/** The parts of the chart tools that need no page: commands, marks, steps, the keyboard's way, the second data set. */
+/** The parts of the chart tools that need no page: commands, marks, steps, keyboard navigation, the second data set. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -74,7 +74,7 @@ test("a chart has an address", () => {
     assert.equal(linkedChart(search), null, search);
 });
 
-test("published figures are read as names and base units; what is neither is said", () => {
+test("published figures are read as names and base units; anything else is a problem", () => {
   assert.deepEqual(parseMarks("S1, journal = 30000000 | S1, a=b = 2e8"), {
     marks: [
       { label: "S1, journal", value: 30000000 },
@@ -122,7 +122,7 @@ test("a chart is marked with the margin of its claim, and with published figures
       [undefined, 65536, 2, undefined],
     ],
   );
-  // What is claimed of one line is no mark where that line is not shown.
+  // A claim about a line gives no mark if that line is not shown.
   const without = { src: "a/ratio-iops.csv", state: { ...state, shown: ["Journal mirrored"] } };
   assert.deepEqual(marks(without), []);
   assert.equal(marks({ ...without, state: { ...state, shown: ["With journal"] } }).length, 1);

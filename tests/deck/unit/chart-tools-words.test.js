@@ -1,4 +1,4 @@
-/** What the chart tools say: sentences, and the words of the two views. */
+/** The texts of the chart tools: sentences, and the words of the two views. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -22,7 +22,7 @@ test("a chart is one sentence: heading, measure, range, ends, extremes with inte
   );
 });
 
-test("a sentence tells only series that are shown, says what was not measured, and stays short", () => {
+test("a sentence names only visible series, says what was not measured, and stays short", () => {
   const series = Array.from({ length: 9 }, (_, at) => ({
     name: `S${at}`,
     points: [point(1, at), point(2, null)],
@@ -49,7 +49,7 @@ test("a sentence tells only series that are shown, says what was not measured, a
   );
 });
 
-test("the other view of a file lies beside it, or where the author says", () => {
+test("the other view of a file is beside it, or where the author says", () => {
   assert.equal(
     otherSource("benchmarks/a/b/aggregate/ratio-iops-x.csv"),
     "benchmarks/a/b/aggregate/iops-x.csv",
@@ -73,7 +73,7 @@ test("the absolute view shows the reference, too, and a ratio has no line for it
   assert.deepEqual(seriesInView(["B"], null, "absolute"), ["B"]);
 });
 
-test("a view says what it measures, which way a ratio reads, and which direction is better", () => {
+test("a view says what it measures, how to read its ratios, and which direction is better", () => {
   const experiment = {
     ratio_direction: "reference/variant",
     variants: [{ label: "Plain", reference: true }, { label: "Journal" }],

@@ -14,7 +14,7 @@ const slide = (attributes, body = "# A title", note = "Words.") =>
   `<!-- .slide: ${attributes} -->\n${body}\n\n<!-- Note -->\n${note}\n`;
 const chapter = (...slides) => slides.join("\n\n");
 const FIRST = 'data-chapter="One" data-chapter-minutes="40" data-chapter-minutes-20="20"';
-/** A talk of one chapter that keeps its time in both cuts. */
+/** A talk with one chapter that keeps its time in both cuts. */
 const WHOLE = [
   slide(`id="one" ${FIRST} data-timing="1200" data-timing-20="1000"`),
   slide('id="two" data-timing="200"'),
@@ -28,7 +28,7 @@ test("a talk whose chapters take their minutes in both cuts has no problem, and 
   assert.deepEqual(times, [{ file: "slides/a.md", slides: 3, seconds: { 20: 1200, 40: 2400 }, appendix: 0 }]);
 });
 
-test("a chapter that takes other than its minutes is named with the cut and the difference", async () => {
+test("a chapter that misses its minutes is named with the cut and the difference", async () => {
   const [first, second, third] = WHOLE;
   assert.equal(
     await told(first, second, third.replace('"1000"', '"1010"')),
@@ -82,7 +82,7 @@ test("the appendix is in no sum, and in every cut", async () => {
   );
 });
 
-test("a cut that there is not, and a timing for a cut without the slide, are problems", async () => {
+test("an unknown cut, and a timing for a cut without the slide, are problems", async () => {
   const [first, second, third] = WHOLE;
   assert.match(
     await told(first, second, third.replace('data-cut="40"', 'data-cut="30"')),

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => talk.remove());
 
-test("a literal that is what the shipped data say is fine, in body and note", async () => {
+test("a literal that agrees with the shipped data is fine, in body and note", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   const bound = (value, text) => `<data value="${value}">${text}</data>`;
   const values = {
@@ -50,7 +50,7 @@ test("a stale literal is a problem that gives the right text", async () => {
   );
 });
 
-test("a value that the data leave empty is written as absent, never as a figure", async () => {
+test("a value that is empty in the data is written as absent, never as a figure", async () => {
   await talk.saveData({
     claims: claimsWith({
       small: {
@@ -77,7 +77,7 @@ test("a count is written as a plain number, and has no part that only a ratio ha
   );
 });
 
-test("a value that names nothing is a problem that lists what there is", async () => {
+test("a value that names nothing is a problem that lists what exists", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   const about = (value) => told(`<data value="${value}">x</data> <data value="small.verdict">held</data>`);
   assert.match(
@@ -99,7 +99,7 @@ test("a value that names nothing is a problem that lists what there is", async (
   assert.match(await about("small..low"), /write it as/);
 });
 
-test("a design that the manifest does not record is told apart from an unknown experiment", async () => {
+test("an unrecorded design is distinguished from an unknown experiment", async () => {
   const { parameters, ...experiment } = MANIFEST.experiments["rbd-journaling"];
   assert.ok(parameters);
   await talk.saveData({ manifest: { ...MANIFEST, experiments: { "rbd-journaling": experiment } } });
@@ -134,7 +134,7 @@ test("a shipped data set without manifest, claims or sources is a problem of its
   );
 });
 
-test("--fix writes stale literals anew, and nothing else", async () => {
+test("--fix rewrites stale literals, and nothing else", async () => {
   await talk.saveData({ claims: claimsWith({ small: { reason: "a < b & c" } }) });
   const chapter = slideWith(
     'It is <data value="small.ratio">15.6×</data> and 15 of <data value="small.nothing">7</data>.',
@@ -207,14 +207,14 @@ test("charts of two data sets on one slide are a problem, unless the slide says 
   assert.equal((await mixed(compared.replace("reference mine", "reference other"))).length, 1);
 });
 
-test("--fix leaves a file with CR LF as it is: that is to be mended first", async () => {
+test("--fix does not touch a file with CR LF, which must be corrected first", async () => {
   const chapter = slideWith('<data value="manifest.setup.osds">7</data>').replaceAll("\n", "\r\n");
   await talk.save("slides/a.md", chapter);
   assert.deepEqual(await fixProblems(talk.root, (await talk.check()).problems), []);
   assert.equal(await readFile(path.join(talk.root, "slides/a.md"), "utf8"), chapter);
 });
 
-test("data-when names a claim and verdicts that there are", async () => {
+test("data-when names a claim and verdicts that exist", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   const group = (text) => `<p>${text}</p>`;
   const all = `<span data-when="small ${FIVE.join(" ")}">x</span>`;
@@ -240,12 +240,12 @@ test("the texts of a group cover each verdict exactly once", async () => {
     await told(`${group("held", FIVE.join(" "))}\n\n${said}`),
     /texts on claim "small" have more than one for: held/,
   );
-  // Parted by words, they are two groups, and neither covers all.
+  // Words between them make two groups, and neither covers all verdicts.
   const parted = `${group("held")}\n\nwords\n\n${group(FIVE.slice(1).join(" "))}\n\n${said}`;
   assert.equal((await told(parted)).match(/have none for/g).length, 2);
 });
 
-test("a numeral from nowhere is a problem, wherever it is read or heard", async () => {
+test("a numeral without an origin is a problem, wherever it is read or heard", async () => {
   const message = (numeral) => new RegExp(`the numeral "${numeral}" comes from no data`);
   assert.match(await told("It takes 10× as long"), /slides\/a\.md:2: the numeral "10×"/);
   assert.match(await told("# Fifteen"), message("Fifteen"));
@@ -258,7 +258,7 @@ test("a numeral from nowhere is a problem, wherever it is read or heard", async 
   assert.match(await told("It&#50;s"), message("2"));
 });
 
-test("a numeral is fine where its origin is written, and in code, addresses and comments", async () => {
+test("a numeral is fine if its origin is written beside it, and in code, addresses and comments", async () => {
   for (const body of [
     '<data value="manifest.setup.osds">3</data> OSDs',
     'About <span data-source="S0">10×</span>',
@@ -277,7 +277,7 @@ test("a numeral is fine where its origin is written, and in code, addresses and 
   assert.match((await problemsOf(whole.replace("Words.", "15.6")))[0], /a\.md:5: the numeral "15\.6"/);
 });
 
-test("an I/O size may be named where it is a level of an experiment", async () => {
+test("an I/O size may be named if it is a level of an experiment", async () => {
   for (const body of ["4K", "4 KiB writes", "from 4K to 4M", "4K…4M", "4096 B, 4 MiB, 4-KiB"])
     assert.equal(await told(body), "", body);
   for (const body of ["8K", "4 MiB/s", "4 MiB per second", "4MB", "14K", "1.4K", "4Kx"])
@@ -306,14 +306,14 @@ test("numerals are digits of every kind and the words from three on", () => {
   assert.deepEqual(found("often attend weight someone behalf tension freight zero one two third alone"), []);
 });
 
-test("a source that is not there is a problem", async () => {
+test("an unknown source is a problem", async () => {
   assert.match(
     await told('<p data-source="S9">15</p>'),
     /a\.md:2: data-source: no source "S9"; there are S0, S1, slide, definition/,
   );
 });
 
-test("a claim that no slide speaks of is a problem of the place where it is written", async () => {
+test("a claim that no slide mentions is a problem of the file that states it", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   assert.match(
     (await problemsOf(GOOD))[0],

@@ -57,13 +57,13 @@ test("an id that is missing, odd or taken is a problem", async () => {
   assert.match((await problemsOf(`${GOOD}\n\n${GOOD}`))[0], /a\.md:8: id "one" is taken by slides\/a\.md:1/);
 });
 
-test("a link to a slide that is not there is a problem", async () => {
+test("a link to a missing slide is a problem", async () => {
   assert.match((await problemsOf(slideWith("[go](#/two)")))[0], /a\.md:2: no slide has the id "two"/);
   assert.match((await problemsOf(slideWith('<a href="x.html">x</a>')))[0], /link to "x\.html"/);
   assert.deepEqual(await problemsOf(slideWith("[go](#/one) [out](https://example.org)")), []);
 });
 
-test("a chart's experiment must exist, and its file too where the data set does", async () => {
+test("a chart's experiment must exist, and also its file if the data set exists", async () => {
   const chart = (src) =>
     slideWith(
       `## <data value="manifest.setup.osds">3</data> OSDs\n<canvas data-chart="line" data-chart-src="${src}"></canvas>`,
@@ -78,7 +78,7 @@ test("a chart's experiment must exist, and its file too where the data set does"
   assert.match(await told(CHART), /has no rbd-journaling\/aggregate\/iops-read-seq\.csv/);
 });
 
-test("a chart of what the shipped data skip may wait in a text that they deny, and nowhere else", async () => {
+test("a chart of a skipped experiment may wait in a hidden text, and nowhere else", async () => {
   const canvas =
     '<canvas data-chart="line" data-chart-src="benchmarks/reference/kernel-client/aggregate/iops-randwrite.csv"></canvas>';
   const title = '## <data value="manifest.setup.osds">3</data> OSDs\n\n';
@@ -105,17 +105,17 @@ test("a chart of what the shipped data skip may wait in a text that they deny, a
   assert.match(await told(waiting, { charts: { "iops-write": { n: 6 } } }), missing);
 });
 
-test("a chapter that is named and not there is a problem of index.html", async () => {
+test("a chapter that is named but missing is a problem of index.html", async () => {
   const { problems } = await talk.check();
   assert.deepEqual(problems, [{ file: "index.html", line: 1, message: "there is no chapter slides/a.md" }]);
 });
 
-test("a data file that is no JSON object is an error that names it", async () => {
+test("a data file that is not a JSON object is an error that names it", async () => {
   await talk.save("benchmarks/reference/claims.json", "[]");
   await assert.rejects(problemsOf(GOOD), /claims\.json contains no JSON object/);
 });
 
-test("the command says how it is used, and refuses what it does not know", async () => {
+test("the command says how to use it, and refuses unknown options", async () => {
   const run = (...args) =>
     promisify(execFile)(process.execPath, ["scripts/check.mjs", ...args], {
       cwd: PROJECT,

@@ -92,7 +92,7 @@ for (const [value, text] of [
   test(`${value} is spoken as ${text}`, () => assert.equal(look(value), text));
 }
 
-test("what no claim knows is null, never a guess", () => {
+test("a value that no claim has is null, never a guess", () => {
   for (const text of [
     "nobody.ratio",
     "small",
@@ -128,7 +128,7 @@ test("a claim is shown by the condition that decided its verdict, else by its fi
   assert.equal(decidingCondition({ verdict: "not measured", conditions: {} }), null);
 });
 
-test("rows come in the order asked for, and all when none is asked for", () => {
+test("rows come in the requested order, and all without a request", () => {
   const ids = (rows) => rows.map(({ id }) => id);
   assert.deepEqual(ids(claimRows(claims, ["later", "small", "nobody"])), ["later", "small"]);
   assert.deepEqual(ids(claimRows(claims)), ["small", "single", "counted", "later"]);
@@ -141,7 +141,7 @@ test("a row names its source's title and its chart where the claims do", () => {
   assert.deepEqual([later.sourceTitle, later.chart], [null, null]);
 });
 
-test("a row says why a claim is exploratory, and nothing where it is registered or where older data do not tell", () => {
+test("a row says why a claim is exploratory, and nothing if it is registered or if older data do not say", () => {
   const { small, single, later } = claims.claims;
   const of = (claim) => claimRows({ claims: { claim } })[0].exploratory;
   assert.equal(of({ ...small, exploratory: true, exploratory_reason: "it was changed" }), "it was changed");
@@ -149,7 +149,7 @@ test("a row says why a claim is exploratory, and nothing where it is registered 
   assert.equal(of(later), null);
 });
 
-test("a slide is marked where one of its claims is exploratory", () => {
+test("a slide is marked if one of its claims is exploratory", () => {
   const document = { claims: { one: { exploratory: true }, other: { exploratory: false } } };
   assert.equal(anyExploratory(document, ["other", "one"]), true);
   assert.equal(anyExploratory(document, ["other", "manifest", "toString"]), false);
@@ -166,7 +166,7 @@ test("checks of the set-up come after the claims, unless the author orders them"
   assert.deepEqual(ids(claimRows(document, ["check", "claim"])), ["check", "claim"]);
 });
 
-test("a claim's chart is looked for on the slides: the first that speaks of the claim, else the first that draws it", () => {
+test("a claim leads to the first slide that draws its chart and mentions it, else to the first that draws it", () => {
   const canvas = (chart, id, claim = null) => ({
     dataset: { chartSrc: `benchmarks/reference/${chart}.csv` },
     closest: () => ({

@@ -14,7 +14,7 @@ test("a slide is in the cuts that it names, and in all when it names none", () =
   assert.equal(isInCut("200", 20), false);
 });
 
-test("in the place of a slide that is taken out stands the last one before it, else the first after it", () => {
+test("a removed slide is replaced by the last one before it, else by the first after it", () => {
   assert.equal(nearest([true, false, false, true], 2), 0);
   assert.equal(nearest([false, false, true], 0), 2);
   assert.equal(nearest([false], 0), null);
@@ -31,7 +31,7 @@ test("in the place of a slide that is taken out stands the last one before it, e
   );
 });
 
-test("an address leads elsewhere only when its slide was taken out", () => {
+test("an address leads elsewhere only if its slide was removed", () => {
   const moved = new Map([["mirror rate", { id: "disaster", title: "Rate" }]]);
   assert.deepEqual(redirected("#/mirror%20rate/2", moved), {
     from: "mirror rate",

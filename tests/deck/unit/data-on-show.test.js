@@ -53,20 +53,20 @@ test("a chart that the awaited data set lacks is drawn from its stand-in until i
   assert.equal(data.resolve(CHART), CHART.replace("reference", "local"));
 });
 
-test("a server without a list still shows what is asked for", async () => {
+test("a server without a list still shows the requested data set", async () => {
   const data = new DataOnShow({ search: "?data=mine", usual: "reference", fetchFile: server({}) });
   await data.load();
   assert.equal(data.available, null);
   assert.equal(data.resolve(CHART), CHART.replace("reference", "mine"));
 });
 
-test("an index page in place of a manifest is no manifest", async () => {
+test("an index page in place of a manifest is not a manifest", async () => {
   const manifests = new Manifests(server({ "benchmarks/a/manifest.json": "<!doctype html>" }));
   assert.equal(await manifests.load("a"), null);
   assert.equal(manifests.get("a"), null);
 });
 
-test("the data are the shipped ones only where they are those that the page names", async () => {
+test("the data are the shipped ones only if the page names them", async () => {
   const fetchFile = server(list({ reference: ["claims.json"], mine: [] }));
   const shipped = async (search, frozen = null) => {
     const data = new DataOnShow({ search, usual: "reference", frozen, fetchFile });
@@ -100,7 +100,7 @@ test("a frozen talk ignores what the address asks for, and says so", async () =>
   assert.equal((await frozen("?data=mine")).problem, null);
 });
 
-test("claims that disappear are no longer spoken of", async () => {
+test("claims that disappear are no longer shown", async () => {
   const texts = {
     ...list({ reference: ["claims.json"] }),
     "benchmarks/reference/claims.json": '{"claims": {"price": {}}}',

@@ -36,7 +36,7 @@ test("addresses of another form, and a request for none, leave the address as it
   assert.equal(withDataSet(CHART, null), CHART);
 });
 
-test("a name that leaves its folder, or needs escaping, is no name of a data set", () => {
+test("a name that leaves its folder, or needs escaping, is not a data set name", () => {
   for (const name of [
     "..",
     "a/b",
@@ -57,7 +57,7 @@ test("a name that leaves its folder, or needs escaping, is no name of a data set
   assert.throws(() => withDataSet(CHART, "../secret"), RangeError);
 });
 
-test("whatever stands after ?data=, the address stays within benchmarks/<one segment>/", () => {
+test("whatever follows ?data=, the address stays within benchmarks/<one segment>/", () => {
   fc.assert(
     fc.property(fc.string(), (name) => {
       const { override } = chooseDataSet({ requested: name, usual: "reference", available: null });
@@ -93,7 +93,7 @@ test("an unknown or impossible data set is refused with a sentence, and the usua
   assert.ok(!/[\u202E\n]/.test(spoofed));
 });
 
-test("an address tells its data set, experiment and chart, in the long and in the short form", () => {
+test("an address names its data set, experiment and chart, in the long and in the short form", () => {
   assert.deepEqual(partsOf(CHART), {
     dataSet: "reference",
     experiment: "rbd-journaling",

@@ -31,7 +31,7 @@ const save = async (name, text) => {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, text);
 };
-/** Waits until the watcher told of this file; gives the milliseconds since `since`. */
+/** Waits until the watcher reports this file; returns the milliseconds since `since`. */
 async function told(name, since = Date.now()) {
   for (const end = Date.now() + 2500; Date.now() < end; await sleep(5)) {
     const entry = news.find(({ files }) => files.includes(name));
@@ -54,7 +54,7 @@ test("a CSV file that is renamed into place is noticed within half a second", as
   );
 });
 
-test("changed evidence is told apart from what the deck reads", async () => {
+test("changed evidence is distinguished from files that the deck reads", async () => {
   await save("local/rbd-journaling/raw/SHA256SUMS", "");
   const evidence = [];
   watcher = await watchData({
@@ -80,7 +80,7 @@ test("a data set whose folders appear later is followed, and so are its later fi
   assert.ok((await told("local/rbd-journaling/aggregate/b.csv", since)) < 500);
 });
 
-test("a file that goes away is news too", async () => {
+test("a file that disappears is reported, too", async () => {
   await save("local/manifest.json", "{}");
   await start();
   await rm(path.join(folder, "local/manifest.json"));
@@ -103,7 +103,7 @@ test("the attempts behind the charts may be read, too", async () => {
   assert.deepEqual([...(await scanBenchmarks(folder)).files.keys()], ["local/rbd-journaling/tidy.csv"]);
 });
 
-test("a scan tells which files changed, appeared and went", () => {
+test("a scan says which files changed, appeared and disappeared", () => {
   const before = new Map([
     ["a", "1"],
     ["b", "1"],

@@ -33,7 +33,7 @@ test("dates are written out, whatever time of day they carry", () => {
   assert.equal(formatDate("2026-13-01"), "2026-13-01");
 });
 
-test("a period names its month and year once where both ends share them", () => {
+test("a period names its month and year once if both ends share them", () => {
   assert.equal(formatPeriod("2026-11-20", "2026-11-22"), "20–22 November 2026");
   assert.equal(formatPeriod("2026-11-20T01:00:00Z", "2026-11-20T09:00:00Z"), "20 November 2026");
   assert.equal(formatPeriod("2026-11-30", "2026-12-01"), "30 November 2026 – 1 December 2026");
@@ -80,7 +80,7 @@ test("a share is a whole percentage, below ten per cent with two digits", () => 
   for (const value of [null, undefined, NaN]) assert.equal(formatPercent(value), null);
 });
 
-test("a share and a mean of ratios are told by their key", () => {
+test("the key says whether a value is a share or a mean of ratios", () => {
   assert.equal(formatValue(0.05, "share"), "5 %");
   assert.equal(formatValue(0.9943, "geometric_mean"), "0.994×");
 });

@@ -73,7 +73,7 @@ function pinned(
   return pinChapter(text, slides, { name: "mine", words: wordsOf(data) });
 }
 
-test("pinned slides hold the data set's figures and chosen texts, and its charts", () => {
+test("pinned slides contain the data set's figures, chosen texts and charts", () => {
   const text = pinned(CHAPTER);
   assert.match(text, /Falls to <data value="small\.ratio">2\.08×<\/data>/);
   assert.match(text, /<p data-when="small held">kept<\/p>/);
@@ -82,7 +82,7 @@ test("pinned slides hold the data set's figures and chosen texts, and its charts
   assert.match(text, /On <data value="manifest\.label">a &lt; &#42;b&#42;<\/data>/);
 });
 
-test("what the data set does not know is absent, never the shipped figure", () => {
+test("a value that the data set lacks is absent, never the shipped figure", () => {
   assert.match(pinned(CHAPTER), /<data value="manifest\.setup\.hosts">not recorded<\/data>/);
   assert.match(
     pinned('<data value="small.ratio">9×</data>', { manifest: null, claims: null }),
@@ -90,7 +90,7 @@ test("what the data set does not know is absent, never the shipped figure", () =
   );
 });
 
-test("texts that are gone part no slides and join none", () => {
+test("removing a text neither splits nor joins slides", () => {
   const parts = (text) => [...text.matchAll(/^\n\n\n|^\n\n/gm)].map(([found]) => found.length);
   const text = pinned(CHAPTER);
   assert.deepEqual(parts(text), parts(CHAPTER));
@@ -101,7 +101,7 @@ test("texts that are gone part no slides and join none", () => {
   assert.ok(text.endsWith("# Three\n"));
 });
 
-test("a block that a comment makes depend on a verdict goes with its marks", () => {
+test("a block whose comment names a verdict is removed with its markup", () => {
   const when = (verdicts) => `<!-- .element: data-when="small ${verdicts}" -->`;
   const text = `## Here ${when("held")}\n\n## Gone ${when("refuted")}\n\n- a\n- b ${when("refuted")}\n- c\n`;
   assert.equal(pinned(text), `## Here ${when("held")}\n\n- a\n\n- c\n`);
@@ -112,7 +112,7 @@ test("a chapter that depends on no data stays as it is", () => {
   assert.equal(pinned(plain), plain);
 });
 
-test("the page names the data set, and that it is frozen to it", () => {
+test("the page names the data set, and says that it is frozen to it", () => {
   const html = '<head><meta name="replay:data-set" content="reference" /></head>';
   const page = pinPage(html, "mine");
   assert.match(page, /<meta name="replay:data-set" content="mine" \/>/);
@@ -120,7 +120,7 @@ test("the page names the data set, and that it is frozen to it", () => {
   assert.throws(() => pinPage("<head></head>", "mine"), /0 elements <meta name="replay:data-set"/);
 });
 
-test("a data set that is not there, or has no claims, is refused with what to do", async () => {
+test("a data set that is missing, or has no claims, is refused with what to do", async () => {
   const talk = await makeTalk();
   try {
     await talk.save("slides/a.md", "# One\n\n<!-- Note -->\nWords.\n");
@@ -179,7 +179,7 @@ test("--verify finds what was changed, removed or added", async () => {
   });
 });
 
-test("the command refuses what it cannot do, and says what to do", async () => {
+test("the command refuses wrong options, and says what to do", async () => {
   const refused = (pattern, ...args) =>
     assert.rejects(freeze(...args), (error) => {
       assert.equal(error.code, 2, error.stderr);

@@ -19,7 +19,7 @@ import { FIXTURE } from "../support/fixture.js";
 const read = (file, text) =>
   slidesOf(text, { file, horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" }).map(readSlide);
 
-test("what a page takes from a slide is a file of slides, an id, and tags or classes", () => {
+test("a page names a part of a slide by file, id, and tags or classes", () => {
   assert.deepEqual(parseTaken("slides/40-journal.md#journal-ratio", "h2 .measure  .panels"), {
     file: "slides/40-journal.md",
     id: "journal-ratio",
@@ -66,7 +66,7 @@ test("the check names a page's part that no slide has, with its line", () => {
   );
 });
 
-test("whom a measurement applies to follows what limited it, how it was loaded and laid out", () => {
+test("limiter, load and layout decide to whom a measurement applies", () => {
   const manifest = (limiters, more = {}) => ({
     setup: { replicas: 3, clusters: 2 },
     machines: ["a"],
@@ -85,14 +85,14 @@ test("whom a measurement applies to follows what limited it, how it was loaded a
     /^nothing on your cluster reaches its limit, .* 100 %/,
   );
   assert.match(conditionsOf(manifest({ "io-cap": 5 }), "e")[0], /^your cluster is limited by io-cap/);
-  // Two machines: nothing is said of sharing one. And nothing is made up of what was not recorded.
+  // Two machines share none, so nothing is said about that, nor about facts that were not recorded.
   assert.equal(conditionsOf(manifest({ cpu: 1 }, { machines: ["a", "b"] }), "e").length, 3);
   assert.deepEqual(conditionsOf({ experiments: { e: {} } }, "e"), []);
   assert.deepEqual(conditionsOf(manifest({ cpu: 1 }), "other"), []);
   assert.deepEqual(conditionsOf(null, "e"), []);
 });
 
-test("the data that ship say whom they apply to", async () => {
+test("the shipped data say to whom they apply", async () => {
   const file = path.join(PROJECT, "benchmarks/reference/manifest.json");
   const conditions = conditionsOf(JSON.parse(await readFile(file, "utf8")), "rbd-journaling");
   assert.ok(conditions.length >= 3, conditions.join("\n"));
@@ -113,7 +113,7 @@ test("the command clones a plain public address, and nothing that a shell would 
     assert.equal(startCommand(odd), "npm start", odd);
 });
 
-test("a link to the slides keeps what the address asks for, and changes the cut alone", () => {
+test("a link to the slides keeps the address' parameters, and changes only the cut", () => {
   const home = "http://localhost/some/where/";
   assert.equal(slidesAddress(home, "40"), `${home}#/title`);
   assert.equal(slidesAddress(home, "20"), `${home}?cut=20#/title`);
@@ -135,7 +135,7 @@ test("a link to the slides keeps what the address asks for, and changes the cut 
   );
 });
 
-test("a frozen talk pins the page's text with that of the slides, and leaves what it takes from them", async () => {
+test("a frozen talk pins the page's text like that of the slides, and keeps the parts that it takes from them", async () => {
   const benchmarks = FIXTURE;
   const [before, after] = await Promise.all(
     ["fixture", "fixture-small"].map(async (name) => {

@@ -26,7 +26,7 @@ test("the first page comes before the slides when a reader's address names none"
   assert.equal(modeFrom("?view=print", { published: true }).front, false);
 });
 
-test("a cut is one of two; another one is named as a problem, and shows the usual one", () => {
+test("there are two cuts; any other is named as a problem, and the default is shown", () => {
   assert.equal(modeFrom("").cut, null);
   assert.equal(modeFrom("?cut=20").cut, 20);
   assert.equal(modeFrom("?cut=40").cut, 40);
@@ -39,7 +39,7 @@ test("a cut is one of two; another one is named as a problem, and shows the usua
   }
 });
 
-test("a recorded run takes a minute, or as long as it is told; never in print or in the speaker view", () => {
+test("a recorded run takes a minute, or as long as requested; there is none in print or in the speaker view", () => {
   assert.equal(modeFrom("?run").run, 60);
   assert.equal(modeFrom("?run=").run, 60);
   assert.equal(modeFrom("?run=90").run, 90);
@@ -53,7 +53,7 @@ test("a recorded run takes a minute, or as long as it is told; never in print or
   }
 });
 
-test("only words that mean something are taken as a theme", () => {
+test("only known words are accepted as a theme", () => {
   assert.equal(modeFrom("?theme=dark").theme, "dark");
   assert.equal(modeFrom("?theme=light").theme, "light");
   assert.equal(modeFrom("?theme=red").theme, null);
@@ -61,7 +61,7 @@ test("only words that mean something are taken as a theme", () => {
   assert.equal(modeFrom("?compare=").compare, null);
 });
 
-test("an address is changed in its words, and keeps all else", () => {
+test("changing parameters of an address keeps everything else", () => {
   const address = "https://example.org/talk/?data=mine&explore#/title";
   assert.equal(
     addressWith(address, { cut: "20" }),

@@ -26,7 +26,7 @@ const write = (text) => (made) => writeFile(path.join(made, "index.html"), text)
 const read = (where = place) => readFile(path.join(where, "index.html"), "utf8");
 const beside = () => readdir(path.dirname(place));
 
-test("a folder is put in its place when it is whole, and what was there is gone", async () => {
+test("a folder is moved to its place when it is complete, and replaces what was there", async () => {
   await replaceFolder(place, write("one"));
   await writeFile(path.join(place, "old.js"), "old");
   const made = await replaceFolder(place, async (work) => {
@@ -41,7 +41,7 @@ test("a folder is put in its place when it is whole, and what was there is gone"
   assert.deepEqual(await beside(), ["dist"]);
 });
 
-test("folders above it are made", async () => {
+test("missing parent folders are made", async () => {
   const deep = path.join(place, "a/b");
   await replaceFolder(deep, write("deep"));
   assert.equal(await read(deep), "deep");
@@ -58,7 +58,7 @@ test("nothing changes when it cannot be made", async () => {
   assert.deepEqual(await beside(), ["dist"]);
 });
 
-test("where a link leads, the folder is replaced, and the link stays", async () => {
+test("the target of a link is replaced, and the link stays", async () => {
   const real = path.join(path.dirname(place), "real");
   await mkdir(real);
   await symlink(real, place);
@@ -68,7 +68,7 @@ test("where a link leads, the folder is replaced, and the link stays", async () 
   assert.deepEqual((await beside()).sort(), ["dist", "real"]);
 });
 
-/** A program that begins to make the folder, says so, and goes on: for ever, unless told what else to do. */
+/** A program that begins to make the folder, says so, and runs forever unless told otherwise. */
 function begin(rest = "await new Promise((resolve) => setTimeout(resolve, 600_000));", word = "begun") {
   const program = spawn(process.execPath, [
     ...["--input-type=module", "-e"],
@@ -102,7 +102,7 @@ test("a program that is ended leaves nothing of what it made", async () => {
 });
 
 test("a program that is ended leaves nothing of what its threads had begun to write", async () => {
-  // As a bundler's: this one writes on for 50 ms after the program was told to end.
+  // Like a bundler's: this one keeps writing for 50 ms after the program was asked to end.
   const thread = `
     const { workerData: { folder, end } } = require("node:worker_threads");
     const { mkdirSync, writeFileSync } = require("node:fs");
@@ -128,7 +128,7 @@ test("a program that is ended leaves nothing of what its threads had begun to wr
   assert.deepEqual(await beside(), []);
 });
 
-test("what a program left that was killed is removed by the next, what another one makes is not", async () => {
+test("remains of a killed program are removed by the next, but not what another one is making", async () => {
   const [killed, running] = await Promise.all([begin(), begin()]);
   killed.program.kill("SIGKILL");
   await killed.ended;
@@ -140,7 +140,7 @@ test("what a program left that was killed is removed by the next, what another o
   assert.deepEqual(await beside(), ["dist"]);
 });
 
-test("a folder that cannot be renamed gets other content", async (t) => {
+test("a folder that cannot be renamed gets new content", async (t) => {
   // Only root may mount; for others a parent that they may not write to has the same effect.
   const parent = path.dirname(place);
   await replaceFolder(place, write("one"));
@@ -158,7 +158,7 @@ test("a folder that cannot be renamed gets other content", async (t) => {
   assert.deepEqual(await readdir(place), ["index.html"]);
 });
 
-test("a folder that holds other things than a site is not for a site", async () => {
+test("a folder with other things than a site is not replaced by a site", async () => {
   assert.equal(await whyNoSiteIn(place, "dist"), null);
   await mkdir(place);
   assert.equal(await whyNoSiteIn(place, "dist"), null);

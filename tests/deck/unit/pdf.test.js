@@ -57,7 +57,7 @@ test("pages are counted, and each font is named once with whether it is in the f
     });
 });
 
-test("a font is not in the file when one of two of its name is not", async () => {
+test("a font is not in the file if one of two with its name is not", async () => {
   const without = { Subtype: "TrueType", BaseFont: "Inter", FontDescriptor: described("Inter") };
   const within = { ...without, FontDescriptor: described("Inter", { FontFile: [] }) };
   for (const fonts of [
@@ -72,7 +72,7 @@ test("a font whose glyphs are drawings in the file needs no font file", async ()
   assert.deepEqual((await readPdf(await pdfFile({ fonts }))).fonts, [{ name: "DejaVuSans", embedded: true }]);
 });
 
-test("a composite font is in the file when what it is made of is", async () => {
+test("a composite font is in the file if its parts are", async () => {
   const made = (file) => ({
     Subtype: "Type0",
     BaseFont: "AAAAAA+Inter",
@@ -90,7 +90,7 @@ test("a composite font is in the file when what it is made of is", async () => {
   assert.deepEqual(await embedded({}), [{ name: "Inter", embedded: false }]);
 });
 
-test("a file without fonts has none, and what is no PDF file is refused", async () => {
+test("a file without fonts has none, and a file that is not a PDF is refused", async () => {
   assert.deepEqual(await readPdf(await pdfFile({ pages: 3 })), { pages: 3, fonts: [] });
   for (const text of ["<!doctype html>", "", "%PDF-1.7\n1 0 obj <</Type /Catalog>>"])
     await assert.rejects(readPdf(Buffer.from(text)), /no PDF file/, text);
@@ -112,7 +112,7 @@ test("a print is good when it has a page for each slide and each note, and its f
   assert.deepEqual(problemsOf({ ...GOOD, notesWanted: false, notes: 0, pages: 3 }), []);
 });
 
-test("what is wrong with a print is said", () => {
+test("problems of a print are reported", () => {
   const said = (facts) => problemsOf({ ...GOOD, ...facts });
   assert.match(said({ expected: 4 })[0], /pages for 3 of 4 slides/);
   assert.match(said({ noted: 3 })[0], /notes of 2 of 3 slides/);
@@ -121,7 +121,7 @@ test("what is wrong with a print is said", () => {
   assert.match(said({ fonts: [{ name: "Arial", embedded: false }] })[0], /font Arial is not in the file/);
 });
 
-test("the print view is asked for in the address, beside what is there", () => {
+test("the print view is added to the parameters of the address", () => {
   const of = (wanted) =>
     new URL(
       printAddress("http://127.0.0.1:1/?data=mine", { cut: null, notes: false, theme: "light", ...wanted }),
@@ -131,7 +131,7 @@ test("the print view is asked for in the address, beside what is there", () => {
   assert.equal(of({ notes: true }).searchParams.get("showNotes"), "separate-page");
 });
 
-test("the command refuses what it cannot do, and says what it can", () => {
+test("the command refuses wrong options, and says which exist", () => {
   const refused = (pattern, args, environment = {}) => {
     const done = spawnSync(process.execPath, ["scripts/pdf.mjs", ...args], {
       cwd: PROJECT,

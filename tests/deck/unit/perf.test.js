@@ -10,7 +10,7 @@ import { chaptersIn, withChapters } from "../../../scripts/deck/perf/perf-server
 import { digits, machineLine, tableOf } from "../../../scripts/deck/perf/report.js";
 import { compare, quantile, spread } from "../../../scripts/deck/perf/statistics.js";
 
-test("a quantile lies between the values beside it, and the median of an even number in their middle", () => {
+test("a quantile is between its neighbours, and the median of an even number in their middle", () => {
   assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5);
   assert.equal(quantile([7], 0.95), 7);
   assert.ok(Number.isNaN(quantile([], 0.5)));
@@ -88,7 +88,7 @@ test("a figure has three digits, and what could not be measured is a dash", () =
   assert.deepEqual([1.234, 12.34, 123.4, NaN, Infinity].map(digits), ["1.23", "12.3", "123", "–", "–"]);
 });
 
-test("the machine is named with all that a reader needs to compare", () => {
+test("the machine is described with everything that a reader needs to compare", () => {
   const line = machineLine({
     cpu: "A processor",
     cores: 2,

@@ -72,7 +72,7 @@ test("the short address finds its chart in whichever experiment has it", () => {
   assert.equal(chartEntry("nowhere.csv", manifest), null);
 });
 
-test("n is written once where all points have it", () => {
+test("n is written once if it is the same at all points", () => {
   assert.equal(sampleSize({ min: 3, max: 3 }), "n = 3");
   assert.equal(sampleSize({ min: 2, max: 3 }), "n = 2–3");
   assert.equal(sampleSize(7), "n = 7");

@@ -48,7 +48,7 @@ test("slides are grouped by chapter, in order, and the appendix takes no time", 
   assert.equal(minutes(0), "");
 });
 
-test("a search finds titles before texts, beginnings of words, slips of the finger, and notes", () => {
+test("a search finds titles before texts, beginnings of words, typos, and notes", () => {
   const find = searchIn([
     slide("text", { text: "Here the replication is measured." }),
     slide("title", { title: "Replication", text: "Elsewhere." }),
@@ -92,7 +92,7 @@ test("an excerpt shows what was found, and nothing of the text is lost between i
   );
 });
 
-test("counts and places are said in words", () => {
+test("counts and places are written in words", () => {
   assert.equal(countWords(0, "x"), "No slide mentions “x”.");
   assert.equal(countWords(1, "x"), "One slide mentions “x”.");
   assert.equal(countWords(3, "x"), "3 slides mention “x”.");

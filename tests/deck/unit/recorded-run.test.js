@@ -1,4 +1,4 @@
-/** The recorded run: what its frames hold, when they change, and what it says of itself. */
+/** The recorded run: its frames, when they change, and its texts. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -106,7 +106,7 @@ test("a run that the recording does not know never arrives", () => {
 
 const LONG = "series,x,y,low,high,n\nA,1,3,2,4,2\nA,2,7,,,1\nB,1,5,5,5,1\n";
 
-test("of trials a row arrives as it stands in the file", () => {
+test("a trial arrives as a row of the file", () => {
   const group = { arrives: "row", seconds: [10, 20], x: [1, 2] };
   const trials = film({ text: LONG, runs: null, group });
   assert.equal(trials.filesAt(10)[""], "series,x,y,low,high,n\nA,1,3,2,4,2\nA,2,,,,\nB,1,5,5,5,1\n");
@@ -114,7 +114,7 @@ test("of trials a row arrives as it stands in the file", () => {
   assert.deepEqual(trials.rangeOf(), { low: 2, high: 7 });
 });
 
-test("what arrives by block arrives at each entity at once", () => {
+test("a block arrives for all entities at once", () => {
   const runs = ["A,1,2,1,1", "A,1,4,2,1", "A,2,7,1,1", "B,1,5,1,1"].map((row) => row.split(","));
   const group = { arrives: "block", seconds: [10, 20], block: [1, 2] };
   assert.equal(
@@ -129,7 +129,7 @@ test("a chart over time is empty until all of it is measured", () => {
   assert.throws(() => whole.filesAt(20), /own files/);
 });
 
-test("the range is that of all runs, or of some series, and of nothing there is none", () => {
+test("the range covers all runs, or those of some series, and is null without runs", () => {
   assert.deepEqual(
     film().rangeOf((series) => series === "Plain"),
     { low: 4, high: 4 },
@@ -141,7 +141,7 @@ test("the range is that of all runs, or of some series, and of nothing there is 
   );
 });
 
-test("a file that is no CSV is refused with its place", () => {
+test("a file that is not CSV is refused with the place of the error", () => {
   assert.throws(() => film({ text: 'x,1\nA,"2\n' }), /never closed/);
 });
 
@@ -153,7 +153,7 @@ const RUN_SETS = fc.uniqueArray(
   },
 );
 
-test("any frame of any recording is what derive would have drawn of the runs up to then", () => {
+test("any frame of any recording is what derive would have made of the runs until then", () => {
   fc.assert(
     fc.property(
       RUN_SETS,
@@ -166,7 +166,7 @@ test("any frame of any recording is what derive would have drawn of the runs up 
         );
         const group = {
           arrives: "run",
-          // One more moment at the end: the frame before it holds all runs.
+          // One more moment at the end, so that the frame before it has all runs.
           seconds: [...sets.map((_, i) => times[i]), 1000],
           x: [...sets.map(({ x }) => x), 0],
           block: [...sets.map(({ block }) => block), 0],
@@ -192,7 +192,7 @@ test("any frame of any recording is what derive would have drawn of the runs up 
   );
 });
 
-test("the last frame of every shipped chart says what its file says", async () => {
+test("the last frame of every shipped chart equals its file", async () => {
   const recording = JSON.parse(await readFile(path.join(REFERENCE, "recording.json"), "utf8"));
   let compared = 0;
   for (const [key, group] of groupsOf(recording)) {
@@ -289,7 +289,7 @@ test("every recorded chart has its group", () => {
   );
 });
 
-test("a playback reaches each moment in its time, waits when told, and ends", () => {
+test("a playback reaches each moment in time, pauses on request, and ends", () => {
   const playback = new Playback(timelineOf(RECORDING, ["first"]), { seconds: 20 });
   assert.deepEqual([playback.at, playback.blocks, playback.done], [-1, 0, false]);
   assert.equal(playback.advance(4), false);
@@ -331,7 +331,7 @@ test("a playback never goes back and never runs ahead of its time", () => {
   );
 });
 
-test("a chart is read again only where something arrived", () => {
+test("a chart is read again only if something arrived", () => {
   assert.ok(changesBetween(GROUP, -1, 10));
   assert.ok(!changesBetween(GROUP, 10, 19));
   assert.ok(!changesBetween(GROUP, 30, 99));
@@ -339,7 +339,7 @@ test("a chart is read again only where something arrived", () => {
 
 // Words and addresses -----------------------------------------------------------------------------------------------
 
-test("a duration is said as a person says it", () => {
+test("a duration reads naturally", () => {
   assert.deepEqual([42, 119.6, 300, 3600, 6312, 7230].map(formatDuration), [
     "42 s",
     "120 s",
@@ -350,7 +350,7 @@ test("a duration is said as a person says it", () => {
   ]);
 });
 
-test("the line says what is played, how fast, and where it stands", () => {
+test("the line says what is played, how fast, and how far it is", () => {
   const timeline = {
     from: "2026-11-20T19:51:00Z",
     to: "2026-11-21T01:00:00Z",

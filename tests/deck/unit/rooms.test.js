@@ -1,4 +1,4 @@
-/** The deck's modules stand in rooms, and imports go one way. */
+/** The deck's modules are in rooms, and imports go one way. */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -25,7 +25,7 @@ const importsOf = new Map(
 );
 const roomOf = (file) => file.split(path.sep)[0];
 
-test("every module of the deck stands in a room that is named here and in deck/README.md", () => {
+test("every module of the deck is in a room that is named here and in deck/README.md", () => {
   assert.ok(files.length > 50);
   assert.deepEqual(
     files.filter((file) => !ROOMS.includes(roomOf(file))),

@@ -96,7 +96,7 @@ test("the list of data sets follows the disk", async () => {
   assert.deepEqual(JSON.parse((await request("/benchmarks/index.json")).body).data_sets, ["later", "local"]);
 });
 
-test("a busy port is passed over, and said so", async () => {
+test("a busy port is skipped, and the program says so", async () => {
   const second = await startPresentServer({ port: server.port, benchmarks });
   try {
     assert.ok(second.port > server.port);
@@ -114,7 +114,7 @@ test("the address carries the data set; a name that cannot be one is refused", a
   await assert.rejects(startPresentServer({ port: 0, data: "../x", benchmarks }), RangeError);
 });
 
-test("a second start, with nothing changed, is up within a second of a machine at the norm", async () => {
+test("a second start without changes is up within a second on the reference machine", async () => {
   const since = Date.now();
   const second = await startPresentServer({ port: 0, benchmarks });
   const took = Date.now() - since;
@@ -153,7 +153,7 @@ test("the program says where the talk is, within three seconds, and ends cleanly
   assert.ok(took < patient(3000), `${took} ms`);
 });
 
-test("the program presents no data set that is not there, and guesses which was meant", () => {
+test("the program refuses an unknown data set, and suggests a known one", () => {
   for (const option of ["--data", "--meanwhile"]) {
     const done = spawnSync(process.execPath, ["scripts/present.mjs", "--no-open", option, "lokal"], {
       cwd: PROJECT,
@@ -170,7 +170,7 @@ test("the program presents no data set that is not there, and guesses which was 
   }
 });
 
-test("a data set that has nothing to show yet can be presented: it is being measured", async () => {
+test("a data set without anything to show can be presented while it is measured", async () => {
   const empty = path.join(benchmarks, "just-begun");
   await mkdir(empty);
   assert.ok((await dataSetFolders(benchmarks)).includes("just-begun"));

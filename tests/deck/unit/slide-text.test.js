@@ -20,7 +20,7 @@ const named = (root, name) => [...elements(root)].filter((element) => element.na
 const nobody = wordsOf({ manifest: null, claims: null }, { shipped: true });
 const prose = (slide, data = nobody) => proseOf(slide, data).map(({ text }) => text);
 
-test("a slide falls into title, body, note and described drawings, each with its line", () => {
+test("a slide is split into title, body, note and described drawings, each with its line", () => {
   const slide = only(`<!-- .slide: id="x" -->
 ## A *title*
 
@@ -46,7 +46,7 @@ What I say.`);
   assert.deepEqual(prose(slide), ["A title", "Body with words.", "a drawing", "inside", "What I say."]);
 });
 
-test("Markdown's marks are no text: headings, lists, tables, links, emphasis, escapes", () => {
+test("Markdown's markup is not text: headings, lists, tables, links, emphasis, escapes", () => {
   const slide = only(`## Title ##
 
 1. first *item*
@@ -72,12 +72,12 @@ See [the docs](https://example.org/15) and <https://example.org/16>, 2 * 3, snak
   ]);
 });
 
-test("a number that begins a line of a paragraph is text, not the mark of a list", () => {
+test("a number at the beginning of a line of a paragraph is text, not a list", () => {
   assert.deepEqual(prose(only("We measured in\n2026. Then\n1. item")), ["We measured in 2026. Then", "item"]);
   assert.deepEqual(prose(only("<div>\n15. in HTML\n</div>")), ["15. in HTML"]);
 });
 
-test("code is told apart, in backticks, fences and HTML, and may hold tags", () => {
+test("code is recognised in backticks, fences and HTML, and may contain tags", () => {
   const slide = only('Use `<data value="x">` now\n\n```\n<p>15\n```\n\n<pre><code>npm 5</code></pre>\n');
   const code = slide.segments.filter((segment) => segment.code && segment.text.trim());
   assert.deepEqual(
@@ -87,13 +87,13 @@ test("code is told apart, in backticks, fences and HTML, and may hold tags", () 
   assert.deepEqual([...boundElements(slide)], []);
 });
 
-test("comments are no text, entities are decoded", () => {
+test("comments are not text, and entities are decoded", () => {
   assert.deepEqual(prose(only('A &amp; B &times; C <!-- 15 --><canvas><!-- {"a": 3} --></canvas>')), [
     "A & B × C",
   ]);
 });
 
-test("what stands in <data> is bound to its value, as one piece", () => {
+test("the text in <data> is bound to its value, as one piece", () => {
   const [segment] = only('It is <data value="a.ratio">2.<b>0</b>8×</data>.').segments.filter(
     ({ bound }) => bound !== null,
   );
@@ -127,7 +127,7 @@ test("a source is inherited: from a tag, from the comment after a block, from th
   });
 });
 
-test("behind a tag in the same paragraph a comment decorates that tag, as in reveal", () => {
+test("a comment after a tag in the same paragraph decorates that tag, as in reveal", () => {
   const slide = only('five <b>six</b> <!-- .element: data-source="S0" -->');
   const sources = slide.segments.map(({ text, source }) => [text.trim(), source]);
   assert.deepEqual(
@@ -156,7 +156,7 @@ test("adjacent texts on one claim are a group; words or another claim end it", (
   assert.deepEqual(groups('x\n\n<!-- Note -->\n<p data-when="a held">A</p>'), ["A"]);
 });
 
-test("read with a data set, values are filled in and unchosen texts are left out", () => {
+test("with a data set, values are filled in and texts that were not chosen are left out", () => {
   const claims = { claims: { a: { verdict: "held", conditions: { ratio: { estimate: 4.5, n: 6 } } } } };
   const slide =
     only(`## <span data-when="a held">Falls to <data value="a.ratio">2×</data></span><span data-when="a refuted">Stays</span>
@@ -175,13 +175,13 @@ It is <data value="manifest.label">Sandbox</data>, always.
   assert.deepEqual(prose(slide), ["It is Sandbox, always.", "No."]);
 });
 
-test("a term is read with what is said of it", () => {
+test("a term is read with its description", () => {
   const facts =
     "<dl><div><dt>OSDs</dt><dd>3<small>on disks</small></dd></div><div><dt>Tool</dt><dd>fio</dd></div></dl>";
   assert.deepEqual(prose(only(facts)), ["OSDs 3", "on disks", "Tool fio"]);
 });
 
-test("sentences know the line that they begin in", () => {
+test("sentences have the line in which they begin", () => {
   const [block] = proseOf(only("One here.\nTwo is\nlonger. Three at 4.5 here."), nobody);
   assert.deepEqual(block.sentences, [
     { text: "One here.", line: 1 },
@@ -211,7 +211,7 @@ test("elements know their place, self-closing and unclosed ones too", () => {
   );
 });
 
-test("any text can be written into a slide and is read again as it was", () => {
+test("any text can be written to a slide and is read back unchanged", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), (any) => {
       const text = any.replace(/\s+/g, " ").trim() || "x";
@@ -228,7 +228,7 @@ test("any text can be written into a slide and is read again as it was", () => {
   );
 });
 
-test("reading never fails, and every piece of text is found where it says", () => {
+test("reading never fails, and every piece of text is at its stated place", () => {
   const bit = fc.constantFrom(
     ...[
       "<p>",
@@ -278,7 +278,7 @@ test("reading never fails, and every piece of text is found where it says", () =
   );
 });
 
-test("edits are applied in any order, and one within a larger is left out", () => {
+test("edits are applied in any order, and one within a larger one is left out", () => {
   assert.equal(
     applyEdits("abcdef", [
       { from: 4, to: 5, text: "E" },

@@ -29,7 +29,7 @@ test("no two series of one experiment share colour, dash or marker", async () =>
   }
 });
 
-test("a line goes on over gaps that the manifest calls designed, and over no other", () => {
+test("a line continues over gaps that the manifest calls designed, and over no others", () => {
   const file = "benchmarks/a/b/aggregate/throughput-write-seq.csv";
   const csvOf = (entry) => optionsFor("line", file, (token) => token, entry).plugins.csv;
   const sparse = { y: { unit: "bytes_per_second" }, sparse: ["Two instances", "__proto__"] };
@@ -41,7 +41,7 @@ test("a line goes on over gaps that the manifest calls designed, and over no oth
   assert.equal(csvOf(null).datasets, undefined);
 });
 
-test("the deck reads derived files in their one form: no other word for what is missing, no comment, no guess", () => {
+test("the deck reads derived files only in their single form: no other word for missing values, no comment, no guess", () => {
   const { orientation, delimiter, decimal, comment, missing } = CHART_OPTIONS.plugins.csv;
   const read = (text) => readModel(text, { orientation, delimiter, decimal, comment, missing });
   assert.throws(() => read("I/O size,4096\nA,NaN\n"), { kind: "number", row: 2, column: 2 });
@@ -91,7 +91,7 @@ test("an axis of ratios has a tick at 1, whatever its range, and few others", ()
   }
 });
 
-test("on a short axis the ticks of ratios stand apart, powers of two first to stay", () => {
+test("on a short axis the ticks of ratios do not touch, and powers of two remain", () => {
   assert.deepEqual(ratioTicks(0.75, 3.1, 400), [0.75, 1, 1.5, 2, 3]);
   assert.deepEqual(ratioTicks(0.7, 4.5, 110), [1, 2, 4]);
   assert.deepEqual(ratioTicks(0.7, 40, 60), [1, 8]);

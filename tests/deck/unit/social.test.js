@@ -22,7 +22,7 @@ function content(html, name) {
   return new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)" />`).exec(html)?.[1] ?? null;
 }
 
-test("the page says its answer, then what it is about, once for all services", () => {
+test("the page states its answer, then its subject, once for all services", () => {
   const html = withSocialTags(PAGE, { sentence: "Twice, <no> less.", address: "", picture: null });
   const said = "Twice, &lt;no&gt; less. A talk about &quot;A &amp; B&quot;.";
   assert.equal(content(html, "description"), said);
@@ -39,7 +39,7 @@ test("without an answer the description stays as it is", () => {
   assert.equal(content(html, "description"), "A talk about &quot;A &amp; B&quot;.");
 });
 
-test("the picture is named in full where the site's address is known, else relative to the page", () => {
+test("the picture has a full address if the site's address is known, else one relative to the page", () => {
   for (const address of [
     "https://example.org/talk",
     "https://example.org/talk/",
@@ -58,7 +58,7 @@ test("the picture is named in full where the site's address is known, else relat
   assert.doesNotMatch(html, /canonical/);
 });
 
-test("signs that a replacement would read are text", () => {
+test("special characters of a replacement are text", () => {
   const html = withSocialTags(PAGE, { sentence: "It costs $& and $1.", address: "", picture: null });
   assert.match(content(html, "description"), /^It costs \$&amp; and \$1\. A talk/);
 });
@@ -85,12 +85,12 @@ function answer(text, claims) {
   return answerOf(slides, wordsOf({ manifest: MANIFEST, claims: claimsWith(claims) }));
 }
 
-test("the answer is the marked sentence, with the figures and the verdict of the data", () => {
+test("the answer is the marked sentence, with the data's figures and verdict", () => {
   assert.equal(answer(READER, { small: {} }), "It costs 2.08×, on Sandbox.");
   assert.equal(answer(READER, { small: { verdict: "refuted" } }), "Nothing.");
 });
 
-test("each of several texts may be marked; one of them is chosen", () => {
+test("several texts may be marked, and one of them is chosen", () => {
   const text = `<p data-answer data-when="small held">Held.</p>
 <p data-answer data-when="small refuted">Refuted.</p>
 `;
@@ -98,7 +98,7 @@ test("each of several texts may be marked; one of them is chosen", () => {
   assert.equal(answer(text, { small: { verdict: "refuted" } }), "Refuted.");
 });
 
-test("where nothing is marked, or the data leave it empty, there is no answer", () => {
+test("without a marked text, or if the data leave it empty, there is no answer", () => {
   assert.equal(answer("# Question\n", {}), null);
   assert.equal(answer(READER, {}), null);
 });

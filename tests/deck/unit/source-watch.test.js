@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Waits until a change was told, for two seconds at most. */
+/** Waits until a change is reported, for two seconds at most. */
 async function told() {
   for (const end = Date.now() + 2000; changes === 0 && Date.now() < end;) await sleep(10);
   return changes;
@@ -44,7 +44,7 @@ test("a watched file that an editor replaces is noticed, its neighbours are not"
   assert.equal(await told(), 1);
 });
 
-test("editors' own files are none", async () => {
+test("temporary files of editors are ignored", async () => {
   for (const name of [".a.js.swp", "a.js~", "4913"]) await writeFile(path.join(folder, "deck", name), "a");
   await sleep(300);
   assert.equal(changes, 0);

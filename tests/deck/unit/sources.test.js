@@ -41,7 +41,7 @@ for (const [value, text] of [
   test(`${value} reads ${text}`, () => assert.equal(numbers.resolve(value), text));
 }
 
-test("what the data do not know is null, whatever the source", () => {
+test("a value that the data lack is null, whatever the source", () => {
   for (const value of [
     "manifest.setup.disks",
     "design",
@@ -75,7 +75,7 @@ test("a shipped figure stays on the slide only while the shipped data are shown"
   });
 });
 
-test("what the documents say later is what is shown later", () => {
+test("later documents change the texts that are shown", () => {
   let document = claims;
   const live = numbersFrom({ manifest: () => null, claims: () => document });
   assert.equal(live.resolve("price.ratio"), "2.08×");

@@ -9,14 +9,14 @@ import { CODE, decide } from "../../../deck/stage/keys.js";
 const REST = { explore: false, paused: false, overlay: false, overview: false, focus: "none" };
 const stage = (key, state) => decide(key, { ...REST, ...state });
 const reader = (key, state) => decide(key, { ...REST, explore: true, ...state });
-/** Answers after which something lies over the slides. */
+/** Answers that open something over the slides. */
 const OPENING = ["overview", "help", "contents", "search"];
 
-test("on stage no key without Shift opens anything to choose from", () => {
+test("on stage no key without Shift opens a menu", () => {
   for (let keyCode = 0; keyCode < 256; keyCode += 1) {
     const answer = stage({ keyCode });
     const opened = OPENING.includes(answer) ? answer : null;
-    // The list of keys is read, not chosen from, and whatever goes on puts it away.
+    // The list of keys is only for reading, and any movement closes it.
     assert.ok(opened === null || opened === "help", `key ${keyCode}: ${opened}`);
   }
   assert.equal(stage({ keyCode: CODE.o, shiftKey: true }), "overview");
@@ -26,7 +26,7 @@ test("on stage no key without Shift opens anything to choose from", () => {
     assert.equal(stage({ keyCode, shiftKey: true }), "swallow");
 });
 
-test("every button of a clicker goes on, back, black, or to full screen", () => {
+test("every button of a clicker moves on, moves back, blackens the screen, or fills it", () => {
   for (const keyCode of [
     CODE.pageDown,
     CODE.right,
@@ -44,7 +44,7 @@ test("every button of a clicker goes on, back, black, or to full screen", () => 
   assert.equal(stage({ keyCode: CODE.f5, shiftKey: true }), "fullscreen");
 });
 
-test("any key that moves ends the black screen, and no other changes anything behind it", () => {
+test("any navigation key ends the black screen, and no other key changes anything behind it", () => {
   for (const explore of [false, true]) {
     for (const keyCode of [
       CODE.pageDown,
@@ -64,7 +64,7 @@ test("any key that moves ends the black screen, and no other changes anything be
   }
 });
 
-test("what lies over the slides goes when somebody goes on, and the slide changes with the same press", () => {
+test("moving on closes an overlay and changes the slide with the same press", () => {
   assert.equal(stage({ keyCode: CODE.pageDown }, { overlay: true }), "close, pass");
   assert.equal(stage({ keyCode: CODE.escape }, { overlay: true }), "close");
   assert.equal(stage({ keyCode: CODE.slash, shiftKey: true }, { overlay: true }), "close");
@@ -74,7 +74,7 @@ test("what lies over the slides goes when somebody goes on, and the slide change
   assert.equal(stage({ keyCode: CODE.enter }, { overview: true }), "pass");
 });
 
-test("keys stay with what has the focus", () => {
+test("keys go to the focused element", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 255 }),
@@ -108,11 +108,11 @@ test("the browser keeps its own combinations; Ctrl-K is a reader's search", () =
     );
 });
 
-test("Escape opens nothing, to a reader either", () => {
+test("Escape opens nothing, not even for a reader", () => {
   assert.equal(reader({ keyCode: CODE.escape }), "swallow");
 });
 
-test("the list of keys names what works, and each key once", () => {
+test("the list of keys names every working key once", () => {
   const codes = {
     Home: 36,
     End: 35,

@@ -26,7 +26,7 @@ after(async () => {
 
 const get = (name) => fetch(new URL(name, server.url));
 
-test("a folder is served below an address, its page by the address alone", async () => {
+test("a folder is served below an address, and its page at the address itself", async () => {
   assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/some\/where\/$/);
   const page = await get("?stage");
   assert.equal(await page.text(), "<title>Home</title>");
@@ -36,7 +36,7 @@ test("a folder is served below an address, its page by the address alone", async
   assert.match(slide.headers.get("content-type"), /^text\/markdown/);
 });
 
-test("all else is 404: what is not there, what lies elsewhere, and every other address", async () => {
+test("everything else is 404: missing files, files elsewhere, and every other address", async () => {
   for (const name of ["none.md", "slides/", "/", "/other/index.html", "link.txt", "..%2fsecret.txt"])
     assert.equal((await get(name)).status, 404, name);
 });

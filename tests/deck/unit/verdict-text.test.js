@@ -19,7 +19,7 @@ test("a text names its claim and the verdicts for which it is shown", () => {
   assert.deepEqual(parseWhen("  price  held\n refuted "), { claim: "price", verdicts: ["held", "refuted"] });
 });
 
-test("a claim without a verdict is no condition, and its text is never shown", () => {
+test("a claim without a verdict is not a condition, and its text is never shown", () => {
   for (const text of ["", "price", null, undefined]) assert.equal(parseWhen(text), null);
   assert.equal(isChosen(null, saying("held")), false);
 });
@@ -41,7 +41,7 @@ test("a claim that the data do not have is not measured", () => {
   assert.equal(verdictOf("constructor", saying("held")), "not-measured");
 });
 
-test("property: of a group that covers every verdict exactly one text is chosen, whatever the data say", () => {
+test("property: in a group that covers every verdict exactly one text is chosen, whatever the data say", () => {
   const verdict = fc.constantFrom("held", "refuted", "inconclusive", "not testable here", "not measured");
   const parts = fc.array(fc.nat(2), { minLength: 5, maxLength: 5 });
   fc.assert(
@@ -55,7 +55,7 @@ test("property: of a group that covers every verdict exactly one text is chosen,
   );
 });
 
-/** As much of an element as choosing needs, and a count of what was done to it. */
+/** The parts of an element that choosing needs, and a count of its changes. */
 function element(when, changes) {
   const attributes = new Map([["data-when", when]]);
   return {
@@ -70,7 +70,7 @@ function element(when, changes) {
   };
 }
 
-test("choosing hides what the data deny, and touches nothing that stays", () => {
+test("choosing hides the texts of other verdicts, and does not touch those that stay", () => {
   const changes = [];
   const texts = ["price held", "price refuted", "price inconclusive"].map((when) => element(when, changes));
   const root = { querySelectorAll: (selector) => (selector === "[data-when]" ? texts : []) };
@@ -82,7 +82,7 @@ test("choosing hides what the data deny, and touches nothing that stays", () => 
   assert.deepEqual(changes, ["price held hidden", "price refuted shown"]);
 });
 
-test("the text of a title is that of its chosen part, in one line", () => {
+test("the text of a title is its chosen part, in one line", () => {
   const text = (data) => ({ nodeType: 3, data });
   const node = (children, hidden = false) => ({
     nodeType: 1,

@@ -39,11 +39,11 @@ const slides = slidesOf(CHAPTER, { file: "slides/a.md", horizontal: "^\\n\\n\\n"
 const shipped = wordsOf({ manifest: MANIFEST, claims: claimsWith({ small: {} }) }, { shipped: true });
 const words = (manifest, claims) => wordsOf({ manifest, claims });
 
-test("the same data read alike", () => {
+test("with the same data the talk reads the same", () => {
   assert.deepEqual(wordingDifferences(slides, shipped, shipped), []);
 });
 
-test("a figure changes its sentences only, in body and note, each with its line", () => {
+test("a figure changes only its own sentences, in body and note, each with its line", () => {
   const conditions = { ratio: { estimate: 5, low: 4, high: 6, n: 6 } };
   const mine = words(MANIFEST, claimsWith({ small: { conditions } }));
   assert.deepEqual(wordingDifferences(slides, shipped, mine), [
@@ -69,7 +69,7 @@ test("a verdict changes the title and the texts that it chooses, side by side", 
   );
 });
 
-test("what another data set does not know is absent, and never the shipped figure", () => {
+test("a value that another data set lacks is absent, and never the shipped figure", () => {
   const texts = wordingDifferences(slides, shipped, words(null, null)).map(({ new: now }) => now);
   assert.deepEqual(texts, [
     "It does not",
@@ -92,7 +92,7 @@ test("sentences that stay are not listed, even between two that change", () => {
   );
 });
 
-test("the command names the data sets that there are, and prints a diff or JSON of the talk", async () => {
+test("the command names the existing data sets, and prints a diff or JSON of the talk", async () => {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-wording-"));
   try {
     const shippedFolder = path.join(PROJECT, "benchmarks/reference");

@@ -1,4 +1,4 @@
-// A made-up system for scripts/setup: a checkout, a root folder, and a PATH that holds nothing but fakes and coreutils.
+// A made-up system for scripts/setup: a checkout, a root folder, and a PATH with only fakes and coreutils.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ const SANDBOX_PROGRAMS =
   "ceph rbd rados fio ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool iperf3".split(" ");
 
 export class FakeSystem {
-  /** A system of root's with Node, Python, npm and apt, where neither Ceph nor a browser is installed. */
+  /** A system with Node, Python, npm and apt for root, without Ceph and without a browser. */
   constructor(t) {
     this.folder = mkdtempSync(path.join(tmpdir(), "replay-setup-"));
     t.after(() => rmSync(this.folder, { recursive: true, force: true }));
@@ -43,7 +43,7 @@ export class FakeSystem {
     this.python("3.12.1");
     this.program("uv", `case $1 in --version) echo "uv 0.13.9 (linux)";; *) ${this.#makesVenv()};; esac`);
     this.program("apt-cache", 'printf "%s:\\n  Candidate: 1.0\\n" "$2"');
-    // What apt installs is there afterwards.
+    // Packages that apt installs exist afterwards.
     this.program(
       "apt-get",
       `[ -e "${this.root}/usr/sbin/policy-rc.d" ] && echo denied >>"${this.folder}/policy"\nexit 0`,
@@ -112,7 +112,7 @@ export class FakeSystem {
       lines: done.stdout.trimEnd().split("\n"),
       error: done.stderr,
       calls,
-      // What a fake was asked to change, as opposed to what it was asked for.
+      // The calls that change something, as opposed to those that only ask.
       changes: calls.filter((call) =>
         /^(npm ci|apt-get|uv sync|sudo .*apt-get|systemctl|\S+ -m (venv|pip))/.test(call),
       ),
