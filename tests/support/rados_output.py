@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+#: The share of the time for which each thread waits for an operation.
+OCCUPIED = 0.97
+
 
 def rados_json(
     kind: str, operations: int, seconds: float, object_size_bytes: int, *, threads: int = 16, host: str = "vm"
@@ -12,9 +15,9 @@ def rados_json(
 
     Its figures agree as far as their six decimals allow: each is rounded separately, as the tool does.
     """
-    mean = 0.9 * min(threads, operations) * seconds / operations
-    middle = int(operations * min(1.0, 1.0 / seconds))
-    rows = [{"sec": "0", "finished": "0"}, *([{"sec": "1", "finished": str(middle)}] if seconds > 1 else [])]
+    mean = OCCUPIED * min(threads, operations) * seconds / operations
+    finished = {second: int(operations * second / seconds) for second in range(int(seconds) + 1)}
+    rows = [{"sec": str(second), "finished": str(count)} for second, count in finished.items()]
     asked = {"concurrent_ios": str(threads), "object_prefix": f"benchmark_data_{host}_4711"} if kind == "write" else {}
     return json.dumps(
         {

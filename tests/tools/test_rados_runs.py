@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from replay.tools import OutputError, adapter
 from replay.tools.output.rados_runs import role_of, roles_by_instance
 from support.hostile import at_most
-from support.rados_output import rados_json
+from support.rados_output import OCCUPIED, rados_json
 from support.samples import sample
 
 RADOS = adapter("rados_bench")
@@ -54,7 +54,7 @@ def test_passes_are_summed_before_they_are_divided_and_instances_rates_are_added
 @given(instances=GRID)
 def test_the_mean_latency_is_weighted_by_operations(instances):
     runs = [run for passes in instances for run in passes]
-    waited = [count * 0.9 * 16 * seconds / count for count, seconds in runs]
+    waited = [count * OCCUPIED * 16 * seconds / count for count, seconds in runs]
     expected = math.fsum(waited) / sum(count for count, _ in runs)
     metrics = parse(outputs_of(instances), len(instances)).metrics
     assert metrics["latency_mean_seconds"] == pytest.approx(expected, abs=1e-6)
@@ -86,7 +86,7 @@ def test_the_passes_of_a_real_sequential_read_are_one_cell():
 def test_the_series_of_a_pass_continues_where_the_one_before_ended():
     series = parse(outputs_of([[(3000, 2.0), (2000, 1.5)]])).series
     moments = [elapsed for elapsed, metric, _ in series if metric == "operations_per_second"]
-    assert moments == [1.0, 3.0]
+    assert moments == [1.0, 2.0, 3.0]
     assert parse(outputs_of([[(3000, 2.0)], [(2000, 1.5)]]), 2).series == (), "there is no series of a sum"
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import OutputError, Result, Run, Tool, client_options, connection
-from replay.tools.output.json_place import read_json
+from replay.tools.base import OutputError, Result, Run, Tool, client_options, connection, number
+from replay.tools.output.json_place import Place, read_json
+from replay.tools.output.rados_rows import Row, Series
 from replay.tools.output.rados_runs import combined, roles_by_instance
 from replay.tools.output.rados_text import read_text
 from replay.tools.output.rados_totals import Totals
@@ -108,7 +109,7 @@ def removed_objects(text: str) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[float, str, float], ...]]:
+def _read_json(text: str, start: int, file: str) -> tuple[Totals, Series]:
     report = read_json(text, file, start=start)
     kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report.value]
     if len(kinds) != 1:
@@ -137,5 +138,10 @@ def _read_json(text: str, start: int, file: str) -> tuple[Totals, tuple[tuple[fl
         refuse=lambda what, statement: report.refuse(what, key=keys[statement]),
     )
     rows = report.rows("datas")
-    points = [(row.number("sec"), row.number("finished")) for row in rows]
-    return totals, totals.series(points, lambda what, index: rows[index].refuse(what))
+    return totals, totals.series(list(map(_row, rows)), lambda what, index: rows[index].refuse(what))
+
+
+def _row(place: Place) -> Row:
+    # A rate over no time is printed as `nan`.
+    stated = (number(place.at(key).value) for key in ("started", "cur_ops", "cur_bw", "last_lat", "avg_lat"))
+    return Row(place.number("sec"), place.number("finished"), *stated)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from replay.tools.base import OutputError, Result, Run, Tool, agrees, client_options, connection, number, rounding_of
 
 _HEADER = re.compile(
-    r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d+):\d+ +)?"
+    r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d{1,3}):(?P<rest>\d{1,3}) +)?"
     r"io_size (?P<size>\d{1,15}) +io_threads (?P<threads>\d{1,9}) +bytes (?P<bytes>\d{1,18}) +"
     r"pattern (?P<pattern>rand|random|seq|sequential|full-seq|full sequential)",
     re.ASCII,
@@ -36,6 +36,10 @@ _PART = re.compile(
 _LOG = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
 # Sixteen cached operations can end before the tool's clock, which ticks every 4 ms, has moved: rate = ops / 0.
 _NO_TIME = re.compile(r"elapsed: +0 +ops: +\d+ +ops/sec: +(?:inf|-?nan) .*", re.ASCII)
+#: Over how many rows OPS/SEC is taken.
+_ROWS_OF_A_RATE = 5
+#: The tool's clock ticks every 4 ms.
+_TICK_SECONDS = 0.004
 _UNITS = {None: 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 _PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
 _TYPES = {"rw": "readwrite"}
@@ -89,6 +93,7 @@ class _Reader:
         self.header: re.Match[str] | None = None
         self.columns = False
         self.rows: list[tuple[int, int]] = []
+        self.began = (0.0, math.inf)
         self.summary: dict[str, float] | None = None
         self.parts: dict[str, dict[str, float]] = {}
 
@@ -153,6 +158,8 @@ class _Reader:
             asked = _TYPES.get(self.levels.get(name), self.levels.get(name))
             if asked is not None and asked != value:
                 self._refuse(f"{name} is {value!r}, asked for was {asked!r}")
+        if header["mix"] and int(header["mix"]) + int(header["rest"]) != 100:
+            self._refuse(f"{header['mix']} % reads and {header['rest']} % writes are not all of the operations")
         if not said["io_size_bytes"] or not said["io_threads"]:
             self._refuse("io_size and io_threads cannot be 0")
 
@@ -161,10 +168,35 @@ class _Reader:
         if match is None:
             self._refuse(f"expected a row of numbers or the summary, found {line[:120]!r}")
         seconds, operations = int(match["sec"]), int(match["ops"])
+        if not seconds:
+            self._refuse("a row of the run's first second: the first one is printed after it")
         if self.rows and (seconds <= self.rows[-1][0] or operations < self.rows[-1][1]):
             self._refuse("time or operations go backwards: output of two runs is mixed")
-        self._rates(match, operations)
+        rate = self._rates(match, operations)["operations_per_second"]
         self.rows.append((seconds, operations))
+        self._check_time(rate)
+
+    def _check_time(self, rate: float) -> None:
+        """Refuse a last row whose OPS were not done at its OPS/SEC in its time.
+
+        OPS/SEC counts the operations that were issued over the last five rows, or since the first operation as long as
+        there are fewer, as in the first releases throughout; OPS leaves out those in flight. SEC is whole seconds.
+        """
+        if not rate:
+            return
+        second, operations = self.rows[-1]
+        since_start = (operations + int(self.header["threads"])) / rate
+        if len(self.rows) <= _ROWS_OF_A_RATE:
+            # When the first operation began: the same for all of these rows.
+            earliest, latest = self.began
+            self.began = max(earliest, second - since_start), min(latest, second + 1 - since_start)
+            right = self.began[0] <= self.began[1] + _TICK_SECONDS
+        else:
+            start, before = self.rows[-1 - _ROWS_OF_A_RATE]
+            right = agrees((operations - before) / rate, second - start, absolute=1 + _TICK_SECONDS)
+            right |= agrees(since_start, second, absolute=1 + _TICK_SECONDS)
+        if not right:
+            self._refuse(f"{operations} operations within {second} s contradict {rate:g} ops/s")
 
     def _rates(self, match: re.Match[str], operations: int) -> dict[str, float]:
         """Return ops/sec and bytes/sec. Refuse a line whose printed bytes/sec is not ops/sec times io_size."""
@@ -197,6 +229,12 @@ class _Reader:
             self._refuse("a row is past the summary: output of two runs is mixed")
 
     def _check_parts(self) -> None:
+        seconds = self.summary["operations"] / self.summary["operations_per_second"]
+        for which, part in self.parts.items():
+            # Six significant digits of either rate.
+            if not agrees(part["operations"], part["operations_per_second"] * seconds, relative=2e-5, absolute=1e-5):
+                rate = part["operations_per_second"]
+                self._refuse(f"{part['operations']:g} {which}s at {rate:g} ops/s do not last {seconds:.6g} s")
         for key in ("operations", "operations_per_second"):
             total = sum(part[key] for part in self.parts.values())
             if not agrees(total, self.summary[key], relative=1e-5 if key.endswith("second") else 0):

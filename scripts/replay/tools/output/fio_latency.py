@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from operator import mul
 
 from replay.tools.base import agrees, number
@@ -19,6 +20,8 @@ from replay.tools.output.json_place import Place
 
 #: Doubles that fio prints with six decimals.
 _PRINTED = 1e-6
+#: Of its middle, at the most.
+_BIN_WIDTH = 1 / 64
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,10 @@ def read_latency(direction: Place, operations: float | None = None) -> Latency:
             place.refuse(f"the bins hold {sum(bins.values())} samples of {samples:.0f}", key="bins")
         _check_bins(place, bins, low, mean, high)
         _check_percentiles(place, bins, percentiles)
+    elif percentiles and high and not unstated:
+        _check_mean(place, percentiles, low, mean, high)
+    if not unstated:
+        _check_submission(place, direction.at("slat_ns"), direction.at("lat_ns"))
     in_seconds = {percent: value / 1e9 for percent, value in percentiles.items()}
     return Latency(samples, mean / 1e9, low / 1e9, high / 1e9, in_seconds, bins)
 
@@ -81,6 +88,21 @@ def _check_whole_latency(place: Place, whole: Place) -> None:
     for key in ("min", "mean", "max"):
         if place.number(key) > whole.number(key) * (1 + _PRINTED):
             place.refuse(f"{key} is above that of lat_ns", key=key)
+
+
+def _check_submission(place: Place, submission: Place, whole: Place) -> None:
+    """Refuse means that do not add up: each operation's latency is its submission (`slat_ns`) and its completion.
+
+    A few operations at the end of the ramp count in one of them only. Synchronous engines have no submission.
+    """
+    if submission.value is None or whole.value is None or not submission.number("N") or not whole.number("N"):
+        return
+    alone = abs(submission.number("N") - place.number("N")) / whole.number("N")
+    added, mean = submission.number("mean") + place.number("mean"), whole.number("mean")
+    if not agrees(added, mean, relative=_PRINTED + alone, absolute=_PRINTED):
+        place.refuse(
+            f"slat_ns and clat_ns have a mean of {added:.0f} ns together, lat_ns one of {mean:.0f}", key="mean"
+        )
 
 
 def _bins(place: Place) -> dict[int, int]:
@@ -154,6 +176,18 @@ def _check_bins(place: Place, bins: Mapping[int, int], low: float, mean: float, 
     most = (sum(map(mul, ends[:-1], counts)) + min(end(ends[-1]), high) * counts[-1]) / samples
     if not least * (1 - _PRINTED) <= mean <= most * (1 + _PRINTED):
         place.refuse(f"a mean of {mean:.0f} ns is not that of the bins, {least:.0f} to {most:.0f} ns", key="mean")
+
+
+def _check_mean(place: Place, percentiles: Mapping[float, float], low: float, mean: float, high: float) -> None:
+    """Refuse a mean that no latencies with these percentiles have, each of which is the middle of a bin."""
+    ends = [(0.0, low), *percentiles.items(), (100.0, high)]
+    spans = [((to - start) / 100, at, upto) for (start, at), (to, upto) in pairwise(ends)]
+    least = sum(share * at for share, at, _ in spans) * (1 - _BIN_WIDTH)
+    most = sum(share * upto for share, _, upto in spans) * (1 + _BIN_WIDTH)
+    if not least <= mean <= most:
+        place.refuse(
+            f"a mean of {mean:.0f} ns is not that of the percentiles, {least:.0f} to {most:.0f} ns", key="mean"
+        )
 
 
 def _check_percentiles(place: Place, bins: Mapping[int, int], percentiles: Mapping[float, float]) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from replay.tools.base import OutputError, number
-from replay.tools.output.rados_totals import Totals, rates
+from replay.tools.output.rados_rows import Row, Series, rates
+from replay.tools.output.rados_totals import Totals
 
 _MAINTAINING = re.compile(
     r" *Maintaining (?P<threads>\d{1,9}) concurrent (?P<kind>write|read)s of (?P<size>\d{1,15}) bytes"
@@ -15,7 +16,11 @@ _MAINTAINING = re.compile(
     re.ASCII,
 )
 _TITLES = re.compile(r" *sec +Cur ops +started +finished +avg MB/s +cur MB/s +last lat(?:\(s\))? +avg lat(?:\(s\))?")
-_ROW = re.compile(r" *(?P<sec>\d{1,9})(?: +\d{1,9}){2} +(?P<finished>\d{1,15})(?: +[0-9.eE+-]+){4}", re.ASCII)
+_ROW = re.compile(
+    r" *(?P<sec>\d{1,9}) +(?P<in_flight>\d{1,9}) +(?P<started>\d{1,15}) +(?P<finished>\d{1,15})"
+    r" +[0-9.eE+-]+ +(?P<rate>[0-9.eE+-]+) +(?P<last>[0-9.eE+-]+) +(?P<mean>[0-9.eE+-]+)",
+    re.ASCII,
+)
 _SUMMARY = re.compile(r" *(?P<label>[A-Z][A-Za-z ]+?)(?: ?\((?:s|MB/sec)\))?: +(?P<value>\S+)")
 _CHATTER = re.compile(
     r"hints = 1| *Object prefix: \S+|.* min lat: \S+ max lat: \S+ avg lat: \S+"
@@ -30,7 +35,6 @@ _LABELS = {
 #: The key of a run's announcement, among the lines of its statements.
 _ANNOUNCED = "Maintaining"
 
-Series = tuple[tuple[float, str, float], ...]
 RefuseLine = Callable[[str, int], NoReturn]
 
 
@@ -42,7 +46,7 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
     lines = text.split("\n")
     lines.pop()  # What follows the last newline: a line without its newline was cut off.
     started, titled = None, False
-    points: list[tuple[float, float]] = []
+    points: list[Row] = []
     summary: dict[str, float] = {}
     # The line of each statement, and of each row.
     where: dict[str, int] = {}
@@ -63,7 +67,7 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
                 refuse("a second run begins: output of two runs is mixed", position)
             started, where[_ANNOUNCED] = match, position
         elif (match := _ROW.fullmatch(line)) and titled and not summary:
-            points.append((float(match["sec"]), float(match["finished"])))
+            points.append(_row(match))
             rows.append(position)
         elif (match := _SUMMARY.fullmatch(line)) and match["label"] in _LABELS:
             if match["label"] in summary:
@@ -81,6 +85,12 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
         return None, rates(points, size, refuse_row) if size else ()
     totals = _totals(summary, started, where, refuse)
     return totals, totals.series(points, refuse_row)
+
+
+def _row(match: re.Match[str]) -> Row:
+    """Return what a row says. `-` stands for a rate or a latency that there is not."""
+    whole = (float(match[name]) for name in ("sec", "finished", "started", "in_flight"))
+    return Row(*whole, *(number(match[name]) for name in ("rate", "last", "mean")))
 
 
 def _value(label: str, text: str, refuse: RefuseLine, position: int) -> float:

@@ -1,20 +1,20 @@
-"""The summary of a run of `rados bench`, checks that its statements agree, and the rates over time."""
+"""The summary of a run of `rados bench`, and checks that its statements and those of its rows agree."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from replay.tools.base import agrees
+from replay.tools.output.rados_rows import MIB, RefuseRow, Row, Series, check_rows, mean_bounds, rates
 
-MIB = 2**20
-
+#: Rows count the seconds, and on a busy client each of them may come late.
+LATE_ROWS = 1.25
+#: Starting the first operations one after the other takes a while, too.
+BUSY_SLACK = 0.02
 #: Raises OutputError. Takes what is wrong and the statement at fault, whose place the output's reader knows.
 Refuse = Callable[[str, str], NoReturn]
-#: Raises OutputError. Takes what is wrong and the index of the row at fault.
-RefuseRow = Callable[[str, int], NoReturn]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,26 @@ class Totals:
         rounding = rate * self.latency_rounding_seconds + 0.01
         if self.threads is not None and rate * mean > self.threads * slack + rounding:
             refuse(f"{rate * mean:.3g} operations in flight on average, {self.threads:g} were allowed", "latency")
+        self._check_busy(self.threads or levels.get("threads"))
         self._check_levels(levels)
+
+    def _check_busy(self, threads: float | None) -> None:
+        """Refuse a mean latency that is too short for the time that the operations took together.
+
+        The tool starts the next operation as soon as it has taken notice of one that is finished, and prepares one at a
+        time. So at any moment all but one of its slots are waiting for an operation, except at the start and at the
+        end, which last no longer than the longest operation. Over 1097 recorded runs, they waited for 96 % of the time.
+        """
+        if threads is None:
+            return
+        waited = self.operations * (self.latency["average"] + self.latency_rounding_seconds)
+        least = threads * (self.seconds - self.latency["max"]) - self.seconds
+        if waited < least * (1 - BUSY_SLACK):
+            self.refuse(
+                f"a mean latency of {self.latency['average']:g} s leaves {threads:g} threads idle: {self.operations:g} "
+                f"operations took {waited:.4g} s together, at least {least:.4g} s are {threads:g} threads' time",
+                "latency",
+            )
 
     def _check_levels(self, levels: Mapping[str, Any]) -> None:
         mode, size, threads = levels.get("mode"), levels.get("object_size_bytes"), levels.get("threads")
@@ -87,22 +106,33 @@ class Totals:
             "latency_min_seconds": self.latency["min"],
         }
 
-    def series(self, points: list[tuple[float, float]], refuse_row: RefuseRow) -> tuple[tuple[float, str, float], ...]:
-        """Return rates between (second, finished) rows; raise OutputError when they contradict the summary."""
-        if points and (points[-1][1] > self.operations or points[-1][0] > self.seconds + 1):
-            refuse_row("a row is past the summary: output of two runs is mixed", len(points) - 1)
-        return rates(points, self.operation_bytes, refuse_row)
+    def series(self, rows: Sequence[Row], refuse_row: RefuseRow) -> Series:
+        """Return rates over time; raise OutputError when the rows contradict themselves or the summary."""
+        last = len(rows) - 1
+        if rows and (rows[-1].finished > self.operations or rows[-1].second > self.seconds + 1):
+            refuse_row("a row is past the summary: output of two runs is mixed", last)
+        # A row is printed about each second, until the last operation has ended.
+        if rows and self.seconds > rows[-1].second * LATE_ROWS + 3:
+            self.refuse(f"the run lasted {self.seconds:g} s, its last row is of second {rows[-1].second:g}", "seconds")
+        series = rates(rows, self.operation_bytes, refuse_row)
+        self.check_rows(rows, self.operation_bytes, refuse_row)
+        low, high = (self.latency[key] for key in ("min", "max"))
+        slack = self.latency_rounding_seconds + 2 * self.relative_rounding * high
+        for index, row in enumerate(rows):
+            if row.last_latency and not low - slack <= row.last_latency <= high + slack:
+                refuse_row(f"an operation took {row.last_latency:g} s, the summary says {low:g} to {high:g} s", index)
+        bounds = mean_bounds(rows, self.operations, low, high)
+        mean = self.latency["average"]
+        if bounds is not None and not bounds[0] - slack <= mean <= bounds[1] + slack:
+            self.refuse(
+                f"a mean latency of {mean:g} s contradicts the last row, by which it is {bounds[0]:.6g} to "
+                f"{bounds[1]:.6g} s",
+                "latency",
+            )
+        return series
 
-
-def rates(
-    points: list[tuple[float, float]], size: float, refuse_row: RefuseRow
-) -> tuple[tuple[float, str, float], ...]:
-    """Return operations/s and bytes/s from differences of `finished` over `sec` of consecutive rows."""
-    series = []
-    for index, ((start, before), (end, after)) in enumerate(itertools.pairwise(points), start=1):
-        if end <= start or after < before:
-            refuse_row("time or operations go backwards: output of two runs is mixed", index)
-        rate = (after - before) / (end - start)
-        series.append((end, "operations_per_second", rate))
-        series.append((end, "bytes_per_second", rate * size))
-    return tuple(series)
+    def check_rows(self, rows: Sequence[Row], operation_bytes: float, refuse_row: RefuseRow) -> None:
+        """Refuse a row that contradicts itself."""
+        # A rate is the difference of two rows, which are exact: only its own printing is rounded.
+        absolute = self.absolute_rounding if self.latency_rounding_seconds else 0.0
+        check_rows(rows, operation_bytes, refuse_row, relative=2 * self.relative_rounding, absolute=absolute)
