@@ -11,7 +11,9 @@ import { findAlterations } from "../verified/alterations.js";
 import { chartsOf } from "./charts-of.js";
 import { lineAt, readTalk, shippedDataSet } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
+import { readDeclared } from "./declared.js";
 import { RULES } from "./rules.js";
+import { readStyles } from "./styles.js";
 
 const CLAIMS = path.join("config", "claims.yaml");
 
@@ -26,6 +28,9 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that literals are of
  * @property {ReturnType<typeof wordsOf>} words   the texts of the shipped data set
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
+ * @property {{file: string, text: string}[]} styles   the deck's style sheets
+ * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
+ * @property {object|null} verdictWords   words that tell texts for "held" and "refuted" apart, as the author declared them
  * @property {Record<string, import("../verified/alterations.js").Alteration[]>} altered   of the data sets that slides show
  *
  * @param {{root: string, benchmarks: string}} places   root: folder of index.html
@@ -48,6 +53,8 @@ export async function checkTalk({ root, benchmarks }) {
     files,
     dataSets,
     altered: await findAlterations(benchmarks, shown),
+    styles: await readStyles(root),
+    ...(await readDeclared(root)),
     experiments: await experimentNames(root, files),
     shipped,
     words: wordsOf(shipped, { shipped: true }),

@@ -10,9 +10,9 @@ import { lineIn } from "./chapters.js";
 export const OWN_SOURCES = ["slide", "definition"];
 
 const BYTES = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
-// "4K", "4 KiB"; a rate ("4 MiB/s") is none, nor is the end of another number.
+// "4K", "4 KiB"; a rate ("4 MiB/s") is none, nor is a count ("64K IOPS") or the end of another number.
 const IO_SIZE =
-  /(?<![\p{L}\p{N}]|\p{N}[.,])(\d+)[ \u00a0\u202f-]?(?:([KMG])(?:iB)?|B)(?![\p{L}\p{N}]|[ \u00a0\u202f]?\/|\s+(?:per|a)\s+second)/gu;
+  /(?<![\p{L}\p{N}]|\p{N}[.,])(\d+)[ \u00a0\u202f-]?(?:([KMG])(?:iB)?|B)(?![\p{L}\p{N}]|[ \u00a0\u202f]?\/|\s+(?:(?:per|a)\s+second|operations|ops|IOPS|times)(?![\p{L}]))/gu;
 const ADDRESS = /\b(?:https?:\/\/|www\.|mailto:)\S+|\S+@\S+\.\p{L}+/gu;
 const WITH_DIGITS = /[^\s/()…–—"“”‘’;:]*\p{N}[^\s/()…–—"“”‘’;:]*/gu;
 const WORDS = [
@@ -21,14 +21,21 @@ const WORDS = [
   "twenty thirty forty fifty sixty seventy eighty ninety",
   "hundreds? thousands? millions? billions? dozens?",
   "half halves halved halving quarters? quartered doubles? doubled doubling triples? tripled tripling",
-  "twice thrice (?:two|three|four|five|ten|hundred|thousand)fold",
-  "thirds fourths? fifths? sixths? sevenths? eighths? ninths? tenths? hundredths? thousandths?",
+  "quadruples? quadrupled quadrupling quintuples? quintupled quintupling sextuples? sextupled",
+  "twice thrice",
+  "thirds fourths? fifths? sixths? sevenths? eighths? ninths? tenths? elevenths? twelfths?",
+  "(?:thir|four|fif|six|seven|eigh|nine)teenths? \\p{L}+tieths? hundredths? thousandths?",
 ]
   .join(" ")
   .split(" ");
 // With what is joined to it by a hyphen: "twenty-one", "nine-tenths".
+// "sevenfold"; not "threshold", "scaffold".
+const FOLD = String.raw`(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\p{L}+teen|\p{L}+ty|hundred|thousand|several|many)-?fold`;
+// Words that are ordinary alone, and a figure together.
+const PHRASE =
+  /(?<![\p{L}\p{N}])(?:(?:an?|one) third(?=\s+(?:of|as|more|less|fewer|the)(?!\p{L}))|(?:an?|one|two|some|several|a few|no) (?:percent|per cent|times(?=\s+(?:as|more|the|slower|faster|higher|lower|less))|percentage points?)|orders? of magnitude)(?!\p{L})/giu;
 const WORD = new RegExp(
-  String.raw`(?<![\p{L}\p{N}])(?:\p{L}+-)*(?:${WORDS.join("|")})(?:-\p{L}+)*(?![\p{L}\p{N}])`,
+  String.raw`(?<![\p{L}\p{N}])(?:\p{L}+-)*(?:${[...WORDS, FOLD].join("|")})(?:-\p{L}+)*(?![\p{L}\p{N}])`,
   "giu",
 );
 
@@ -37,9 +44,9 @@ export function numerals({ slides, shipped }) {
   const sizes = ioSizes(shipped.manifest);
   return slides.flatMap((slide) =>
     slide.segments
-      .filter(({ bound, source, code }) => bound === null && source === null && !code)
-      .flatMap(({ text, at }) =>
-        numeralsIn(text, sizes).map(({ numeral, index }) => ({
+      .filter(({ bound, source }) => bound === null && source === null)
+      .flatMap(({ text, at, code }) =>
+        (code ? shares(text) : numeralsIn(text, sizes)).map(({ numeral, index }) => ({
           file: slide.file,
           line: lineIn(slide, at + index),
           message: `the numeral "${numeral}" comes from no data; bind it with <data value="…">, or name its source with data-source="…"`,
@@ -77,9 +84,24 @@ export function numeralsIn(text, sizes = new Set()) {
     .replace(IO_SIZE, (found, count, unit = "") =>
       sizes.has(Number(count) * BYTES[unit.toLowerCase()]) ? blank(found) : found,
     );
-  return [...rest.matchAll(WITH_DIGITS), ...rest.matchAll(WORD)]
+  return [...rest.matchAll(WITH_DIGITS), ...rest.matchAll(WORD), ...rest.matchAll(PHRASE)]
     .map(({ 0: numeral, index }) => ({ numeral: numeral.replace(/[.,!?]+$/, ""), index }))
     .sort((a, b) => a.index - b.index);
+}
+
+/** Whether a text holds a numeral. */
+export function isNumeric(text) {
+  return numeralsIn(text).length > 0;
+}
+
+/** What no command or file name holds, and so is a figure even in code: a percentage, a multiple. */
+function shares(text) {
+  return [...text.matchAll(/\p{N}+(?:[.,]\p{N}+)?[\s\u00a0\u202f]*[%％×]/gu)].map(
+    ({ 0: numeral, index }) => ({
+      numeral,
+      index,
+    }),
+  );
 }
 
 /** The I/O sizes that the experiments of a manifest have as levels, in bytes. */

@@ -9,12 +9,16 @@ import { isElement } from "../text/tree.js";
 import { isAwaited } from "./awaited.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, marks, series, steps } from "./chart-attributes.js";
+import { chartRanges, chartTexts } from "./chart-options.js";
 import { chartFindings, chartSources, claimsDrawn, claimsSpoken } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
 import { oneDataSet, unaltered } from "./data-on-slides.js";
 import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
+import { publishedFigures, quotedNowhere } from "./published.js";
+import { styledTexts } from "./styles.js";
 import { boundValues, shippedData, staleLiterals } from "./values.js";
+import { verdictWording } from "./verdict-words.js";
 import { verdictGroupsCover, verdictTexts } from "./verdicts.js";
 
 const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -126,6 +130,7 @@ export const RULES = [
   ...[cutAttributes, chapterMinutes, wholeStory, pace],
   ...[series, steps, marks, ceilings],
   ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],
+  ...[publishedFigures, quotedNowhere, verdictWording, chartTexts, chartRanges, styledTexts],
   ...[claimsSpoken, claimsDrawn, chartFindings, chartSources],
   ...[takenParts, listedConditions],
 ];

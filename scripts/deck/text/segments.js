@@ -25,7 +25,8 @@ import { everything, groupsOf, isElement, parseTree, textOf } from "./tree.js";
 
 const NOTE = /^<!-- Note -->/m;
 const UNSEEN = new Set(["script", "style", "template"]);
-const PROSE_ATTRIBUTE = /^(?:alt|title|aria-label|aria-description|data-chart-(?:\w+-)?title)$/;
+const PROSE_ATTRIBUTE =
+  /^(?:alt|title|aria-label|aria-description|aria-roledescription|aria-valuetext|data-chart-(?:\w+-)?(?:title|label))$/;
 // Every other element is a block: its text is not read together with the text around it.
 const INLINE = new Set(
   "a abbr b bdi bdo cite code data del dfn em i ins kbd mark q s samp span strong sub sup time tspan u var wbr".split(

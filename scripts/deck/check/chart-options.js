@@ -1,0 +1,62 @@
+/** What a chart's own options (the JSON in its canvas) say and do: no figure without an origin, and no axis that misleads. */
+
+import { isNumeric } from "./numerals.js";
+import { lineIn } from "./chapters.js";
+import { chartsOf } from "./charts-of.js";
+
+/** Keys whose texts a reader sees. */
+const SAID = new Set(["text", "label", "title", "content"]);
+
+/** Texts in a chart's options hold no numeral: nothing says where it comes from. */
+export function chartTexts({ slides }) {
+  return eachOptions(slides, ({ options }) =>
+    textsIn(options)
+      .filter(isNumeric)
+      .map((text) => `the chart's options say "${text}", a numeral that comes from no data; leave it out`),
+  );
+}
+
+/**
+ * The axis of values is not turned round, and neither cropped nor stretched: distances on it are what the audience sees. It may
+ * begin at 0. `data-chart-range="WHY"` says why another range is right, such as 0 to 1 of a share.
+ */
+export function chartRanges({ slides }) {
+  return eachOptions(slides, ({ options, element }) => {
+    const { y = {} } = options.options?.scales ?? options.scales ?? {};
+    const found = [];
+    if (y.reverse) found.push("the axis of values is turned round (reverse); leave it as it is");
+    const limits = ["min", "max", "suggestedMin", "suggestedMax"].filter((key) => key in y && y[key] !== 0);
+    if (limits.length > 0 && !element.attributes["data-chart-range"]?.trim())
+      found.push(
+        `the axis of values has a ${limits.join(" and a ")} of its own, which may hide data; say why with data-chart-range="…", or leave it out`,
+      );
+    return found;
+  });
+}
+
+function eachOptions(slides, messagesOf) {
+  return slides.flatMap((slide) =>
+    chartsOf(slide).flatMap(({ element }) => {
+      const { options, problem } = optionsOf(slide, element);
+      const messages = problem ? [problem] : options === null ? [] : messagesOf({ options, element });
+      return messages.map((message) => ({ file: slide.file, line: lineIn(slide, element.start), message }));
+    }),
+  );
+}
+
+/** The JSON in a canvas, as the chart plugin reads it. */
+function optionsOf(slide, { innerStart, innerEnd }) {
+  const comment = /<!--([\s\S]*?)-->/.exec(slide.text.slice(innerStart, innerEnd))?.[1].trim();
+  if (!comment?.startsWith("{")) return { options: null };
+  try {
+    return { options: JSON.parse(comment) };
+  } catch (error) {
+    return { options: null, problem: `the chart's options are no JSON: ${error.message}` };
+  }
+}
+
+function textsIn(value, key = "") {
+  if (typeof value === "string") return SAID.has(key) ? [value] : [];
+  if (value === null || typeof value !== "object") return [];
+  return Object.entries(value).flatMap(([inner, one]) => textsIn(one, Array.isArray(value) ? key : inner));
+}

@@ -1,0 +1,54 @@
+/** Figures that a source published: a slide quotes only those that the author declared, letter by letter. */
+
+import { parseMarks } from "../../../deck/chart-tools/marks.js";
+import { elementsWith } from "../text/segments.js";
+import { lineIn } from "./chapters.js";
+import { PUBLISHED_FILE } from "./declared.js";
+import { OWN_SOURCES, ioSizes, numeralsIn } from "./numerals.js";
+
+/** Every figure in a text or mark with a source is among those declared of that source. */
+export function publishedFigures({ slides, shipped, published }) {
+  if (published === null) return [];
+  return quotedFigures(slides, shipped)
+    .filter(({ source, figure }) => !(published[source] ?? []).includes(figure))
+    .map(({ slide, at, source, figure }) => ({
+      file: slide.file,
+      line: lineIn(slide, at),
+      message: `"${figure}" is not among the figures that ${PUBLISHED_FILE} has of ${source}; correct it, or declare it there`,
+    }));
+}
+
+/** What is declared and quoted nowhere: a figure that was changed on the slide leaves one behind. */
+export function quotedNowhere({ slides, shipped, published }) {
+  if (published === null) return [];
+  const quoted = new Set(quotedFigures(slides, shipped).map(({ source, figure }) => `${source} ${figure}`));
+  return Object.entries(published).flatMap(([source, figures]) =>
+    figures
+      .filter((figure) => !quoted.has(`${source} ${figure}`))
+      .map((figure) => ({
+        file: PUBLISHED_FILE,
+        line: 1,
+        message: `no slide quotes "${figure}" of ${source}; remove it`,
+      })),
+  );
+}
+
+function quotedFigures(slides, shipped) {
+  const sizes = ioSizes(shipped.manifest);
+  return slides.flatMap((slide) => [
+    ...slide.segments
+      .filter(({ bound, source }) => bound === null && source !== null && !OWN_SOURCES.includes(source))
+      .flatMap(({ text, at, source }) =>
+        numeralsIn(text, sizes).map(({ numeral, index }) => ({
+          ...{ slide, at: at + index, source },
+          figure: numeral.toLowerCase(),
+        })),
+      ),
+    ...[...elementsWith(slide, "data-chart-marks")].flatMap(({ attributes, start }) =>
+      parseMarks(attributes["data-chart-marks"]).marks.map(({ label, value, at }) => ({
+        ...{ slide, at: start, source: attributes["data-source"] },
+        figure: `${label}${at === undefined ? "" : ` @ ${at}`} = ${value}`,
+      })),
+    ),
+  ]);
+}
