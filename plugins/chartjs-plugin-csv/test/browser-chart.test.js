@@ -39,7 +39,7 @@ inDeck(
 );
 
 inDeck(
-  "labels stand at the line ends in their order, apart from each other, and make room for themselves",
+  "labels are at the line ends in their order, do not touch, and make room for themselves",
   ({ csv }) => {
     csv(
       "/d/a.csv",
@@ -68,7 +68,7 @@ inDeck(
 );
 
 inDeck(
-  "100,000 points are drawn as a few thousand, whole at both ends, without a long wait",
+  "100,000 points are drawn as a few thousand, with both ends, without a long wait",
   ({ csv }) => {
     csv(
       "/d/many.csv",
@@ -94,7 +94,7 @@ inDeck(
 );
 
 inPage(
-  "without a deck: a chart of plain Chart.js loads its CSV, tells its errors, and follows a new address",
+  "without a deck: a chart of plain Chart.js loads its CSV, reports its errors, and follows a new address",
   ({ csv }) => {
     csv("/d/a.csv", "x,1,2\na,5,\n");
     csv("/d/b.csv", "x,1,2\nb,7,8\n");
@@ -180,7 +180,7 @@ inPage(
 );
 
 inPage(
-  "a fetch that knows no abort cannot bring an older answer over a newer one, nor draw on a destroyed chart",
+  "even if a fetch cannot be aborted, an older answer never replaces a newer one or draws on a destroyed chart",
   () => ({
     script: `
       const answers = [];
@@ -206,7 +206,7 @@ inPage(
   },
 );
 
-/** Of a date adapter just what a time axis asks for, in days of UTC. */
+/** The parts of a date adapter that a time axis needs, in days of UTC. */
 const ADAPTER = `{
   init() {},
   formats: () => ({ datetime: "d", day: "d" }),

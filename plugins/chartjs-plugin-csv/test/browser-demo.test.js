@@ -1,4 +1,4 @@
-/** The demo's ten examples draw what they say. */
+/** The demo's ten examples draw what they promise. */
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import os from "node:os";
@@ -14,7 +14,7 @@ import { startServer } from "./support/server.js";
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 const DEMO = fileURLToPath(new URL("../demo", import.meta.url));
 
-test("every example of the demo is drawn whole, without an error", { skip: BROWSER.skip }, async () => {
+test("every example of the demo is drawn completely, without an error", { skip: BROWSER.skip }, async () => {
   const out = await mkdtemp(path.join(os.tmpdir(), "chartjs-plugin-csv-demo-"));
   await build({
     root: DEMO,

@@ -1,4 +1,4 @@
-/** What goes wrong, and what changes while a deck is open, in a real Chromium. */
+/** Errors, and changes while a deck is open, in a real Chromium. */
 import assert from "node:assert/strict";
 import { browserTests, canvas, chartData } from "./support/deck.js";
 
@@ -12,7 +12,7 @@ With journal,5943684.21,,31419250.76
 const alertText = (page) => page.locator("section.present [role=alert]").innerText();
 
 inDeck(
-  "what is wrong with a CSV is said in the chart's place, and no chart is drawn",
+  "an error in a CSV is shown in the chart's place, and no chart is drawn",
   ({ csv, routes }) => {
     routes.set("/d/html.csv", { type: "text/html", body: "<!doctype html><p>the app" });
     csv("/d/markup.csv", "<!doctype html>\n");
@@ -51,7 +51,7 @@ inDeck(
 );
 
 inDeck(
-  "a mended file brings the chart back on refresh, with the colours it had",
+  "after a corrected file, a refresh brings the chart back with its old colours",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);
     return { sections: [canvas("/d/a.csv")] };
@@ -115,7 +115,7 @@ inDeck(
 );
 
 inDeck(
-  "of loads that overlap the last one wins, and a chart that is gone is left alone",
+  "if loads overlap, the last one wins, and a chart that is gone is left alone",
   ({ csv }) => {
     csv("/d/a.csv", "x,1\na,1\n");
     return { sections: [canvas("/d/a.csv", "line", "", 'data-chart-bands="false"')] };
@@ -170,7 +170,7 @@ inDeck(
 );
 
 inDeck(
-  "a published policy is kept and no request leaves the origin",
+  "a strict policy is obeyed, and no request leaves the origin",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);
     return { sections: [canvas("/d/a.csv"), canvas("/d/none.csv")] };

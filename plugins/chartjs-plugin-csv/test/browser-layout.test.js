@@ -1,4 +1,4 @@
-/** Small panels: names and ticks that are whole, apart and large enough; slides that do not count; many charts. */
+/** Small panels: names and ticks are complete, do not touch and are large enough; uncounted slides; many charts. */
 import assert from "node:assert/strict";
 import { browserTests, canvas } from "./support/deck.js";
 
@@ -25,7 +25,7 @@ const labelsOf = (page, n) =>
   }, n);
 
 inDeck(
-  "seven names at one place in a half-width panel are apart, inside and not below 20 px",
+  "seven names at one place in a half-width panel do not touch, stay inside and are at least 20 px",
   ({ csv }) => {
     csv(
       "/d/a.csv",
@@ -57,7 +57,7 @@ inDeck(
 );
 
 inDeck(
-  "figures of a y axis are whole in three panels side by side, with names at the line ends",
+  "figures of a y axis are complete in three panels side by side, with names at the line ends",
   ({ csv }) => {
     csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal again,1e9,1.75e9\n");
     const panel = `<div>${canvas("/d/throughput-a.csv", "line", "", 'data-chart-height="220" data-chart-y-title="Throughput"')}</div>`;
@@ -78,7 +78,7 @@ inDeck(
 );
 
 inDeck(
-  "slides that do not count have their charts made ahead, too",
+  "charts of uncounted slides are made ahead, too",
   ({ csv }) => {
     const names = Array.from({ length: 6 }, (_, i) => `/d/u${i}.csv`);
     names.forEach((name) => csv(name, "x,1,2\na,1,2\n"));
@@ -99,7 +99,7 @@ inDeck(
 );
 
 inDeck(
-  "a hundred charts: few live, all are right when they are reached, and none is made twice",
+  "a hundred charts: few are live, all are right when they are reached, and none is made twice",
   ({ csv }) => {
     const names = Array.from({ length: 100 }, (_, i) => `/d/h${i}.csv`);
     names.forEach((name, i) => csv(name, `x,1,2\na,${i},${i}\n`));
@@ -123,7 +123,7 @@ inDeck(
 );
 
 inDeck(
-  "charts below each other have plots of the same width at the same place, those beside each other their own",
+  "plots below each other have the same width and place; those beside each other have their own",
   ({ csv }) => {
     csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal,1e8,1.75e9\n");
     csv("/d/iops-a.csv", "I/O size,4096,4194304\nWith journal mirrored,4000,10\n");

@@ -1,5 +1,5 @@
 /**
- * What `npm pack` makes is what people get: it is put into a project of its own and used as they use it, by script tag, by
+ * Tests the package of `npm pack`, which people get, in a separate project: by script tag, by
  * import map, with esbuild, webpack, and Vite with strict TypeScript.
  */
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ const PLUGIN = fileURLToPath(new URL("..", import.meta.url));
 const CSV = "clients;IOPS\n1;900,5\n2;NA\n4;3100\n";
 const DRAWN = { labels: [1, 2, 4], series: { IOPS: [900.5, null, 3100] } };
 
-/** What every consumer does, with the names that it has for it. */
+/** The code of every consumer, with the names that it uses. */
 const USE = `
   const canvas = document.querySelector("canvas");
   const chart = new Chart(canvas, {
@@ -77,7 +77,7 @@ async function serve(address, file) {
   });
 }
 
-/** Opens a page with these script elements, and says what was drawn. */
+/** Opens a page with these script elements, and returns what was drawn. */
 async function drawnBy(head, script = "") {
   server.routes.set("/consumer/", {
     type: "text/html",

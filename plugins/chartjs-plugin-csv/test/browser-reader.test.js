@@ -1,4 +1,4 @@
-/** What a reader or a speaker changes while a chart stands: series, runs, scale, a second data set, another file. */
+/** Changes by a reader or a speaker while a chart is shown: series, runs, scale, a second data set, another file. */
 import assert from "node:assert/strict";
 import { browserTests, canvas, chartData } from "./support/deck.js";
 
@@ -10,7 +10,7 @@ const RUNS =
   "chart,series,x,y,block,attempt\na,With journal,4096,5,1,1\na,With journal,4096,7,2,1\n" +
   "a,Without journal,4096,3000,1,1\nd,With journal,4096,6,1,1\n";
 
-/** Of the n-th canvas: y range, plot, series that are visible, events since the last call. */
+/** Returns y range, plot, visible series, and events since the last call, of the n-th canvas. */
 const look = (page, n = 0) =>
   page.evaluate((index) => {
     const one = document.querySelectorAll("canvas")[index];
@@ -25,7 +25,7 @@ const look = (page, n = 0) =>
     };
   }, n);
 
-/** Runs statements with the n-th slot as `slot`; gives what they return. */
+/** Runs statements with the n-th slot as `slot`; returns their result. */
 const withSlot = (page, statements, n = 0) =>
   page.evaluate(`(async () => {
     const slot = [...window.plugin.charts.values()][${n}];
@@ -43,7 +43,7 @@ const painted = (page, n = 0) =>
   }, n);
 
 inDeck(
-  "a chart is about the series that its attribute names; revealing them one by one moves neither axis nor plot",
+  "a chart has the series that its attribute names; revealing them one by one moves neither axis nor plot",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);
     const attribute = 'data-chart-series="Without journal | With journal"';
@@ -70,7 +70,7 @@ inDeck(
 );
 
 inDeck(
-  "what was chosen is kept when a chart is given up and made again, and when its file is read again",
+  "choices are kept when a chart is released and made again, and when its file is read again",
   ({ csv }) => {
     const names = Array.from({ length: 30 }, (_, i) => `/d/${i}.csv`);
     names.forEach((name) => csv(name, WIDE));
@@ -95,7 +95,7 @@ inDeck(
 );
 
 inDeck(
-  "the runs are drawn on demand, read once, read again with their chart, and missing ones are told to the caller",
+  "the runs are drawn on demand, read once, read again with their chart, and missing ones are reported to the caller",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);
     csv("/d/runs.csv", RUNS);
@@ -139,7 +139,7 @@ inDeck(
 );
 
 inDeck(
-  "a second data set lies in the same axes, thinner and hollow; a missing one is a line under the chart",
+  "a second data set is drawn in the same axes, thinner and hollow; a missing one gives a line below the chart",
   ({ csv }) => {
     csv("/d/a.csv", `${SIZES}\nWithout journal,30,200,900\n`);
     csv("/mine/a.csv", "I/O size,4096,16384,4194304\nWithout journal,20,100,1500\n");
@@ -187,7 +187,7 @@ inDeck(
 );
 
 inDeck(
-  "the y axis turns to logarithmic and back; values of 0 are left out there, and it is said",
+  "the y axis becomes logarithmic and linear again; a logarithmic one leaves out values of 0, and says so",
   ({ csv }) => {
     csv("/d/a.csv", "x,1,2,3\nA,0,10,1000\n");
     csv("/d/ratio-b.csv", "x,1,2,3\nA,1,2,4\n");
@@ -216,7 +216,7 @@ inDeck(
 );
 
 inDeck(
-  "another file shows in the same place with its own axis, and the slide's own comes back",
+  "another file is shown in the same place with its own axis, and the slide's own can return",
   ({ csv }) => {
     csv("/d/ratio-throughput-a.csv", "I/O size,4096,8192\nWith journal,2,1.5\n");
     csv("/d/throughput-a.csv", "I/O size,4096,8192\nWithout journal,4e6,8e6\nWith journal,2e6,5e6\n");
@@ -251,7 +251,7 @@ inDeck(
 );
 
 inDeck(
-  "frames of data that arrive: read by another fetch, in axes that stand still from the first, empty one",
+  "frames of arriving data are read by another fetch, in axes that do not move from the first, empty frame",
   ({ csv }) => {
     csv("/d/throughput-a.csv", WIDE);
     return { sections: [canvas("/d/throughput-a.csv")] };
@@ -294,7 +294,7 @@ inDeck(
 );
 
 inDeck(
-  "marks: the axis reaches them, their names are inside the plot and apart, and the deck may add some",
+  "marks: the axis reaches them, their names are inside the plot and do not touch, and the deck may add some",
   ({ csv }) => {
     csv("/d/a.csv", "x,1,2,3\nA,10,20,30\n");
     const items = [
@@ -344,7 +344,7 @@ inDeck(
 );
 
 inDeck(
-  "marks: the name of a point in a corner of the plot stands beside it",
+  "marks: the name of a point in a corner of the plot is beside it",
   ({ csv }) => {
     csv("/d/a.csv", "x,1,2,3\nA,10,20,30\n");
     const items = [

@@ -1,4 +1,4 @@
-/** Every major version of reveal.js that the package says it works with. */
+/** Every major version of reveal.js that the package supports. */
 import assert from "node:assert/strict";
 import { browserTests, canvas, chartData } from "./support/deck.js";
 

@@ -115,7 +115,7 @@ for (const kind of ["mouse", "touch"]) {
 }
 
 inDeck(
-  "print draws every chart, on the copies of fragments too, and then says so",
+  "print draws every chart, also on copies of fragments, and then says so",
   ({ csv }) => {
     const names = Array.from({ length: 6 }, (_, i) => `/d/p${i}.csv`);
     names.forEach((name) => csv(name, WIDE));
@@ -139,7 +139,7 @@ inDeck(
 );
 
 inDeck(
-  "the overview shows the charts of the slides that it shows",
+  "the overview shows the charts of its visible slides",
   ({ csv }) => {
     const names = Array.from({ length: 7 }, (_, i) => `/d/o${i}.csv`);
     names.forEach((name) => csv(name, WIDE));
@@ -167,7 +167,7 @@ inDeck(
 );
 
 inDeck(
-  "the scroll view draws what scrolls into sight, and leaving it brings the slides' charts back",
+  "the scroll view draws charts that scroll into sight, and leaving it restores the slides' charts",
   ({ csv }) => {
     const names = Array.from({ length: 5 }, (_, i) => `/d/s${i}.csv`);
     names.forEach((name, i) => csv(name, `x,1,2\ns,${i},${i}\n`));
@@ -199,7 +199,7 @@ inDeck(
     assert.equal(
       await page.evaluate(() => window.plugin.charts.size),
       5,
-      "copies replaced the slides, nothing is left behind",
+      "copies replaced the slides, and nothing is left behind",
     );
   },
 );

@@ -11,7 +11,7 @@ const LONG = "series,x,y,low,high,n\nlag,0,1,,,\nlag,2.5,3,2,4,6\nspare,2.5,0.25
 const { inDeck } = browserTests();
 
 inDeck(
-  "a wide CSV named by a Markdown slide fills the canvas with exactly its numbers, an empty field as null",
+  "a wide CSV of a Markdown slide fills the canvas with exactly its numbers, an empty field as null",
   ({ csv }) => {
     csv("/deck/benchmarks/reference/csv/aggregate/throughput-write-seq.csv", WIDE);
     const markdown = `## First\n\n\n## Finding\n\n${canvas("benchmarks/reference/csv/aggregate/throughput-write-seq.csv")}\n\n<!-- Note -->\nSaid aloud`;
@@ -70,7 +70,7 @@ inDeck(
 );
 
 inDeck(
-  "sizes over three decades stand on a log2 axis with their own ticks, bars on categories",
+  "sizes over three decades are on a log2 axis with their own ticks, bars on categories",
   ({ csv }) => {
     csv("/d/iops-a.csv", "I/O size,4096,65536,1048576,4194304\nA,1200,800,300,90\n");
     return { sections: [canvas("/d/iops-a.csv"), canvas("/d/iops-a.csv", "bar")] };
@@ -91,7 +91,7 @@ inDeck(
 );
 
 inDeck(
-  "charts are made for the current slide and the next two, and files of later slides are not asked for",
+  "charts are made for the current slide and the next two, and files of later slides are not requested",
   ({ csv }) => {
     const names = Array.from({ length: 8 }, (_, i) => `/d/s${i}.csv`);
     names.forEach((name) => csv(name, WIDE));
@@ -110,7 +110,7 @@ inDeck(
 );
 
 inDeck(
-  "fast navigation through 30 slides and back loses no chart, and keeps few of them alive",
+  "fast navigation through 30 slides and back loses no chart, and keeps only a few alive",
   ({ routes }) => {
     const names = Array.from({ length: 30 }, (_, i) => `/d/n${i}.csv`);
     names.forEach((name, i) =>
@@ -146,7 +146,7 @@ inDeck(
 );
 
 inDeck(
-  "options in the comment and in attributes are honoured",
+  "options in the comment and in attributes take effect",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);
     const json = JSON.stringify({

@@ -39,7 +39,7 @@ test("long: data are the file's points in its order", () => {
   assert.equal(datasets[0].parsing, false);
 });
 
-test("long with x that goes back is parsed by Chart.js, which does not assume order then", () => {
+test("a long file with descending x is parsed by Chart.js, which then does not assume order", () => {
   const model = readModel("series,x,y,low,high,n\na,2,1,,,\na,1,3,,,\n");
   assert.equal(dataFor(model, "line", look).datasets[0].parsing, true);
 });
@@ -80,7 +80,7 @@ test("sizes make a log2 axis, other numbers a linear one, labels and bars catego
   );
 });
 
-test("a size axis that holds 0 is linear: 0 has no logarithm", () => {
+test("a size axis with 0 is linear, because 0 has no logarithm", () => {
   assert.equal(xScaleType(readModel("I/O size,0,4096\na,1,2\n"), "line", { xScale: "auto" }), "linear");
 });
 
@@ -104,7 +104,7 @@ test("the x axis carries the file's own sizes, y starts at zero", () => {
   assert.equal(y.ticks.stepSize({ scale: { min: 0, max: 1e9 } }), 2e8);
 });
 
-test("an axis of counts has its ticks at what was counted, or at whole numbers where that is much", () => {
+test("an axis of counts has its ticks at the counts, or at whole numbers if there are many", () => {
   const rows = (counts) =>
     readModel(`series,x,y,low,high,n\n${counts.map((count) => `a,${count},1,,,`).join("\n")}\n`);
   const axis = (counts) => scalesFor(rows(counts), "scatter", { xUnit: "count", prefix: "si" }, theme).x;
@@ -136,7 +136,7 @@ test("a gap in the bounds is a gap in the band", () => {
   );
 });
 
-test("where the line is drawn across a gap, so is the band", () => {
+test("if the line is drawn across a gap, so is the band", () => {
   const point = (low, high) => ({ x: 0, y: 1, low, high, n: null });
   const runs = boundedRuns([point(1, 2), point(null, null), point(1, 3)], true);
   assert.deepEqual(
@@ -145,7 +145,7 @@ test("where the line is drawn across a gap, so is the band", () => {
   );
 });
 
-test("a point reads with bounds and number of runs where it has them", () => {
+test("a point has its bounds and number of runs in its text if it has them", () => {
   assert.equal(describePoint(long.series[0].points[1], { yUnit: "seconds" }), "3 s (2 s to 4 s, n = 6)");
   assert.equal(describePoint(long.series[0].points[0], { yUnit: "seconds" }), "1 s");
   assert.equal(describePoint(wide.series[1].points[1], { yUnit: "seconds" }), "–");
@@ -160,7 +160,7 @@ test("the summary is one sentence with range, first and last values, and what is
   );
 });
 
-test("the summary says when a series was not measured at all, and counts what it leaves out", () => {
+test("the summary names unmeasured series, and counts those that it leaves out", () => {
   assert.match(summarize(readModel("x,1,2\na,,\n")), /a not measured\.$/);
   const many = readModel(`x,1\n${Array.from({ length: 9 }, (_, i) => `s${i},${i}`).join("\n")}\n`);
   assert.match(summarize(many), /and 3 more\.$/);
@@ -181,13 +181,13 @@ test("a decimal log axis has few ticks, round ones, whatever its range", () => {
   assert.ok(decadeTicks(all(-9, 9)).length <= 7);
 });
 
-test("a log2 axis of few powers has steps between them", () => {
+test("a log2 axis with few powers has steps between them", () => {
   assert.deepEqual(log2Ticks(0.75, 1.6), [0.75, 1, 1.5]);
   assert.deepEqual(log2Ticks(1, 8), [1, 2, 4, 8]);
   assert.deepEqual(log2Ticks(3, 3.5), [3]);
 });
 
-test("the reader's scale: ratios turn to log2, other units to decades, what is logarithmic stays as it is", () => {
+test("the reader's scale: ratios become log2, other units decades, and a logarithmic axis stays as it is", () => {
   assert.equal(yScaleType({ yScale: "linear", yUnit: "ratio", scale: "log" }), "log2");
   assert.equal(yScaleType({ yScale: "linear", yUnit: "seconds", scale: "log" }), "logarithmic");
   assert.equal(yScaleType({ yScale: "log2", yUnit: "seconds", scale: "log" }), "log2");
@@ -195,7 +195,7 @@ test("the reader's scale: ratios turn to log2, other units to decades, what is l
   assert.equal(yScaleType({ yScale: "logarithmic" }), "logarithmic");
 });
 
-test("a y axis that was turned drops options that hold only for the other kind, and keeps the rest", () => {
+test("a y axis of another kind drops options that hold only for the old one, and keeps the rest", () => {
   const ticks = { autoSkip: false, stepSize: 5 };
   const scales = { x: { min: 0 }, y: { min: 0, max: 9, suggestedMin: 0.5, title: { text: "a" }, ticks } };
   const linear = { yScale: "linear", yUnit: null };
@@ -250,7 +250,7 @@ test("categories of two data sets are united by value", () => {
   assert.deepEqual(dataFor(numbers, "bar", look, { entries, otherXs: more.xs }).labels, [1, 2, 4]);
 });
 
-test("a ratio is spoken with its interval, and a peak between the ends is not passed over", () => {
+test("a ratio is spoken with its interval, and a peak between the ends is mentioned", () => {
   const interval = joinCompanions(readModel("I/O size,4096,65536\nWith journal,2,1.1\n"), {
     low: readModel("I/O size,4096,65536\nWith journal,1.9,1\n"),
     high: readModel("I/O size,4096,65536\nWith journal,2.1,1.2\n"),
@@ -281,7 +281,7 @@ test("ticks of a measured axis are multiples of their step, whatever its first v
   );
 });
 
-test("where values lie on both sides of 0, its line stands out; elsewhere it is one of the grid", () => {
+test("with values on both sides of 0 its line stands out; otherwise it is a line of the grid", () => {
   const { grid } = scalesFor(wide, "scatter", { yUnit: "fraction", prefix: "si" }, theme).y;
   const at = (value, min, max) =>
     [grid.color, grid.lineWidth].map((of) => of({ tick: { value }, scale: { min, max } }));

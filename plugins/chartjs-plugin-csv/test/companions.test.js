@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chartNameOf, COMPANIONS, companionUrl, ownerOf, runsUrl } from "../src/companions.js";
 
-test("companions stand beside the file, before a query", () => {
+test("companions are beside the file, before a query", () => {
   assert.equal(companionUrl("d/X.csv", "min"), "d/X.min.csv");
   assert.equal(companionUrl("d/X.csv?v=2#a", "n"), "d/X.n.csv?v=2#a");
   assert.equal(companionUrl("d/a.csv.d/ratio-X.csv", "low"), "d/a.csv.d/ratio-X.low.csv");
 });
 
-test("the runs of a chart are in a file of its folder, which calls the chart by its file's name", () => {
+test("the runs of a chart are in a file of its folder, which names the chart after its file", () => {
   assert.equal(runsUrl("d/X.csv"), "d/runs.csv");
   assert.equal(runsUrl("X.csv?v=2#a/b"), "runs.csv?v=2#a/b");
   assert.equal(runsUrl("http://localhost/a.b/X.csv?of=a/b.csv"), "http://localhost/a.b/runs.csv?of=a/b.csv");

@@ -1,4 +1,4 @@
-/** CSV as people have it: what is read, and what is asked for because it can be read in two ways. */
+/** CSV as people write it: what is read, and what is refused because it can be read in two ways. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -30,19 +30,19 @@ for (const [what, text, xLabel, xs, series] of [
   ["times", lines("time,value", "0.5,3", "1.5,4"), "time", [0.5, 1.5], { value: [3, 4] }],
   ["hours", lines("at,load", "08:00,1", "09:30:15.5,2"), "at", ["08:00", "09:30:15.5"], { load: [1, 2] }],
 ]) {
-  test(`a column per series is found where the first column holds places: ${what}`, () => {
+  test(`a column per series is recognised if the first column has x values: ${what}`, () => {
     const model = readModel(text);
     assert.deepEqual([model.kind, model.xLabel, model.xs], ["wide", xLabel, xs]);
     assert.deepEqual(values(model), series);
   });
 }
 
-test("a row per series is found where the header holds places", () => {
+test("a row per series is recognised if the header has x values", () => {
   const model = readModel(lines("I/O size,4096,8192", "With journal,1,2"));
   assert.deepEqual([model.xs, values(model)], [[4096, 8192], { "With journal": [1, 2] }]);
 });
 
-test("what could be either is refused with the option's name, and taken for rows or columns when told", () => {
+test("a file that could be either is refused with the option's name, and read as rows or columns on request", () => {
   for (const text of [
     lines("month,alpha,beta", "January,1,2"),
     lines("x,1,2", "3,4,5"),
@@ -55,7 +55,7 @@ test("what could be either is refused with the option's name, and taken for rows
       assert.equal(readModel(text, { orientation }).series.length, 1);
     assert.equal(readModel(text, { orientation: "columns" }).series.length, 2);
   }
-  // It is a preference, no order.
+  // It is a preference, not an order.
   assert.deepEqual(values(readModel(lines("x,y", "1,10"), { orientation: "prefer-rows" })), { y: [10] });
 });
 
@@ -86,7 +86,7 @@ for (const [what, text] of [
     '\uFEFFx, "a" ,b\r\n# no, comment\r\n1,"0.5",2\r\n2,1.25,""\r\n',
   ],
 ]) {
-  test(`${what} are read without a word`, () => {
+  test(`${what} are read without an option`, () => {
     const model = readModel(text);
     assert.deepEqual([model.xs, values(model)], [[1, 2], { a: [0.5, 1.25], b: [2, null] }]);
   });
@@ -98,7 +98,7 @@ for (const [option, text, place, settled] of [
   ["decimal", lines("x;a;b", "1;1,5;2.5"), 2, { decimal: ".", missing: ["1,5"] }],
   ["comment", lines("x,1,2", "a,3,4", "#b,5,6"), 3, { comment: false }],
 ]) {
-  test(`what could be read in two ways is refused, naming ${option}: ${JSON.stringify(text)}`, () => {
+  test(`a text that could be read in two ways is refused, naming ${option}: ${JSON.stringify(text)}`, () => {
     const error = failure(text);
     assert.equal(error.kind, "ambiguous");
     assert.equal(error.row, place);
@@ -113,7 +113,7 @@ test("an error names the row of the file, comments and empty lines included", ()
   assert.equal(failure(lines("# why", "x,a", "1,2,3")).row, 3);
 });
 
-test("options that mean nothing are refused by name", () => {
+test("unknown options are refused by name", () => {
   for (const options of [
     { orientation: "sideways" },
     { delimiter: "--" },
@@ -126,7 +126,7 @@ test("options that mean nothing are refused by name", () => {
   }
 });
 
-test("what is written in a dialect is read back, or refused as ambiguous, never altered", () => {
+test("a text written in a dialect is read back, or refused as ambiguous, and never altered", () => {
   const number = fc
     .double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 })
     .map((value) => Number(value.toPrecision(6)));
@@ -174,7 +174,7 @@ test("what is written in a dialect is read back, or refused as ambiguous, never 
   );
 });
 
-test("a file of one dialect keeps its text fields as they are within quotes", () => {
+test("quoted text fields stay as they are", () => {
   const { rows } = readRows('name;"a; b"\n" c ";1\n');
   assert.deepEqual(rows, [
     ["name", "a; b"],

@@ -14,7 +14,7 @@ test("a chart's choice of series is read from its attribute", () => {
   for (const nothing of [null, undefined, "", " | "]) assert.equal(seriesNames(nothing), null);
 });
 
-test("without a choice everything is shown, with one the chosen; steps show some of them", () => {
+test("without a choice everything is shown, with one only the chosen series; steps show some of them", () => {
   const shown = (settings) =>
     ["A", "B", "C"].filter(choiceOf({ series: null, shown: null, ...settings }).drawn);
   const about = (settings) =>
@@ -27,7 +27,7 @@ test("without a choice everything is shown, with one the chosen; steps show some
   assert.deepEqual(about({ series: ["A"], shown: ["C"] }), ["A", "C"], "what is shown counts");
 });
 
-test("a second data set's names are told apart, whatever names the files hold", () => {
+test("a second data set's names stay distinct, whatever names the files contain", () => {
   const second = { model: readModel("x,1\nA,7\n"), label: "mine" };
   const entries = entriesOf(model, second);
   assert.deepEqual(
@@ -41,7 +41,7 @@ test("a second data set's names are told apart, whatever names the files hold", 
   );
 });
 
-test("a model keeps its order when some series are taken from it", () => {
+test("a model with only some of its series keeps its order", () => {
   assert.deepEqual(
     withSeries(model, ["B", "A"]).series.map(({ name }) => name),
     ["A", "B"],
@@ -49,7 +49,7 @@ test("a model keeps its order when some series are taken from it", () => {
   assert.equal(withSeries(model, null), model);
 });
 
-test("property: united x values hold each of both once, numbers in their order", () => {
+test("property: united x values contain each value of both once, numbers in order", () => {
   const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 50 })).map((xs) => xs.sort((a, b) => a - b));
   fc.assert(
     fc.property(numbers, numbers, (own, others) => {

@@ -9,13 +9,13 @@ test("work is done one by one, later, and each item once", async () => {
   for (const item of ["a", "b", "a", "c"]) queue.add(item);
   queue.delete("b");
   assert.deepEqual(done, []);
-  // However busy the machine is, it comes.
+  // It comes however busy the machine is.
   while (done.length < 2) await wait(5);
   await wait(5);
   assert.deepEqual(done, ["a", "c"]);
 });
 
-test("what is waiting can be done at once, or never", async () => {
+test("waiting work can be done at once, or dropped", async () => {
   const done = [];
   const queue = new IdleQueue((item) => done.push(item));
   queue.add("a");

@@ -5,7 +5,7 @@ import { heightOf, placeLabels, planNames, wrapLabel } from "../src/labels-layou
 
 const at = (...ys) => ys.map((y) => ({ y, height: 20 }));
 
-test("labels that have room stay where they want to be", () => {
+test("labels with enough room stay at their preferred place", () => {
   assert.deepEqual(placeLabels(at(50, 100, 10), { top: 0, bottom: 200 }), {
     centres: [50, 100, 10],
     scale: 1,
@@ -27,7 +27,7 @@ test("more labels than fit shrink together", () => {
   assert.deepEqual(centres, [5, 15, 25, 35]);
 });
 
-test("no label is no work", () => {
+test("without labels there is nothing to lay out", () => {
   assert.deepEqual(placeLabels([], { top: 0, bottom: 10 }), { centres: [], scale: 1 });
 });
 
@@ -82,7 +82,7 @@ test("long names break at spaces, a single long word does not break", () => {
   assert.deepEqual(wrapLabel("With journal · mine", 14, measure), ["With journal", "· mine"]);
 });
 
-test("names take the first plan that gives them enough height, the last one at worst", () => {
+test("names use the first plan that gives them enough height, else the last one", () => {
   const measure = (text, size) => (text.length * size) / 2;
   const plan = (width, height, size = 20) => ({ width, height, size, lineHeight: 1.2, gap: 4 });
   const names = ["Without journal", "With journal", "Journal mirrored"];

@@ -6,7 +6,7 @@ import { bandOfFile, loadModel } from "../src/source.js";
 
 const MAIN = "I/O size,4096,8192\nWith journal,5,6\n";
 
-/** A fetch over a table of files; what is not in it answers 404. */
+/** A fetch from a table of files; other addresses answer 404. */
 function fetchOf(files) {
   const asked = [];
   const answer = (url, init) => {
@@ -30,7 +30,7 @@ async function failure(promise) {
   return error;
 }
 
-test("a CSV arrives as text, and the server is asked whether it changed", async () => {
+test("a CSV arrives as text, and the server is asked whether the file has changed", async () => {
   const { fetch, asked } = fetchOf({ "a.csv": MAIN });
   assert.equal(await loadText("a.csv", { fetch }), MAIN);
   assert.equal(asked[0].init.cache, "no-cache");
@@ -74,7 +74,7 @@ test("bytes that are not UTF-8 are an error", async () => {
   assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": latin })))).kind, "encoding");
 });
 
-test("a server that is not there is an error with the file's name", async () => {
+test("an unreachable server is an error with the file's name", async () => {
   const fetch = () => Promise.reject(new TypeError("fetch failed"));
   const error = await failure(loadText("a.csv", { fetch }));
   assert.equal(error.kind, "network");
@@ -107,12 +107,12 @@ test("bands auto: companions that exist are joined", async () => {
   ]);
 });
 
-test("bands auto: no companion is no error", async () => {
+test("bands auto: a missing companion is not an error", async () => {
   const { model } = await loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN }), bands: "auto" });
   assert.deepEqual(model.series[0].points[0], { x: 4096, y: 5, low: null, high: null, n: null });
 });
 
-test("bands auto: a companion that is there but malformed is an error that names it", async () => {
+test("bands auto: a malformed companion is an error that names it", async () => {
   const files = { "X.csv": MAIN, "X.min.csv": "I/O size,4096,8192\nWith journal,four,5\n" };
   const error = await failure(loadModel("X.csv", { ...fetchOf(files), bands: "auto" }));
   assert.equal(error.url, "X.min.csv");
@@ -129,7 +129,7 @@ test("bands min-max: a missing bound is an error, a missing count is not", async
   assert.equal(model.series[0].points[0].low, 5);
 });
 
-test("bands false: the file alone is asked for", async () => {
+test("bands false: only the file itself is requested", async () => {
   const { fetch, asked } = fetchOf({ "X.csv": MAIN });
   await loadModel("X.csv", { fetch, bands: false });
   assert.deepEqual(
@@ -138,7 +138,7 @@ test("bands false: the file alone is asked for", async () => {
   );
 });
 
-test("the long form needs no companion and asks for none", async () => {
+test("the long form needs no companion and requests none", async () => {
   const { fetch, asked } = fetchOf({ "X.csv": "series,x,y,low,high,n\na,1,2,1,3,4\n" });
   const { model } = await loadModel("X.csv", { bands: "auto", fetch });
   assert.equal(asked.length, 1);

@@ -8,20 +8,20 @@ const name = (...places) => ({ width: 80, height: 24, places: places.map(([left,
 const box = ({ width, height }, { left, top }) => ({ left, top, right: left + width, bottom: top + height });
 const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
 
-test("a name stands at its best place while nothing is in the way", () => {
+test("a name is at its best place if nothing is in the way", () => {
   assert.deepEqual(placeNames([name([110, 50], [300, 50])], area), [{ left: 110, top: 50 }]);
 });
 
-test("a place that covers less of the data is taken instead", () => {
+test("a place that covers less of the data is preferred", () => {
   const points = [{ x: 120, y: 60 }];
   assert.deepEqual(placeNames([name([110, 50], [300, 50])], area, points), [{ left: 300, top: 50 }]);
 });
 
-test("a place that is not whole inside the plot is passed over", () => {
+test("a place that is not completely inside the plot is skipped", () => {
   assert.deepEqual(placeNames([name([110, 290], [110, 250])], area), [{ left: 110, top: 250 }]);
 });
 
-test("names at one place move apart, the first keeps it", () => {
+test("names at the same place move apart, and the first one stays", () => {
   const wanted = [name([110, 50]), name([110, 52])];
   const [first, second] = placeNames(wanted, area);
   assert.deepEqual(first, { left: 110, top: 50 });

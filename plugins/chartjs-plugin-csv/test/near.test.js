@@ -5,13 +5,13 @@ import { nearSlides, surplus } from "../src/reveal/near.js";
 
 const slides = Array.from({ length: 10 }, (_, i) => i);
 
-test("near are the slide before, the current one and the next two", () => {
+test("the slide before, the current one and the next two are near", () => {
   assert.deepEqual([...nearSlides(slides, 4, 2)], [3, 4, 5, 6]);
   assert.deepEqual([...nearSlides(slides, 0, 2)], [0, 1, 2]);
   assert.deepEqual([...nearSlides(slides, 9, 2)], [8, 9]);
 });
 
-test("without a current slide the deck's beginning is near", () => {
+test("without a current slide the first slides are near", () => {
   assert.deepEqual([...nearSlides(slides, null, 1)], [0, 1]);
 });
 
@@ -27,7 +27,7 @@ test("the farthest unwanted charts go first, wanted ones never", () => {
   assert.deepEqual(surplus(live, 4), []);
 });
 
-test("property: at most the limit stays, unless more are wanted", () => {
+test("property: no more than the limit stay, unless more are wanted", () => {
   const entry = fc.record({ item: fc.integer(), wanted: fc.boolean(), distance: fc.nat() });
   fc.assert(
     fc.property(fc.array(entry), fc.nat(12), (live, limit) => {

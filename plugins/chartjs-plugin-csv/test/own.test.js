@@ -1,4 +1,4 @@
-/** What the page itself put into a chart is told from what Chart.js filled in. */
+/** Options that the page itself set are distinguished from Chart.js' defaults. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Chart, registerables } from "chart.js";
@@ -8,7 +8,7 @@ import { readModel } from "../src/table.js";
 
 Chart.register(...registerables);
 
-/** As much of a canvas as Chart.js needs where there is no page. */
+/** The parts of a canvas that Chart.js needs without a page. */
 function canvas() {
   const fake = { width: 300, height: 150, style: {} };
   const known = { canvas: fake, measureText: () => ({ width: 10 }) };
@@ -31,7 +31,7 @@ for (const type of ["line", "bar", "scatter", "pie", "radar"]) {
   });
 }
 
-test("types, ends, ticks and titles that the page set are its own, and nothing beside them", () => {
+test("types, ends, ticks and titles that the page set are its own, and nothing else is", () => {
   const x = { type: "linear", max: 12, title: { display: true, text: "T" } };
   assert.deepEqual(ownOf("line", { x, y: { min: -5, ticks: { stepSize: 5 } } }), {
     x,
@@ -44,7 +44,7 @@ test("types, ends, ticks and titles that the page set are its own, and nothing b
   });
 });
 
-test("the page's axes are taken at their word, the plugin's own option wins over them", () => {
+test("the page's axes are used as they are, but the plugin's own option wins over them", () => {
   const words = readModel("date,a\n2024-01-01,1\n2024-01-02,2\n");
   const settings = { xScale: "auto", yScale: "linear", scale: null, scales: null };
   const own = withOwnScales(settings, { x: { type: "time" }, y: { type: "logarithmic", min: 1 } });
@@ -55,7 +55,7 @@ test("the page's axes are taken at their word, the plugin's own option wins over
   assert.equal(yScaleType(withOwnScales({ ...settings, yScale: "log2" }, { y: { type: "linear" } })), "log2");
 });
 
-test("datasets with data stay, those without say how the file's look, by label or by position", () => {
+test("datasets with data stay; those without data style the file's, by label or by position", () => {
   const target = { label: "Target", data: [1, 2] };
   const { drawn, overrides } = ownDatasets([
     { borderColor: "red" },

@@ -7,7 +7,7 @@ import { parseCsv } from "../src/parse.js";
 
 const PATIENCE = Number(process.env.REPLAY_TEST_PATIENCE ?? 3);
 
-/** The oracle, set as strict as RFC 4180: same line ends, no relaxations. */
+/** The oracle, as strict as RFC 4180: same line ends, no relaxations. */
 function oracleParse(text) {
   return oracle(text, {
     bom: true,
@@ -27,14 +27,14 @@ function errorOf(text) {
   return assert.fail(`no error for ${JSON.stringify(text)}`);
 }
 
-test("records and fields come apart at commas and line feeds", () => {
+test("commas and line feeds separate fields and records", () => {
   assert.deepEqual(parseCsv("a,b\n1,2\n"), [
     ["a", "b"],
     ["1", "2"],
   ]);
 });
 
-test("the last line needs no line end, and CRLF leaves nothing in the fields", () => {
+test("the last line needs no line end, and CRLF is not part of a field", () => {
   assert.deepEqual(parseCsv("a,b\r\n1,2"), [
     ["a", "b"],
     ["1", "2"],
@@ -51,7 +51,7 @@ test("a byte order mark is not part of the first field", () => {
   assert.deepEqual(parseCsv('\uFEFF"a",b\n'), [["a", "b"]]);
 });
 
-test("empty fields are empty strings, at the end of a line too", () => {
+test("empty fields are empty strings, also at the end of a line", () => {
   assert.deepEqual(parseCsv('a,b,c\n,"",\n'), [
     ["a", "b", "c"],
     ["", "", ""],
@@ -100,7 +100,7 @@ const table = fc
     }),
   );
 
-test("property: whatever rows are written after RFC 4180 come back, and csv-parse agrees", () => {
+test("property: any rows written by RFC 4180 are read back, and csv-parse agrees", () => {
   const options = fc.record({
     eol: fc.constantFrom("\n", "\r\n"),
     last: fc.boolean(),
@@ -119,7 +119,7 @@ test("property: whatever rows are written after RFC 4180 come back, and csv-pars
   );
 });
 
-test("property: of any text over CSV's own characters, parser and csv-parse accept the same, with equal rows", () => {
+test("property: of all texts of CSV's own characters, parser and csv-parse accept the same, with equal rows", () => {
   const anyText = fc.string({ unit: fc.constantFrom("a", "b", ",", '"', "\n", "\r\n"), maxLength: 24 });
   let accepted = 0;
   fc.assert(
@@ -140,7 +140,7 @@ test("property: of any text over CSV's own characters, parser and csv-parse acce
   assert.ok(accepted > 100, `texts of both sorts were tried, ${accepted} accepted`);
 });
 
-test("100,000 rows parse in time that nobody waits for", () => {
+test("100,000 rows are parsed without a noticeable wait", () => {
   const text =
     "series,x,y,low,high,n\n" + Array.from({ length: 100_000 }, (_, i) => `a,${i},${i / 7},,,1`).join("\n");
   const start = performance.now();

@@ -4,7 +4,7 @@ import { setLimits, unite, xRange, yRange } from "../src/range.js";
 
 const point = (x, y, low = null, high = null) => ({ x, y, low, high, n: null });
 
-/** A Chart.js scale as far as limits go. */
+/** The parts of a Chart.js scale that limits need. */
 function scaleOf(options = {}, { type = "linear", min, max, minDefined = false, maxDefined = false } = {}) {
   return {
     ...{ type, options, min: 0, max: 1 },
@@ -12,7 +12,7 @@ function scaleOf(options = {}, { type = "linear", min, max, minDefined = false, 
   };
 }
 
-test("values and whole bounds count, what is missing or beyond the part of the axis does not", () => {
+test("values with both bounds count; missing ones, and those outside the part of the axis, do not", () => {
   const lists = [[point(1, 5, 4, 8), point(2, null), point(3, 100, 1, null)], [point("a", 7)]];
   assert.deepEqual(yRange(lists), { low: 4, high: 100 });
   assert.deepEqual(yRange(lists, { to: 2 }), { low: 4, high: 8 });
@@ -24,12 +24,12 @@ test("values and whole bounds count, what is missing or beyond the part of the a
   assert.deepEqual(xRange([[point(3, 1), point(1, null)], [point("a", 1)]]), { low: 1, high: 3 });
 });
 
-test("ranges are united, none stays none", () => {
+test("ranges are united, and no range stays null", () => {
   assert.deepEqual(unite(null, { low: 1, high: 2 }, { low: 0, high: 1 }), { low: 0, high: 2 });
   assert.equal(unite(null), null);
 });
 
-test("a scale takes the range, from zero where it begins there, and never against what somebody set", () => {
+test("a scale takes the range, from zero if it begins there, and keeps ends that the page set", () => {
   const ends = (scale, range) => {
     setLimits(scale, range);
     return [scale.min, scale.max];
@@ -44,7 +44,7 @@ test("a scale takes the range, from zero where it begins there, and never agains
   assert.deepEqual(ends(scaleOf({}), null), [0, 1]);
 });
 
-test("one value alone still makes an axis", () => {
+test("a single value still gives an axis", () => {
   for (const [type, value] of [
     ["linear", 0],
     ["linear", 5],

@@ -77,7 +77,7 @@ test("charts that ask for the same file share one request, also when they are re
   assert.equal(asked.length, 3, "a later refresh asks again");
 });
 
-test("what is read in another way is not shared, and what failed is asked for again", async () => {
+test("files read by another fetch are not shared, and failed ones are requested again", async () => {
   const [first, second] = [server(), server()];
   await sharedRuns(address(), { fetch: first.fetch });
   second.serve(null);

@@ -11,7 +11,7 @@ test("a name keeps its style, whatever other names come and go", () => {
   assert.deepEqual(styleOf("With journal"), before);
 });
 
-test("the style is decided by the name, not by the order of first use, while nothing collides", () => {
+test("the name decides the style, not the order of first use, as long as nothing collides", () => {
   const first = styleOf("With journal");
   forgetStyles();
   assert.deepEqual(styleOf("With journal"), first);
@@ -27,7 +27,7 @@ test("more names than styles repeat styles instead of failing", () => {
   for (const name of names) assert.ok(PALETTE.some(({ color }) => color === styleOf(name).color));
 });
 
-test("what the page says for a name wins, and is completed from the palette", () => {
+test("the page's style for a name wins, and is completed from the palette", () => {
   const style = styleOf("With journal", { styles: { "With journal": { color: "#123456" } } });
   assert.equal(style.color, "#123456");
   assert.ok(Array.isArray(style.dash) && style.pointStyle);
@@ -37,7 +37,7 @@ test("a series called constructor gets no style from the object's prototype", ()
   assert.ok(PALETTE.some(({ color }) => color === styleOf("constructor", { styles: {} }).color));
 });
 
-test("styles of the palette tell apart without colour", () => {
+test("styles of the palette can be told apart without colour", () => {
   assert.equal(new Set(PALETTE.map(({ dash }) => dash.join())).size, PALETTE.length);
   assert.equal(new Set(PALETTE.map(({ pointStyle }) => pointStyle)).size, PALETTE.length);
 });
@@ -60,7 +60,7 @@ test("no two series of a chart look alike, whatever other charts the page has, u
   );
 });
 
-test("a colour that the page gives to a name is no other's, while the palette has others", () => {
+test("a colour that the page gives to a name is not used for others, as long as the palette has others", () => {
   const styles = { "With journal": { color: PALETTE[2].color } };
   for (let i = 0; i < 50; i += 1) assert.notEqual(styleOf(`series ${i}`, { styles }).color, PALETTE[2].color);
   const all = Object.fromEntries(PALETTE.map(({ color }, i) => [`named ${i}`, { color }]));

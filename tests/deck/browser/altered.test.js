@@ -1,4 +1,4 @@
-/** Altered data are marked in words, above the charts that show them, in an open deck too. */
+/** Altered data are marked in words above the charts that show them, also in an open deck. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** Axe finds nothing, at any level: on each slide, in each view, on the front page and in every dialog. */
+/** Axe finds nothing at any level: on each slide, in each view, on the front page and in every dialog. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -24,7 +24,7 @@ after(async () => {
 test("axe finds nothing on any slide", async () => {
   const problems = [];
   let looked = 0;
-  // Chapter by chapter, because axe reads the whole document anew for each slide.
+  // Chapter by chapter, because axe reads the whole document again for each slide.
   for (const chapter of await chaptersOf(deck.url)) {
     const page = await deck.openDeck("?data=shipped", {
       colorScheme: "light",
@@ -44,8 +44,8 @@ test("axe finds nothing on any slide", async () => {
   await page.close();
 });
 
-test("in dark, too, every text of every slide stands out from its ground", async () => {
-  // In the print view all slides stand below each other, so that one look sees them all.
+test("also in the dark theme every text of every slide stands out from its background", async () => {
+  // In the print view all slides are below each other, so that one check covers them all.
   const page = await deck.openDeck("?data=shipped&view=print&theme=dark");
   await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(20, 22, 28)");
@@ -115,7 +115,7 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 for (const colorScheme of ["light", "dark"])
-  test(`axe finds nothing in what opens over the slides, nor in a table in a chart's place, in ${colorScheme}`, async () => {
+  test(`axe finds nothing in overlays, nor in a table in a chart's place, in ${colorScheme}`, async () => {
     const page = await deck.openDeck("?data=shipped&explore", { colorScheme, hash: "#/journal-ratio" });
     await goTo(page, "journal-ratio");
     await loadAxe(page);

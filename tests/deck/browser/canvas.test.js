@@ -1,4 +1,4 @@
-/** Every canvas shows its CSV file: values, bounds and counts, and at their places, in their colours. */
+/** Every canvas shows its CSV file: values, bounds and counts, at their places and in their colours. */
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -36,7 +36,7 @@ for (const dataSet of ["fixture", "shipped"])
     let compared = 0;
     await eachSlide(page, async (id) => {
       for (const chart of await chartsOf(page, id)) {
-        // The fixture holds few charts; one that it has not must say that its file is missing.
+        // The fixture has few charts; any other must say that its file is missing.
         if (!held.includes(chart.url.split("/").slice(2).join("/"))) {
           assert.match(String(chart.error), /404/, `${id}: ${chart.url}`);
           assert.equal(dataSet, "fixture", `${id}: ${chart.url} is not in the data that ship`);
@@ -73,7 +73,7 @@ for (const dataSet of ["fixture", "shipped"])
     await takeAway();
   });
 
-test("a chart of some series shows those only, and holds the numbers of all", async () => {
+test("a chart of some series shows only those, and keeps the numbers of all", async () => {
   const page = await deck.openDeck();
   await goTo(page, "journal-small-writes");
   const [chart] = await chartsOf(page, "journal-small-writes");
@@ -114,7 +114,7 @@ for (const deviceScaleFactor of [1, 2])
     await page.close();
   });
 
-test("of 100,000 points a chart draws some of the file's own, the highest and the lowest among them, and holds all", async () => {
+test("of 100,000 points a chart draws some of the file's own, including the highest and the lowest, and keeps all", async () => {
   const count = 100_000;
   const [text] = talkOfPoints(count).files.values();
   const page = await deck.openDeck("?data=fixture", {

@@ -30,7 +30,7 @@ async function open(query, id, options = {}) {
   return page;
 }
 
-/** The values of a CSV file of the fixture, by series and x, read by a parser that is not ours. */
+/** The values of a CSV file of the fixture, by series and x, read by another parser than ours. */
 async function csv(name) {
   const text = await readFile(path.join(deck.benchmarks, "fixture/rbd-journaling/aggregate", name), "utf8");
   const [[, ...xs], ...rows] = parse(text);
@@ -57,7 +57,7 @@ const marks = (page, id) =>
 const scaleType = (page, id) =>
   page.$eval(`#${id} canvas`, (one) => window.replay.charts.charts.get(one).chart.scales.y.type);
 
-test("T shows the charts of a slide as one table of exactly their CSVs' figures, and takes it away again", async () => {
+test("T shows the charts of a slide as one table with exactly the figures of their CSVs, and hides it again", async () => {
   const page = await open("", "tools-panels");
   await press(page, "t", () => document.querySelector("#tools-panels .chart-table-view table"));
   const files = await Promise.all(["seq", "rand"].map((name) => csv(`ratio-throughput-write-${name}.csv`)));
@@ -90,7 +90,7 @@ test("T shows the charts of a slide as one table of exactly their CSVs' figures,
   await page.close();
 });
 
-test("a table that is too wide leaves out the intervals on a stage, where nobody can scroll it", async () => {
+test("on a stage, where nobody can scroll, a table that is too wide leaves out the intervals", async () => {
   for (const [query, details] of [
     ["", false],
     ["&explore", true],
@@ -107,7 +107,7 @@ test("a table that is too wide leaves out the intervals on a stage, where nobody
   }
 });
 
-test("a table follows its file when that changes", async () => {
+test("a table follows changes of its file", async () => {
   const page = await open("", "tools-steps");
   await press(page, "t", () => document.querySelector("#tools-steps .chart-table-view table"));
   const name = "fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
@@ -120,7 +120,7 @@ test("a table follows its file when that changes", async () => {
   await page.close();
 });
 
-test("R changes all panels to what was measured, with the line that ratios refer to, and says so", async () => {
+test("R changes all panels to absolute values, with the line to which ratios refer, and says so", async () => {
   const page = await open("", "tools-panels");
   const measure = () =>
     page.$$eval("#tools-panels .measure", (all) =>
@@ -197,7 +197,7 @@ test("Y changes the axis of all panels together, D shows every run as a dot", as
   await page.close();
 });
 
-test("on stage a slide is as its author made it when one comes back to it", async () => {
+test("on stage a slide returns to its author's settings when it is entered again", async () => {
   const page = await open("", "tools-panels");
   for (const key of ["r", "y", "d", "t"]) await page.keyboard.press(key);
   await page.waitForSelector("#tools-panels .chart-table-view table");
@@ -222,7 +222,7 @@ test("on stage a slide is as its author made it when one comes back to it", asyn
   await page.close();
 });
 
-test("on stage there are no controls, no panel, and nothing of a chart takes the focus", async () => {
+test("on stage there are no controls and no panel, and no part of a chart takes the focus", async () => {
   const page = await open("", "tools-panels");
   for (const key of ["i", "e", "x"]) await page.keyboard.press(key);
   assert.equal(await page.locator(".chart-controls, dialog, .chart-toast").count(), 0);
@@ -230,7 +230,7 @@ test("on stage there are no controls, no panel, and nothing of a chart takes the
   await page.close();
 });
 
-test("a click reveals one line after the other, on an axis that stands still", async () => {
+test("each click reveals one line, on an axis that does not move", async () => {
   const page = await open("", "tools-steps");
   const facts = () =>
     page.$eval("#tools-steps canvas", (one) => {
@@ -271,7 +271,7 @@ test("a click reveals one line after the other, on an axis that stands still", a
   await page.close();
 });
 
-test("on paper all steps are taken", async () => {
+test("on paper all steps are shown", async () => {
   const page = await deck.openDeck("?data=fixture&view=print", { prepare: withToolsChapter });
   await page.waitForSelector("html[data-charts-ready]", { timeout: patient(30_000) });
   const shown = await page.evaluate(() => {
@@ -295,7 +295,7 @@ test("the margin of a claim and published figures are marked, each where it belo
   await page.close();
 });
 
-test("a second data set is drawn beside the first, and the label says both", async () => {
+test("a second data set is drawn beside the first, and the label names both", async () => {
   const page = await open("&compare=fixture-small", "tools-steps");
   await page.waitForFunction(() => {
     const slot = window.replay.charts.charts.get(document.querySelector("#tools-steps canvas"));
@@ -325,7 +325,7 @@ test("a second data set is drawn beside the first, and the label says both", asy
   await page.close();
 });
 
-test("a data set that is not there is not compared with, and a message says which are", async () => {
+test("a comparison with a missing data set is refused, and a message lists the existing ones", async () => {
   const page = await open("&compare=nowhere", "tools-steps");
   assert.match(
     await page.textContent(".notice"),
@@ -335,7 +335,7 @@ test("a data set that is not there is not compared with, and a message says whic
   await page.close();
 });
 
-test("a reader has buttons that say what is on, and a chart that can be read with the keyboard", async () => {
+test("a reader has buttons that show what is on, and charts that can be read with the keyboard", async () => {
   const page = await open("&explore", "tools-panels");
   const control = (name) => page.locator(`#tools-panels .chart-controls button:visible`, { hasText: name });
   assert.equal(await control("Table").getAttribute("aria-pressed"), "false");
@@ -373,7 +373,7 @@ test("a reader has buttons that say what is on, and a chart that can be read wit
   await page.close();
 });
 
-test("the panel tells where a chart comes from and copies its CSV, its command and its picture", async () => {
+test("the panel says where a chart comes from and copies its CSV, its command and its picture", async () => {
   const page = await open("&explore", "tools-panels");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.keyboard.press("i");

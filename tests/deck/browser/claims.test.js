@@ -1,4 +1,4 @@
-/** What a data set's verdicts change in the talk: titles, text, notes and tables, on screen, in print and live. */
+/** How verdicts change the talk: titles, text, notes and tables, on screen, in print and live. */
 import assert from "node:assert/strict";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => deck?.close());
 
-/** The fixture's claims, with this verdict for the claim that the chapter is about. */
+/** The fixture's claims, with this verdict for the claim of the chapter. */
 function saying(verdict) {
   return { ...claims, claims: { ...claims.claims, [CLAIM]: judged(claims.claims[CLAIM], verdict) } };
 }
@@ -91,7 +91,7 @@ for (const [verdict, { title, between, note }] of Object.entries(SAID)) {
   });
 }
 
-test("a chart in a text that the data deny is not read, labelled or counted, and comes with its verdict", async () => {
+test("a chart in a hidden text is not read, labelled or counted, and appears with its verdict", async () => {
   const name = await addDataSet("waiting", saying("not measured"));
   const asked = [];
   const page = await open(`?data=${name}`, {
@@ -115,7 +115,7 @@ test("a chart in a text that the data deny is not read, labelled or counted, and
   });
   assert.match(await page.locator("#waiting .provenance").innerText(), /n = 10/);
   assert.equal(await page.locator("#waiting p[data-when]").isVisible(), false);
-  // And goes with it again, the label too.
+  // And disappears with it again, with its label.
   await deck.replaceFile(`${name}/claims.json`, JSON.stringify(saying("not measured")));
   await page.waitForFunction(() => document.querySelector("#waiting .provenance") === null);
   assert.deepEqual(page.complaints, []);
@@ -169,7 +169,7 @@ test("a verdict that changes on disk changes title, notes and table in place, an
   await page.close();
 });
 
-test("while a data set is measured, its claims say how many blocks are there, and no more when it is whole", async () => {
+test("while a data set is measured, its claims say how many blocks there are, and no longer when it is complete", async () => {
   const withBlocks = (manifest) => {
     manifest.experiments[claims.claims[CLAIM].experiment].parameters = { blocks: 12 };
   };
@@ -211,7 +211,7 @@ test("while a data set is measured, its claims say how many blocks are there, an
   await page.close();
 });
 
-test("on the talk's own slides every claim that is still being measured fits, with how many blocks are there", async () => {
+test("on the talk's own slides every claim that is still being measured fits, with its number of blocks", async () => {
   const document = judgedAlike(claims, "inconclusive");
   const name = await addDataSet("half-way", document, (manifest) => {
     for (const entry of Object.values(manifest.experiments)) entry.parameters = { blocks: 12 };
@@ -223,7 +223,7 @@ test("on the talk's own slides every claim that is still being measured fits, wi
   await page.close();
 });
 
-test("a data set that knows nothing never shows a figure of the shipped one", async () => {
+test("an empty data set never shows a figure of the shipped one", async () => {
   await mkdir(path.join(deck.benchmarks, "bare"), { recursive: true });
   await writeFile(
     path.join(deck.benchmarks, "bare/manifest.json"),
@@ -257,14 +257,14 @@ test("a data set that knows nothing never shows a figure of the shipped one", as
   await talk.close();
 });
 
-test("without data of its own the shipped talk shows the figures that are written on its slides", async () => {
+test("without data the shipped talk shows the figures that are written on its slides", async () => {
   const page = await open("");
   const text = await page.evaluate(() => document.getElementById("verdicts").innerText.replace(/\s+/g, " "));
   assert.match(text, /Between 4710× to 4712×, on 4713 OSDs with 4714 threads, at 4715 %\./);
   await page.close();
 });
 
-test("a count stands in the table as a plain number, beside the one that it has to be", async () => {
+test("a count is a plain number in the table, beside the required one", async () => {
   const condition = { says: "what is left", kind: "count", metric: "left", region: { low: 0, high: 0 } };
   const document = saying("refuted");
   const counted = { ...document.claims[CLAIM], conditions: { ratio: condition } };
@@ -278,7 +278,7 @@ test("a count stands in the table as a plain number, beside the one that it has 
   await page.close();
 });
 
-test("what is hidden takes no click", async () => {
+test("hidden texts take no click", async () => {
   const routes = async (name) => {
     const page = await open(`?data=${name}`);
     const found = await page.evaluate(() => window.replay.deck.availableFragments());
@@ -289,7 +289,7 @@ test("what is hidden takes no click", async () => {
   assert.equal((await routes(await addDataSet("steps-refuted", saying("refuted")))).next, false);
 });
 
-test("a row of the table leads to its chart, and tells its reason and its source to eye and ear", async () => {
+test("a row of the table leads to its chart, and gives its reason and source to eye and ear", async () => {
   const document = saying("refuted");
   document.sources = { ...document.sources, S0: { title: "a talk on mirroring" } };
   document.claims[CLAIM].source = "S0";
@@ -323,7 +323,7 @@ test("a row of the table leads to its chart, and tells its reason and its source
   await page.close();
 });
 
-test("altered data are called so on the table of claims and under every chart", async () => {
+test("altered data are marked on the table of claims and below every chart", async () => {
   const name = await addDataSet("what-if", { ...saying("held"), altered: true }, (manifest) => {
     manifest.altered = { copied_from: "fixture", files: 1 };
   });

@@ -34,7 +34,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The report in a page of its own; `complaints` are its console's, and every request but the one for itself. */
+/** The report in a page; `complaints` are console errors, and every request except that for the page itself. */
 async function openReport(options) {
   const page = await browser.newPage(options);
   page.complaints = [];
@@ -49,7 +49,7 @@ async function openReport(options) {
 }
 
 for (const colorScheme of ["light", "dark"]) {
-  test(`axe finds nothing on the report, ${colorScheme}, and it asks for no other file`, async () => {
+  test(`axe finds nothing on the report, ${colorScheme}, and it requests no other file`, async () => {
     const page = await openReport({ colorScheme, viewport: { width: 1280, height: 900 } });
     assert.deepEqual(page.complaints, []);
     assert.ok((await page.locator("svg").count()) >= 4);
@@ -59,7 +59,7 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
-test("on a phone wide charts and tables scroll by themselves, and the page does not", async () => {
+test("on a phone wide charts and tables scroll separately, and the page does not scroll sideways", async () => {
   const page = await openReport({ viewport: { width: 390, height: 800 } });
   assert.deepEqual(
     await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]),
@@ -70,7 +70,7 @@ test("on a phone wide charts and tables scroll by themselves, and the page does 
   await page.close();
 });
 
-test("no text of a chart leaves it or lies on another text", async () => {
+test("no text of a chart leaves it or covers another text", async () => {
   const page = await openReport({ viewport: { width: 1280, height: 900 } });
   const found = await page.evaluate(() =>
     [...document.querySelectorAll("svg")].flatMap((svg) => {

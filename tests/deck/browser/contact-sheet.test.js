@@ -23,7 +23,7 @@ async function sizeOf(file) {
   return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
 }
 
-test("both themes are photographed slide by slide, and laid out on as many sheets as it takes", async () => {
+test("both themes are photographed slide by slide, and laid out on as many sheets as needed", async () => {
   const out = await mkdtemp(path.join(tmpdir(), "replay-sheet-"));
   const grid = ["--columns", "2", "--rows", "1", "--width", "320"];
   await contactSheet(
@@ -52,7 +52,7 @@ test("both themes are photographed slide by slide, and laid out on as many sheet
   await rm(out, { recursive: true });
 });
 
-test("a wrong option is answered with what is wrong", async () => {
+test("a wrong option is answered with what is wrong about it", async () => {
   const refused = (args, pattern) =>
     assert.rejects(contactSheet(...args), ({ code, stderr }) => code === 2 && pattern.test(stderr));
   await refused([], /--out DIR is missing/);

@@ -1,4 +1,4 @@
-/** Axes and marks of what is counted: clients, trials. */
+/** Axes and marks of counts: clients, trials. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => deck?.close());
 
-test("clients are counted in whole numbers on their axis, at those that were measured", async () => {
+test("an axis of clients has whole numbers, at the measured counts", async () => {
   const page = await deck.openDeck();
   await goTo(page, "clients");
   const ticks = await page.evaluate(() =>
@@ -29,7 +29,7 @@ test("clients are counted in whole numbers on their axis, at those that were mea
   await page.close();
 });
 
-test("trials are dots over their number, one for each trial, without a line between them", async () => {
+test("each trial is a dot over its number, without a line between them", async () => {
   const page = await deck.openDeck("?data=fixture", { prepare: withChapter });
   await goTo(page, "trials");
   const [chart] = await chartsOf(page, "trials");

@@ -1,4 +1,4 @@
-/** The data on show: live updates, data sets by name, values and labels that follow them. */
+/** The current data: live updates, data sets by name, values and labels that follow them. */
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
@@ -100,7 +100,7 @@ test("?data= shows another data set's charts and manifest", async () => {
   await page.close();
 });
 
-test("a data set that is not there, or cannot be, is answered with a message that names those that are", async () => {
+test("a missing or impossible data set is answered with a message that names the existing ones", async () => {
   for (const name of [
     "fixtrue",
     "../fixture",
@@ -117,7 +117,7 @@ test("a data set that is not there, or cannot be, is answered with a message tha
   }
 });
 
-test("a chart that the awaited data set lacks shows its stand-in, and changes over when it is measured", async () => {
+test("a chart that the awaited data set lacks shows its stand-in, and switches when it is measured", async () => {
   const page = await deck.openDeck("?data=fixture-small&meanwhile=fixture");
   await goTo(page, "clients");
   const [before] = await chartsOf(page, "clients");

@@ -1,4 +1,4 @@
-/** What goes wrong is said where it goes wrong: missing, malformed and hostile files, and chapters that are not there. */
+/** Errors are shown where they occur: missing, malformed and hostile files, and missing chapters. */
 import assert from "node:assert/strict";
 import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => deck?.close());
 
-test("a missing and a malformed CSV file show an error in the chart's place, which goes when the file is mended", async () => {
+test("a missing and a malformed CSV file show an error in the chart's place, until the file is corrected", async () => {
   const page = await deck.openDeck();
   const name = "fixture/rbd-journaling/aggregate/iops-read-seq.csv";
   const text = await readFile(path.join(deck.benchmarks, name), "utf8");
@@ -44,7 +44,7 @@ test("a chapter that cannot be fetched is an error on its slide, and the others 
   await page.close();
 });
 
-/** Opens the appendix with something else in the place of one of its charts' files. */
+/** Opens the appendix with other content in place of one chart's file. */
 function openWith(answer, csv = CSV) {
   return deck.openDeck("?data=fixture", {
     prepare: async (page) => {
@@ -71,7 +71,7 @@ const BROKEN = {
   "an error of the server": [{ status: 500, body: "" }, /500/],
 };
 
-test("each way in which a CSV file can be wrong is named in the chart's place, and spoils no other chart", async () => {
+test("each kind of wrong CSV file is named in the chart's place, and does not affect other charts", async () => {
   const wrong = [];
   for (const [what, [answer, expected]] of Object.entries(BROKEN)) {
     const page = await openWith(answer);
@@ -90,7 +90,7 @@ test("each way in which a CSV file can be wrong is named in the chart's place, a
 test("names in a CSV file are text wherever they are shown, and never markup or script", async () => {
   const name = '<img src=x onerror="window.hacked = 1">';
   const body = `"<script>window.hacked = 2</script> size",4096,8192\n"${name.replaceAll('"', '""')}",1,2\n=cmd|x!A1,3,4\n`;
-  // A slide that names no series shows those of the file, whatever they are called.
+  // A slide that names no series shows all of the file's, whatever their names.
   const slide = "clients";
   const page = await openWith({ body }, "**/fixture/client-sweep/aggregate/iops-randwrite-4096.csv");
   await goTo(page, slide);
@@ -116,7 +116,7 @@ test("names in a CSV file are text wherever they are shown, and never markup or 
   await page.close();
 });
 
-test("a script that finds its way into the page does not run", async () => {
+test("a script that gets into the page does not run", async () => {
   const page = await deck.openDeck();
   const ran = await page.evaluate(async () => {
     const blocked = [];

@@ -1,4 +1,4 @@
-/** The page that a reader of the published talk meets first: what it says, draws, offers, and how it is left. */
+/** The first page for readers of the published talk: its text, charts and links, and how to leave it. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -41,7 +41,7 @@ async function open({ query = "?explore&data=fixture", hash = "", ...options } =
 
 const text = async (page, selector) => (await page.innerText(selector)).replace(/\s+/g, " ").trim();
 
-test("the first screen holds the question, the answer with its interval, and the way to the slides", async () => {
+test("the first screen has the question, the answer with its interval, and the link to the slides", async () => {
   const page = await open();
   const { claims } = JSON.parse(await readFile(path.join(deck.benchmarks, CLAIMS), "utf8"));
   const { estimate, low, high } = claims["journal-4k-seq-write"].conditions.ratio;
@@ -155,7 +155,7 @@ test("a changed CSV file reaches the page's chart in place", async () => {
   await page.close();
 });
 
-test("a link leaves for the slides, Back returns, and another cut keeps the data set", async () => {
+test("a link leads to the slides, Back returns, and another cut keeps the data set", async () => {
   const page = await open();
   await page.click("a.button[data-open='40']");
   await page.waitForSelector("html[data-deck-ready]");
@@ -209,7 +209,7 @@ for (const [name, viewport] of Object.entries({
     });
     const wide = await page.evaluate(() => {
       const limit = document.documentElement.clientWidth;
-      // What scrolls by itself, and the headings that a narrow table keeps for those who hear it.
+      // Except parts that scroll separately, and the headings of a narrow table, which are for screen readers.
       const scrolls = (element) => element.closest(".scrolled, thead") !== null;
       return [...document.querySelectorAll(".front-page *")]
         .filter((one) => one.getClientRects().length > 0 && !scrolls(one))
@@ -244,7 +244,7 @@ test("headings go down one level at a time, and the page has one main part", asy
   await page.close();
 });
 
-test("without its text the page says which file is missing, and still leads to the slides", async () => {
+test("without its text the page says which file is missing, and still links to the slides", async () => {
   const page = await deck.browser.newPage();
   await page.route("**/slides/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
   await page.goto(`${deck.url}?explore&data=fixture`);

@@ -1,4 +1,4 @@
-/** A data set that `replay import` made is drawn like a measured one: charts, labels, no complaint. */
+/** An imported data set is drawn like a measured one: charts, labels, no complaint. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

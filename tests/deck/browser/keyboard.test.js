@@ -1,4 +1,4 @@
-/** By keyboard alone: where the focus goes and that it is seen, and the data as a table. */
+/** By keyboard only: the way of the focus, which must be visible, and the data as a table. */
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => deck?.close());
 
-/** Presses Tab until the focus leaves the page, and says of each stop what and where it is. */
+/** Presses Tab until the focus leaves the page, and returns what and where each stop is. */
 async function round(page) {
   await page.evaluate(() => {
     document.activeElement?.blur();
@@ -81,7 +81,7 @@ for (const query of ["?data=fixture", "?data=fixture&explore"])
       await page.close();
     });
 
-test("on stage nothing of a reader's takes the focus", async () => {
+test("on stage no reader's control takes the focus", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/throughput-write-seq" });
   await goTo(page, "throughput-write-seq");
   const controls = await page.$$eval("button, input, select, textarea, canvas[tabindex]", (all) =>

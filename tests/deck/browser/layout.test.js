@@ -1,4 +1,4 @@
-/** Every slide, its charts and all its steps, on both screens and in both themes: nothing leaves it, covers it or is too small. */
+/** Every slide with its charts and steps, on both screens and in both themes: nothing leaves it, covers it or is too small. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -17,7 +17,7 @@ after(async () => {
   await deck?.close();
 });
 
-/** The data that ship are what is shown most, on either screen; the fixture has other figures and errors in charts' places. */
+/** The shipped data are shown most, on either screen; the fixture has other figures, and errors in place of charts. */
 const SHOWN = [
   { dataSet: "shipped", screen: SCREENS[0], themes: ["light", "dark"] },
   { dataSet: "shipped", screen: SCREENS[1], themes: ["light", "dark"] },

@@ -1,4 +1,4 @@
-/** Getting about: fast, by key, by address, in the overview. */
+/** Navigation: fast, by key, by address, in the overview. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => deck?.close());
 
-/** Waits for the charts of the slide on show, and returns what is wrong with them. */
+/** Waits for the charts of the current slide, and returns their problems. */
 async function problemsHere(page) {
   const id = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
   await goTo(page, id);
@@ -61,7 +61,7 @@ test("an arrow key that is held down leads through the whole deck and back, and 
   await page.close();
 });
 
-test("a clicker's keys go on and back, and the address always names the slide on show", async () => {
+test("a clicker's keys move on and back, and the address always names the current slide", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const here = () => page.evaluate(() => window.replay.deck.getCurrentSlide().id);
   const visited = [];
@@ -78,7 +78,7 @@ test("a clicker's keys go on and back, and the address always names the slide on
   await page.close();
 });
 
-test("the address of each slide leads to it, also when it is typed while the deck is open", async () => {
+test("the address of each slide leads to it, also if it is typed while the deck is open", async () => {
   const page = await deck.openDeck();
   const ids = await slideIds(page);
   assert.equal(new Set(ids).size, ids.length, "two slides have one address");

@@ -1,4 +1,4 @@
-/** Nothing leaves the origin: on the present server and on a static site in a subfolder, in every view. */
+/** No request leaves the origin: on the present server and on a static site in a subfolder, in every view. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -7,7 +7,7 @@ import { FIXTURE } from "../support/fixture.js";
 import { recordRequests } from "../support/requests.js";
 import { startBuiltSite } from "../support/static-site.js";
 
-/** Addresses, and what says that the page stands. */
+/** Addresses, and the sign that the page is ready. */
 const DECK_READY = "html[data-deck-ready]";
 const VIEWS = [
   ["?data=fixture#/title", DECK_READY],
@@ -34,7 +34,7 @@ const PLACES = {
 };
 
 for (const [place, urlOf] of Object.entries(PLACES))
-  test(`every view of the deck on ${place} asks nothing of another`, async () => {
+  test(`every view of the deck on ${place} sends no request elsewhere`, async () => {
     const context = await deck.browser.newContext({
       viewport: { width: 1280, height: 720 },
       reducedMotion: "reduce",
@@ -61,7 +61,7 @@ for (const [place, urlOf] of Object.entries(PLACES))
     assert.equal(asksForNews, place === "the present server", "only the present server has news to tell");
   });
 
-test("both places forbid scripts but their own, and everything from elsewhere", async () => {
+test("both places forbid foreign scripts, and everything from elsewhere", async () => {
   for (const urlOf of Object.values(PLACES)) {
     const html = await (await fetch(urlOf())).text();
     const [, written = ""] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];

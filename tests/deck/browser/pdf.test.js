@@ -21,7 +21,7 @@ let slides;
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "replay-pdf-"));
   const { chapters } = await openTalk(PROJECT);
-  // The front page is Markdown, too, but no slide.
+  // The front page is Markdown, too, but not a slide.
   slides = chapters.flatMap((chapter) => chapter.slides).filter(({ file }) => file !== "slides/reader.md");
 });
 after(() => rm(folder, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ test("the long talk is printed whole: a page for each slide, its fonts in the fi
   assert.match(stdout, new RegExp(`: ${slides.length} slides, [\\d.]+ MB, with the fonts .*Inter`));
 });
 
-test("the short talk has fewer slides, and the notes of each on a page of their own", async () => {
+test("the short talk has fewer slides, and the notes of each on a separate page", async () => {
   const file = path.join(folder, "notes.pdf");
   const kept = slides.filter((slide) => !isCut(slide));
   assert.ok(kept.length < slides.length, "some slides are in the long talk only");
@@ -65,7 +65,7 @@ test("the short talk has fewer slides, and the notes of each on a page of their 
   assert.match(stdout, new RegExp(`: ${kept.length} slides and ${noted} pages of notes, `));
 });
 
-test("charts that cannot be drawn are named, and nothing is written unless it is asked for", async () => {
+test("charts that cannot be drawn are named, and nothing is written unless requested", async () => {
   const file = path.join(folder, "incomplete.pdf");
   const args = ["--data", "fixture-small", "--cut", "20", "--out", file];
   await assert.rejects(print(args, { REPLAY_BENCHMARKS: FIXTURE }), (error) => {

@@ -1,4 +1,4 @@
-/** The performance program runs from end to end: a talk of a few charts, one round. Its figures are no test's business. */
+/** The performance program runs from end to end: a talk with a few charts, one round. No test checks its figures. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

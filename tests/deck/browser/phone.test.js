@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { startDeck } from "../support/deck.js";
 
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
-/** CSS pixels of the phone itself: below that a person reaches for the zoom. */
+/** CSS pixels of the phone itself; smaller text makes people zoom. */
 const SMALLEST_TEXT_PX = 12;
 let deck;
 
@@ -95,7 +95,7 @@ test("on a phone a chart is drawn when it comes into sight, sharp, and as wide a
   await page.close();
 });
 
-test("a touch on a chart reads the value that lies under the finger", async () => {
+test("a touch on a chart reads the value under the finger", async () => {
   const page = await openPhone("#/throughput-write-seq");
   await page.evaluate(() => document.getElementById("throughput-write-seq").scrollIntoView());
   await page.waitForFunction(() => {
@@ -130,7 +130,7 @@ async function assertAtTop(page, id) {
   assert.ok(Math.abs(top) <= 1, `${id} begins ${top} px below the top`);
 }
 
-/** As in a browser that does not move the page itself when something above grows: Safari's on every iPhone. */
+/** Behaves like a browser without scroll anchoring, such as Safari on every iPhone. */
 const leaveScrollingToThePage = (page) =>
   page.addInitScript(() =>
     addEventListener("DOMContentLoaded", () => {
@@ -140,7 +140,7 @@ const leaveScrollingToThePage = (page) =>
     }),
   );
 
-/** Makes the first slide higher, as a chart or a font that comes late does, and waits until that is on the screen. */
+/** Makes the first slide higher, like a chart or a font that arrives late, and waits until that is on the screen. */
 async function raiseFirstSlide(page) {
   const grown = await page.evaluate(async () => {
     const first = document.getElementById("title");
@@ -161,7 +161,7 @@ test("an address leads to the top of its slide, whatever comes after it", async 
     const arrived = new Promise((resolve) => {
       arrive = resolve;
     });
-    // No data before the deck is ready: every chart comes late, on every machine.
+    // There are no data before the deck is ready, so every chart is late on every machine.
     const page = await openPhone(`#/${id}`, {
       async prepare(one) {
         await leaveScrollingToThePage(one);
@@ -203,7 +203,7 @@ test("a link within the deck leads to the top of its slide, too", async () => {
   await page.close();
 });
 
-test("a reader who scrolled on is not called back", async () => {
+test("the page does not jump back if the reader has scrolled on", async () => {
   const page = await openPhone("#/mirror-lag");
   await page.evaluate(() => document.getElementById("claims").scrollIntoView());
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "claims");

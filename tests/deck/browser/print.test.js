@@ -60,7 +60,7 @@ test("the print view has a page for each slide, each chart drawn, in light colou
   await page.close();
 });
 
-test("the shorter cut has fewer pages, those of its slides, and no control of a reader is on paper", async () => {
+test("the shorter cut has fewer pages, those of its slides, and no reader's control is on paper", async () => {
   const screen = await deck.openDeck("?data=shipped&cut=20");
   const ids = await slideIds(screen);
   await screen.close();

@@ -1,4 +1,4 @@
-/** What a reader has: contents, search, notes, links, and a bar that stands on no slide. */
+/** A reader's controls: contents, search, notes, links, and a bar that covers no slide. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -49,7 +49,7 @@ test("the contents name every slide in order, and lead to it", async () => {
   await page.close();
 });
 
-test("the search finds words of slides and of notes, by keyboard alone", async () => {
+test("the search finds words of slides and of notes, by keyboard only", async () => {
   const page = await openReader();
   await page.keyboard.press("/");
   const field = page.locator("#contents-search");
@@ -144,7 +144,7 @@ test("whoever presses the key of a panel again while it is fetched gets one pane
   await page.close();
 });
 
-test("what is searched for is text, and never markup", async () => {
+test("a query is text, and never markup", async () => {
   const page = await openReader();
   await page.keyboard.press("/");
   await page.locator("#contents-search").fill('<img src=x onerror="window.hacked=1"> journal');
@@ -154,7 +154,7 @@ test("what is searched for is text, and never markup", async () => {
   await page.close();
 });
 
-test("the bar covers no slide, says where one is, and turns the slides", async () => {
+test("the bar covers no slide, shows the position, and changes slides", async () => {
   const page = await openReader("#/journal-ratio");
   const boxes = await page.evaluate(() => {
     const bar = document.querySelector(".reader-bar").getBoundingClientRect();
@@ -225,7 +225,7 @@ test("a reader chooses light or dark, charts follow, and the choice is kept", as
   await page.waitForSelector("html[data-deck-ready]");
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   assert.equal(await color(), dark);
-  // A stage on the same machine takes the system's choice.
+  // A stage on the same machine uses the system's setting.
   await page.goto(`${deck.url}?data=fixture#/throughput-write-seq`);
   await page.waitForSelector("html[data-deck-ready]");
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme ?? null), null);

@@ -1,4 +1,4 @@
-/** `?run` in a real browser: charts fill with nothing but the runs that had arrived, and end as their files. */
+/** `?run` in a real browser: charts fill only with the runs that had arrived, and end as their files. */
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -20,7 +20,7 @@ after(() => deck?.close());
 const badge = (page) => page.locator(".recorded-run");
 const press = (page, key) => page.keyboard.press(key);
 
-/** Every state that the chart of a slide is drawn in from now on: its series and the counts behind their points. */
+/** Every state of a slide's chart from now on: its series and the counts behind their points. */
 function watch(page, id) {
   return page.evaluate((slideId) => {
     const canvas = document.querySelector(`#${slideId} canvas`);
@@ -88,7 +88,7 @@ test("each frame is computed from the runs that had arrived, and the last is the
   await page.close();
 });
 
-test("the axis stands still while the chart fills", async () => {
+test("the axis does not move while the chart fills", async () => {
   const page = await open("run=20");
   const range = () =>
     page.evaluate((id) => {
@@ -107,7 +107,7 @@ test("the axis stands still while the chart fills", async () => {
   await page.close();
 });
 
-test("it waits and goes on at W, begins anew at Z, and Q shows all that was measured", async () => {
+test("W pauses and continues, Z starts again, and Q shows everything that was measured", async () => {
   const page = await open("run=30");
   const share = () => page.evaluate(() => document.querySelector(".recorded-run progress").value);
   await page.waitForFunction(() => document.querySelector(".recorded-run progress").value > 0.02);
@@ -128,7 +128,7 @@ test("it waits and goes on at W, begins anew at Z, and Q shows all that was meas
   await page.close();
 });
 
-test("charts of other slides' experiments are complete, and those of the same experiment play along", async () => {
+test("charts of other experiments are complete, and those of the same experiment play along", async () => {
   const page = await open("run=600");
   const empty = (series) =>
     Object.values(series)
@@ -150,7 +150,7 @@ test("charts of other slides' experiments are complete, and those of the same ex
   await page.close();
 });
 
-test("with reduced motion the chart changes only where a block ends", async () => {
+test("with reduced motion the chart changes only at the end of a block", async () => {
   const page = await open("run=5", { reducedMotion: "reduce" });
   await watch(page, SLIDE);
   await badge(page).getByText("Recorded run over").waitFor();

@@ -1,4 +1,4 @@
-/** A page that reuses the context of an earlier one starts as if it were alone, else one test would change another. */
+/** A page that reuses the context of an earlier one starts clean, so that no test affects another. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
@@ -29,7 +29,7 @@ after(async () => {
   for (const server of servers ?? []) server.close();
 });
 
-/** Everything that a page keeps, or that changes how it is shown. Text, because it runs in the page. */
+/** Everything that a page stores, or that changes how it is shown. Text, because it runs in the page. */
 const STATE = `(async () => {
   const asked = await navigator.permissions.query({ name: "geolocation" });
   return {
@@ -71,7 +71,7 @@ async function statesIn(page) {
   return states;
 }
 
-test("nothing of a page is left to the next one in its context", async () => {
+test("a page leaves nothing to the next one in its context", async () => {
   const first = await browser.newPage({ viewport: VIEWPORT });
   const clean = await statesIn(first);
 

@@ -33,7 +33,7 @@ const textOf = (name) => readFile(path.join(site.folder, name), "utf8");
 const tagOf = (html, name) =>
   new RegExp(`<meta\\s(?:name|property)="${name}"\\scontent="([^"]*)"`).exec(html)?.[1] ?? null;
 
-/** A page that shows the site, with all the addresses that it asked for. */
+/** A page that shows the site, with all addresses that it requested. */
 async function openSite(query, options = {}) {
   const page = await browser.newPage({
     viewport: { width: 1280, height: 720 },
@@ -53,7 +53,7 @@ async function openSite(query, options = {}) {
   return page;
 }
 
-test("the built site works from a subfolder of a plain server, and asks nothing of any other", async () => {
+test("the built site works from a subfolder of a plain server, and sends no request elsewhere", async () => {
   const page = await openSite("?stage&data=fixture");
   for (const id of ["journal-ratio", "trap-cache", "run-it"]) {
     await goTo(page, id);
@@ -68,12 +68,12 @@ test("the built site works from a subfolder of a plain server, and asks nothing 
   assert.deepEqual(page.complaints, []);
   assert.ok(
     !page.asked.some((address) => address.includes("__replay")),
-    "a static site listens to no server",
+    "a static site does not wait for news of a server",
   );
   await page.close();
 });
 
-test("no address in the page or its parts is absolute, so that the site may lie anywhere", async () => {
+test("no address in the page or its parts is absolute, so the site works anywhere", async () => {
   const html = await textOf("index.html");
   for (const [, address] of html.matchAll(/\s(?:src|href)="([^"]*)"/g))
     assert.match(address, /^(?:\.\/|data:)/, address);
@@ -99,7 +99,7 @@ test("its parts are named after their content", async () => {
   for (const name of names) assert.match(name, /-[\w-]{8}\.(js|css|woff2|png)$/, name);
 });
 
-test("the first slide is shown by what the budget calls JavaScript at start, and nothing else", async () => {
+test("the first slide needs only the files that the budget calls JavaScript at start", async () => {
   const html = await textOf("index.html");
   const atStart = [...html.matchAll(/\s(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(([, name]) => name);
   const sizes = await Promise.all(
@@ -134,7 +134,7 @@ test("its fonts are within the budget", async () => {
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= BUDGET.font, `${sizes} bytes`);
 });
 
-test("messengers are given a description and a picture of the title slide", async () => {
+test("messengers get a description and a picture of the title slide", async () => {
   const html = await textOf("index.html");
   const title = /<title>([^<]+)<\/title>/.exec(html)[1];
   assert.equal(tagOf(html, "og:title"), title);
@@ -174,7 +174,7 @@ test("without a browser that starts, the site is built without a picture, and th
   }
 });
 
-test("a site that does not start is no site: the page's own complaint is told", async () => {
+test("a site that does not start is refused with the page's own error", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "replay-site-"));
   try {
     await writeFile(

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => deck.close());
 
-/** Opens the speaker view of a page, and waits until both of its slides stand. */
+/** Opens the speaker view of a page, and waits until both of its slides are ready. */
 async function openSpeaker(page) {
   const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
   await speaker.waitForFunction(
@@ -41,7 +41,7 @@ test("the speaker view is fetched after the slides, and shows the slides and the
     assert.equal(await frame.evaluate(() => window.replay.deck.getSlides().length), cut);
     assert.equal(await frame.locator(".reader-bar, .notice").count(), 0);
   }
-  // Until the present slide ends: all before it, and itself; less what has passed since the view was opened.
+  // The time until the current slide ends: of all slides before it, and its own, minus the time since the view was opened.
   const allotted = await page.evaluate(() => {
     const { deck: reveal } = window.replay;
     return reveal
@@ -63,7 +63,7 @@ test("the speaker view is fetched after the slides, and shows the slides and the
   await page.close();
 });
 
-test("a chart's key works on stage and in the speaker view alike, and slides turn from either", async () => {
+test("chart keys work both on stage and in the speaker view, and either can change slides", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/throughput-write-seq" });
   await goTo(page, "throughput-write-seq");
   const speaker = await openSpeaker(page);
@@ -84,7 +84,7 @@ test("a chart's key works on stage and in the speaker view alike, and slides tur
   await page.close();
 });
 
-test("a speaker view finds the deck again when it was loaded anew", async () => {
+test("a speaker view finds the deck again after a reload", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const speaker = await openSpeaker(page);
   await page.reload();

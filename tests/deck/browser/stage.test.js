@@ -23,7 +23,7 @@ const stateOf = (page) =>
     inputs: document.querySelectorAll("input, select").length,
   }));
 
-test("no single key opens anything to choose from, and the next press of a clicker goes on", async () => {
+test("no single key opens a menu, and the next press of a clicker moves on", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const keys = [
     ..."abcdefghijklmnopqrstuvwxyz0123456789./;'-=[]",
@@ -35,7 +35,7 @@ test("no single key opens anything to choose from, and the next press of a click
     "F1",
     "F5",
   ];
-  // S opens a window of its own, F fills the screen, and both are meant.
+  // S opens a new window, F fills the screen, and both are intended.
   for (const key of keys.filter((one) => !["s", "f"].includes(one))) {
     await page.keyboard.press(key);
     const { overview, inputs } = await stateOf(page);
@@ -83,7 +83,7 @@ test("Shift+O shows the overview on stage, and O or Escape leaves it", async () 
   await page.close();
 });
 
-test("? lists the keys that work, and what goes on puts the list away", async () => {
+test("? lists the working keys, and moving on closes the list", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const before = await placeOf(page);
   await page.keyboard.press("?");
@@ -141,7 +141,7 @@ test("a cut shows its own slides and seconds, and an address of another slide le
   assert.equal(told.notices, 1);
 });
 
-test("an address that asks for what there is not says so", async () => {
+test("an address with an impossible request gets a message", async () => {
   const page = await deck.openDeck("?data=fixture&cut=30");
   assert.match(await page.innerText(".notice"), /no “30”-minute cut.*20 or 40/);
   await page.close();
@@ -172,7 +172,7 @@ A note <img src="data:," onerror="window.hacked = 14">.
 # Still here
 `;
 
-test("a hostile chapter runs nothing, loads nothing, and is told of; what is harmless in it stays", async () => {
+test("a hostile chapter runs nothing, loads nothing, and is reported; its harmless parts stay", async () => {
   const asked = [];
   const page = await deck.openDeck("?data=fixture", {
     prepare(one) {
@@ -217,7 +217,7 @@ test("a hostile chapter runs nothing, loads nothing, and is told of; what is har
   await page.close();
 });
 
-test("nothing is taken out of the talk's own slides and its first page", async () => {
+test("nothing is removed from the talk's own slides and its first page", async () => {
   for (const query of ["?data=fixture", "?data=fixture&explore"]) {
     const page = await deck.openDeck(query, { hash: "#/title" });
     assert.equal(await page.locator(".notice").count(), 0);

@@ -1,4 +1,4 @@
-/** The deck's other views: overview, scroll view, speaker view; and what every view owes a reader. */
+/** The deck's other views: overview, scroll view, speaker view; and what readers can expect of every view. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -90,7 +90,7 @@ test("the scroll view draws each chart as it comes into sight, and leaving it ke
 test("the speaker view opens under the page's policy, with notes, clock, pace and both slides", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const { speaker, frames } = await openSpeakerView(page);
-  // The note's values are filled from the data, there as on the stage.
+  // As on the stage, the note's values come from the data.
   const note = await page.evaluate(
     () => document.querySelector("#setup aside.notes data.bound").parentElement.textContent,
   );
@@ -129,7 +129,7 @@ test("a chart in the speaker view is the one of the stage", async () => {
   await page.close();
 });
 
-test("with less motion asked for, nothing moves for longer than a blink", async () => {
+test("with reduced motion, nothing moves for longer than a blink", async () => {
   const page = await deck.openDeck();
   const longest = await page.evaluate(() =>
     Math.max(

@@ -7,10 +7,10 @@ import { startServer } from "./server.js";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** By how much deadlines are longer than a machine at the norm needs: they only end what hangs. */
+/** How many times longer deadlines are than the reference machine needs: they only end hangs. */
 export const PATIENCE = Number(process.env.REPLAY_TEST_PATIENCE ?? 3);
 
-/** The browser, and why tests are skipped where there is none (else false). */
+/** The browser, and why tests are skipped if there is none (else false). */
 export const BROWSER = {
   path: CHROMIUM,
   skip: existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`,
@@ -37,7 +37,7 @@ export function browserTests() {
     await browser?.close();
     await server?.close();
   });
-  /** A test in a fresh page, closed at its end; it fails on any uncaught error or console error. */
+  /** A test in a fresh page, which is closed at its end; it fails on any uncaught error or console error. */
   const define = (open) => (name, setup, body) =>
     test(name, { skip, timeout: 90_000 * PATIENCE }, async () => {
       server.routes.clear();
@@ -148,7 +148,7 @@ async function newPage(
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(String(error)));
   page.on("console", (message) => {
-    // A 404 that the plugin asked for and handled is reported by the browser all the same.
+    // The browser also reports a 404 that the plugin expected and handled.
     if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
       page.faults.push(message.text());
   });
