@@ -113,8 +113,13 @@ def changes(before, after):
 
 def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
     before = both(foreign)
+    foreseen = foreign.run("preflight", "--site", "foreign", "--scale", "smoke")
+    assert foreseen.returncode == 0, foreseen.stdout + foreseen.stderr
+    assert changes(before, both(foreign)) == {"left": [], "right": []}, "it only reads"
     done = foreign.measure("tiny", site="foreign")
     assert done.returncode == 0, done.stdout + done.stderr
+    # What an operator sees: pytest -rP shows it.
+    print(foreseen.stdout, done.stdout, sep="\n")
     assert changes(before, both(foreign)) == {"left": [], "right": []}
     sidecars = {one["variant"]: one for one in foreign.sidecars("tiny") if one["variant"].endswith("mirrored")}
     journal, snapshots = sidecars["journal-mirrored"], sidecars["snapshot-mirrored"]
