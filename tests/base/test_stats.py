@@ -12,6 +12,7 @@ from replay.base.stats import (
     log_ratios,
     mean_with_interval,
     median,
+    paired_difference,
     paired_log_ratio,
     summarise,
     t_quantile,
@@ -105,6 +106,20 @@ def test_an_interval_beyond_any_number_is_none_and_a_ratio_beyond_any_number_is_
     for value in (800.0, -800.0):
         with pytest.raises(ValueError, match="no number holds it"):
             exponentiate(Estimate(value, None, None, 1))
+
+
+def test_the_difference_of_pairs_is_student_s(stats):
+    first, second = [2.0, 3.5, 1.0, 4.2], [1.8, 3.0, 1.1, 3.6]
+    found = paired_difference(first, second)
+    expected = stats.ttest_rel(first, second)
+    interval = expected.confidence_interval(0.95)
+    assert found.value == pytest.approx(0.3)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert (found.degrees_of_freedom, found.p_value) == pytest.approx((3, expected.pvalue))
+    with pytest.raises(ValueError, match="zip"):
+        paired_difference(first, second[:3])
+    with pytest.raises(ValueError, match="one value"):
+        paired_difference([1.0], [2.0])
 
 
 def test_the_difference_of_two_samples_is_welch_s(stats):

@@ -155,6 +155,66 @@ def test_a_comparison_says_which_ceph_and_client_measured_each(tmp_path, monkeyp
     assert document == {"data_set": "Ceph 18.2.4 (reef), 18.2.7 (reef), client 16.2.15 (pacific)", "against": None}
 
 
+#: What slows the ratio of a block, on both sides alike.
+DRIFT = (0.0, 0.4, -0.3, 0.2, -0.5, 0.3)
+
+
+def in_blocks(name, ratio, *, hour=0, machines=("host-1",)):
+    """An assessment of six blocks that drift, one every two hours from `hour` on, for one hour each."""
+    data = []
+    for block, drift in enumerate(DRIFT, start=1):
+        start = hour + 2 * (block - 1)
+        noise = 0.01 * (-1) ** block * (1 if name == "mine" else 2)
+        for variant, rate in (("plain", 1000.0), ("journal", 1000.0 / (ratio * math.exp(drift + noise)))):
+            data.append(
+                {
+                    "used": "1",
+                    "block": str(block),
+                    "attempt": "1",
+                    "point": "write-4096",
+                    "cell": variant,
+                    "variant": variant,
+                    "io_type": "write",
+                    "io_size_bytes": "4096",
+                    "rate": str(rate),
+                    "started_at": f"2026-01-01T{start:02}:00:00Z",
+                    "ended_at": f"2026-01-01T{start:02}:50:00Z",
+                }
+            )
+    judgement = judged(claim_of(condition(Region(1, 5))), data)
+    return Assessment(name, "", {}, (judgement,), machines={"e": machines})
+
+
+def test_blocks_that_one_host_measured_in_turns_are_pairs_and_their_drift_cancels_out():
+    mine, theirs = in_blocks("mine", 2.2), in_blocks("theirs", 2.0, hour=1)
+    (found,) = compare(mine, theirs)[0].conditions
+    assert (found.paired, found.degrees_of_freedom, found.more_than_noise) == (True, 5, True)
+    assert found.ratio == pytest.approx(1.1)
+    assert 1 < found.low < 1.1 < found.high < 1.2
+    table = comparison_table(mine, theirs, compare(mine, theirs))
+    assert "more than noise, in pairs" in table
+    assert "Student's t over pairs of blocks" in table
+    document = comparison_document(mine, theirs, compare(mine, theirs))
+    assert document["claims"]["c"]["conditions"]["ratio"]["interval"] == "paired"
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        {"hour": 12},
+        {"hour": 1, "machines": ("host-2",)},
+        {"hour": 1, "machines": ("host-1", "host-2")},
+        {"hour": 1, "machines": ()},
+    ],
+    ids=["one after the other", "another host", "several hosts", "nobody knows which host"],
+)
+def test_blocks_that_share_no_drift_are_no_pairs(theirs):
+    mine, other = in_blocks("mine", 2.2), in_blocks("theirs", 2.0, **theirs)
+    (found,) = compare(mine, other)[0].conditions
+    assert (found.paired, found.more_than_noise) == (False, False)
+    assert "Welch's t;" in comparison_table(mine, other, compare(mine, other))
+
+
 def _both(tmp_path):
     first, second = (judge_data_set(tmp_path / name) for name in ("mine", "theirs"))
     return first, second, compare(first, second)

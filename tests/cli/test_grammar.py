@@ -18,6 +18,7 @@ OPTIONS = {
     "init": ("DIR",),
     "preflight": ("--site", "--scale", "--data", "--json"),
     "measure": ("--site", "--data", "--scale", "--experiment", "--blocks", "--dry-run"),
+    "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--dry-run"),
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
@@ -183,6 +184,7 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
     required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"]}
     required["import"] = ["x", "--data", "x"]
     required["compare"] = ["x", "y"]
+    required["interleave"] = ["--release", "16", "--release", "18"]
     assert main([name, *required.get(name, ["--site", "x"])]) == 130
     said = capsys.readouterr().err
     assert said.startswith("interrupted; ")

@@ -130,6 +130,19 @@ def welch_difference(first: Sequence[float], second: Sequence[float], confidence
     return Difference(difference, difference - half, difference + half, freedom, p_value)
 
 
+def paired_difference(first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE) -> Difference:
+    """Return the mean of first minus second, pair by pair, with Student's t-interval.
+
+    What both values of a pair share cancels out. For logarithms the result is the logarithm of a ratio.
+    Source: Student's t-test for pairs; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for unpaired samples, and
+    for fewer than two pairs.
+    """
+    differences = [one - other for one, other in zip(first, second, strict=True)]
+    freedom = float(len(differences) - 1)
+    p_value = 2 * one_sided_p_value(differences, 0.0)
+    return Difference(*mean_with_interval(differences, confidence)[:3], freedom, p_value)
+
+
 def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]:
     """Return which hypotheses are rejected at a family-wise error of at most `level`, in the given order.
 

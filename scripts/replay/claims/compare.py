@@ -1,8 +1,10 @@
 """Compares two data sets: does a ratio differ between them by more than noise? Takes judgements, returns comparisons.
 
 The unit is each block's own estimate, on the logarithm. The blocks of two data sets are two independent samples, which
-may differ in number and spread, so the interval is Welch's. All conditions of all claims are tested together; "more
-than noise" means significant after Holm's correction over all of them. Counts are compared directly. Pure.
+may differ in number and spread, so the interval is Welch's. Where one host measured both in turns, block by block, each
+block of one and the same block of the other are a pair: what drifts from block to block cancels out, and the interval
+is Student's. All conditions of all claims are tested together; "more than noise" means significant after Holm's
+correction over all of them. Counts are compared directly. Pure.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from replay.base import stats as statistics
+from replay.base.in_turns import why_not_in_turns
 from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement
 
 
@@ -21,7 +24,8 @@ class ConditionComparison:
 
     A finding is None if its data set has no data for the experiment. `ratio` is the first estimate ÷ the second, `low`
     and `high` its 95 % interval, `p_value` two-sided. Without an interval `more_than_noise` is None and `missing` says
-    why. A count has no ratio either: `missing` says whether both counts are alike.
+    why. A count has no ratio either: `missing` says whether both counts are alike. `paired` says that the blocks of
+    both were compared in pairs.
     """
 
     condition: Condition | Count
@@ -33,6 +37,7 @@ class ConditionComparison:
     p_value: float | None = None
     more_than_noise: bool | None = None
     missing: str = ""
+    paired: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,11 +59,19 @@ def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
     """Return every claim of both, in the first one's order."""
     others = {one.claim.id: one for one in second.judgements}
     names = (first.data_set, second.data_set)
+
+    def on_one_host(claim: Claim) -> bool:
+        machines = [side.machines.get(claim.experiment, ()) for side in (first, second)]
+        return len(machines[0]) == 1 and machines[0] == machines[1]
+
     compared = [
         ClaimComparison(
             one.claim,
             (one, other := others[one.claim.id]),
-            tuple(_condition(condition, one, other, names) for condition in one.claim.conditions),
+            tuple(
+                _condition(condition, one, other, names, one_host=on_one_host(one.claim))
+                for condition in one.claim.conditions
+            ),
         )
         for one in first.judgements
     ]
@@ -66,7 +79,7 @@ def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
 
 
 def _condition(
-    condition: Condition | Count, first: Judgement, second: Judgement, names: tuple[str, str]
+    condition: Condition | Count, first: Judgement, second: Judgement, names: tuple[str, str], *, one_host: bool
 ) -> ConditionComparison:
     findings = (_finding(first, condition), _finding(second, condition))
     absent = [name for name, one in zip(names, findings, strict=True) if one is None or one.n == 0]
@@ -81,14 +94,17 @@ def _condition(
         return ConditionComparison(
             condition, findings, ratio, missing=f"no interval is possible: one block in {' and '.join(few)}"
         )
-    logs = [[math.log(value) for value in one.blocks.values()] for one in findings]
-    found = statistics.welch_difference(*logs)
+    paired = one_host and not why_not_in_turns(*(one.times for one in findings))
+    # Sorted, so that the same blocks are at the same place on both sides.
+    logs = [[math.log(value) for _, value in sorted(one.blocks.items())] for one in findings]
+    found = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
     return ConditionComparison(
         condition,
         findings,
         *(math.exp(value) for value in found[:3]),
         degrees_of_freedom=found.degrees_of_freedom,
         p_value=found.p_value,
+        paired=paired,
     )
 
 

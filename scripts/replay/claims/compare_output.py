@@ -17,12 +17,12 @@ _SIDES = ("data_set", "against")
 def comparison_document(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> dict[str, Any]:
     """Return the comparison for programs. `ratio` is the first data set's estimate ÷ the second's."""
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "data_set": first.data_set,
         "against": second.data_set,
         "measured_with": {side: one.measured_with or None for side, one in zip(_SIDES, (first, second), strict=True)},
         "altered": {side: bool(one.altered) for side, one in zip(_SIDES, (first, second), strict=True)},
-        "method": {"confidence": statistics.CONFIDENCE, "interval": "welch", "correction": "holm"},
+        "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
         "claims": {one.claim.id: _claim(one) for one in compared},
     }
 
@@ -43,6 +43,7 @@ def _condition(one: ConditionComparison) -> dict[str, Any]:
     return {
         "kind": kind_of(one.condition),
         **{side: _finding(found) for side, found in zip(_SIDES, one.findings, strict=True)},
+        "interval": None if one.low is None else "paired" if one.paired else "welch",
         "ratio": six_digits(one.ratio),
         "low": six_digits(one.low),
         "high": six_digits(one.high),
@@ -103,7 +104,7 @@ def _row(one: ConditionComparison) -> list[str]:
         ratio = f"{_figure(one.ratio)}: {one.missing}" if one.ratio is not None else one.missing
     else:
         said = "more than noise" if one.more_than_noise else "within noise"
-        ratio = f"{_figure(one.ratio, one.low, one.high)}: {said}"
+        ratio = f"{_figure(one.ratio, one.low, one.high)}: {said}{', in pairs' if one.paired else ''}"
     return [f"    {one.condition.name}", *sides, ratio]
 
 
@@ -122,11 +123,18 @@ def _figure(value: float, low: float | None = None, high: float | None = None) -
     )
 
 
+def _methods(tested: Sequence[ConditionComparison]) -> str:
+    paired = "Student's t over pairs of blocks"
+    if not any(one.paired for one in tested):
+        return "Welch's t"
+    return paired if all(one.paired for one in tested) else f"Welch's t or {paired}"
+
+
 def _summary(compared: Sequence[ClaimComparison]) -> str:
     conditions = [one for claim in compared for one in claim.conditions]
     tested = [one for one in conditions if one.more_than_noise is not None]
     return (
         f"{sum(claim.verdicts_differ for claim in compared)} of {len(compared)} verdicts differ (≠); "
         f"{sum(bool(one.more_than_noise) for one in tested)} of {len(tested)} ratios differ by more than noise "
-        f"({statistics.CONFIDENCE:.0%} intervals by Welch's t; Holm's correction over all of them)"
+        f"({statistics.CONFIDENCE:.0%} intervals by {_methods(tested)}; Holm's correction over all of them)"
     )

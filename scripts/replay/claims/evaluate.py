@@ -58,6 +58,7 @@ def examine(condition: Condition | Count, table: Table) -> Finding:
 
 def _examine_ratio(condition: Condition, table: Table) -> Finding:
     blocks: dict[int, float] = {}
+    times: dict[int, tuple[str, str]] = {}
     used: list[Row] = []
     neighbours = True
     for block in table.blocks:
@@ -68,7 +69,12 @@ def _examine_ratio(condition: Condition, table: Table) -> Finding:
         if any(value is None for _, several in logs for value in several):
             continue
         blocks[block] = math.fsum(weight * math.fsum(several) / len(several) for weight, several in logs)
-        used += [row for _, rows in terms for row in rows]
+        here = [row for _, rows in terms for row in rows]
+        times[block] = (
+            min(row.get("started_at") or "" for row in here),
+            max(row.get("ended_at") or "" for row in here),
+        )
+        used += here
         neighbours = neighbours and _ran_together([rows for _, rows in terms])
     says = filled(condition.says, used)
     if not blocks:
@@ -85,6 +91,7 @@ def _examine_ratio(condition: Condition, table: Table) -> Finding:
         cells=tuple(dict.fromkeys(row["cell"] for row in used)),
         blocks={block: math.exp(value) for block, value in blocks.items()},
         neighbours=neighbours,
+        times=times,
     )
     return replace(found, **_verdict(found, values))
 

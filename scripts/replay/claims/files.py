@@ -45,14 +45,16 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
 
 
 def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
-    """Return an assessment with what its data set's manifest.json says of the versions of Ceph and of the client.
+    """Return an assessment with what its data set's manifest.json says of versions and hosts.
 
     Raises EvidenceError if that file cannot be read.
     """
     setup = _of_manifest(data_set, lambda manifest: manifest["setup"])
     said = [(name, setup.get(f"{key}_version")) for name, key in (("Ceph", "ceph"), ("client", "librbd"))]
     told = ", ".join(f"{name} {with_names(version)}" for name, version in said if version)
-    return replace(assessment, measured_with=told)
+    experiments = _of_manifest(data_set, lambda manifest: manifest.get("experiments", {}))
+    machines = {name: tuple(one.get("provenance", {}).get("machines", ())) for name, one in experiments.items()}
+    return replace(assessment, measured_with=told, machines=machines)
 
 
 def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:

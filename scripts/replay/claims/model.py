@@ -203,7 +203,7 @@ class Finding:
     number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and largest count;
     `estimate`, and each block's own, is the count that differs most from the claimed one. `p_value` and `q_value` are
     those of `multiplicity`; None where nothing is tested. `neighbours` says whether the cells of each pair ran back to
-    back, in one set; None for a count.
+    back, in one set; None for a count. `times` has each block's first start and last end, as tidy.csv writes them.
     """
 
     condition: Condition | Count
@@ -219,6 +219,7 @@ class Finding:
     neighbours: bool | None = None
     p_value: float | None = None
     q_value: float | None = None
+    times: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,8 @@ class Assessment:
     """A data set's verdict on every claim.
 
     `altered` says that it is a copy whose raw output was changed; "" if it is unchanged. `measured_with` says which
-    Ceph and which client measured it, where a comparison asks; "" if that is not known.
+    Ceph and which client measured it, where a comparison asks; "" if that is not known. So are `machines`, the
+    pseudonyms of the hosts that measured each experiment.
     """
 
     data_set: str
@@ -263,6 +265,7 @@ class Assessment:
     sources: Mapping[str, str]
     judgements: tuple[Judgement, ...]
     measured_with: str = ""
+    machines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def claims(self) -> tuple[Judgement, ...]:

@@ -16,6 +16,7 @@ from replay.comparing.arguments import COMMAND as COMPARE
 from replay.derive.arguments import COMMAND as DERIVE
 from replay.importing.arguments import COMMAND as IMPORT
 from replay.measure.arguments import COMMAND as MEASURE
+from replay.measure.interleave_arguments import COMMAND as INTERLEAVE
 from replay.owned.arguments import COMMAND as CLEAN
 from replay.preflight.arguments import COMMAND as PREFLIGHT
 from replay.raw.arguments import COMMAND as RAW
@@ -61,6 +62,7 @@ COMMANDS = {
         Entry(INIT, lambda options: NOTHING),
         Entry(PREFLIGHT, _cluster),
         Entry(MEASURE, _cluster),
+        Entry(INTERLEAVE, lambda options: DERIVED),
         Entry(DERIVE, _derive),
         Entry(CLAIMS, _derive),
         Entry(IMPORT, _derive),

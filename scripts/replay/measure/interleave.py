@@ -1,0 +1,203 @@
+"""`replay interleave`: measures several releases of Ceph in turns, block by block, each in a sandbox of its own.
+
+What changes over hours on a machine then changes for all of them, so block k of one release and block k of another are
+a pair. The order within a block is random, and follows from the data sets' name and the block's number. Each release
+has its data set, with all provenance that `replay measure` records; the receipts' times show the order that was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from replay.base.command_line import INTERRUPTED
+from replay.base.errors import ConfigurationError
+from replay.base.invocation import replay_command
+from replay.base.progress import elapsed_text
+from replay.base.releases import title_of
+from replay.cluster import sandbox_record
+from replay.cluster.sandbox_layout import default_directory
+from replay.cluster.site_file import load_site
+from replay.config.experiments import experiment_names, load_experiment
+from replay.design.design import shuffled
+from replay.measure.interleave_arguments import COMMAND
+from replay.preflight.plan import design_for, plans, raw_directory
+from replay.raw.layout import sealed_block
+from replay.sandbox import lifecycle
+
+SITE = "sandbox"
+DEFAULT_NAME = "interleaved"
+#: Block k of all releases should be measured within this time, so that they share what drifts.
+TOGETHER_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One block of one release: into which data set, and in which sandbox's folder."""
+
+    block: int
+    release: int
+    data_set: str
+    sandbox: Path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure in turns. Returns 0, 130 when interrupted, or the exit status of the turn that failed."""
+    names = options.experiment or experiment_names()
+    unknown = sorted(set(names) - set(experiment_names()))
+    if unknown:
+        raise ConfigurationError(f"there is no experiment {unknown[0]!r}", next_step="see config/experiments")
+    releases = list(dict.fromkeys(options.release))
+    if len(releases) < 2:
+        raise ConfigurationError("there is nothing to interleave", next_step="give --release twice or more")
+    wanted = {name: options.blocks or load_experiment(name)["scales"][options.scale]["blocks"] for name in names}
+    by_block = turns_of(options.data or DEFAULT_NAME, releases, max(wanted.values()))
+    for turns in by_block:
+        print(f"block {turns[0].block}: {', '.join(title_of(turn.release) for turn in turns)}")
+    if options.dry_run:
+        return 0
+    for turns in by_block:
+        chosen = [name for name, blocks in wanted.items() if turns[0].block <= blocks]
+        if status := measure_block(turns, chosen, options.scale):
+            command = replay_command("interleave", *_words(options))
+            print(f"next: {'to continue' if status == INTERRUPTED else 'mend the cause, then'} run {command}")
+            return status
+    print("\n".join(("", *_next_steps([turn.data_set for turn in by_block[0]]))))
+    return 0
+
+
+def turns_of(name: str, releases: Sequence[int], blocks: int) -> list[list[Turn]]:
+    """Return the turns of each block in its random order. Pure, but for where sandboxes lie."""
+    return [
+        [
+            Turn(block, int(release), f"{name}-{release}", default_directory(f"release-{release}"))
+            for release in shuffled(map(str, releases), "interleave", name, block)
+        ]
+        for block in range(1, blocks + 1)
+    ]
+
+
+def measure_block(
+    turns: Sequence[Turn],
+    names: Sequence[str],
+    scale: str,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> int:
+    """Measure what is missing of one block, release by release. Returns 0, or the status of the turn that failed."""
+    began: float | None = None
+    for turn in turns:
+        if is_done(turn, names, scale):
+            print(f"block {turn.block} of {turn.data_set} is measured already")
+            continue
+        began = clock() if began is None else began
+        if status := _measure(turn, names, scale):
+            return status
+    if began is not None and (seconds := clock() - began) > TOGETHER_SECONDS:
+        print(
+            f"note: block {turns[0].block} took {elapsed_text(seconds)}: what drifts within it is in the difference of "
+            "its releases; fewer experiments at a time bring them nearer"
+        )
+    return 0
+
+
+def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
+    """Return whether a turn's block is sealed for all experiments. Needs no running cluster."""
+    if not sandbox_record.exists(turn.sandbox):
+        return False
+    with _default_sandbox(turn.sandbox):
+        site = load_site(SITE)
+        designs = [design_for(site, name, scale) for name in names]
+    packs = [
+        sealed_block(raw_directory(turn.data_set, one.experiment), one.block, one.plan)
+        for one in plans(turn.data_set, designs, turn.block)
+        if one.block == turn.block
+    ]
+    return all(pack.exists() for pack in packs)
+
+
+def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
+    """Bring the turn's sandbox up, measure its block, and stop it again, whatever happens. Its data stay."""
+    started = time.monotonic()
+    print(f"\nblock {turn.block}, Ceph {title_of(turn.release)}: starting its sandbox", flush=True)
+    try:
+        lifecycle.up(turn.sandbox, release=str(turn.release))
+        ready = time.monotonic()
+        chosen = [word for name in names for word in ("--experiment", name)]
+        argv = [sys.executable, "-m", "replay", "measure", "--site", SITE, "--data", turn.data_set, "--scale", scale]
+        argv += ["--blocks", str(turn.block), *chosen]
+        status = _run(argv, {**os.environ, **_as_default(turn.sandbox)})
+    finally:
+        ended = time.monotonic()
+        lifecycle.down(turn.sandbox, keep=True)
+    changing = ready - started + time.monotonic() - ended
+    print(f"block {turn.block} of {turn.data_set}: starting and stopping its sandbox took {changing:.0f} s")
+    return status
+
+
+def _run(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a program that ends itself well when it is interrupted; return its exit status.
+
+    Ctrl-C reaches it without this process, which waits until it has removed what it made. SIGTERM is passed on.
+    """
+    process = subprocess.Popen(argv, env=environment)
+    handlers = {
+        signal.SIGINT: lambda number, frame: None,
+        signal.SIGTERM: lambda number, frame: process.send_signal(signal.SIGINT),
+    }
+    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        return process.wait()
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _as_default(sandbox: Path) -> Mapping[str, str]:
+    """Return the environment in which the site `sandbox` is this one."""
+    return {"REPLAY_SANDBOX_DIR": str(sandbox)}
+
+
+@contextlib.contextmanager
+def _default_sandbox(sandbox: Path) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(_as_default(sandbox))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _words(options: argparse.Namespace) -> list[str]:
+    """Return the options as words to type again."""
+    words = [word for release in options.release for word in ("--release", str(release))]
+    words += ["--data", options.data] if options.data else []
+    words += ["--scale", options.scale]
+    words += [word for name in options.experiment or () for word in ("--experiment", name)]
+    return words + (["--blocks", str(options.blocks)] if options.blocks else [])
+
+
+def _next_steps(data_sets: Sequence[str]) -> list[str]:
+    newest, *others = sorted(data_sets, key=lambda name: -int(name.rpartition("-")[2]))
+    lines = [f"to compare: {replay_command('claims', '--data', newest, '--against', one)}" for one in others]
+    releases = [one.rpartition("-")[2] for one in data_sets]
+    lines += [f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', f'release-{releases[0]}')}"]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())
