@@ -1,4 +1,4 @@
-"""Times derive: of the shipped data in packs and as loose files, and of generated cells in growing numbers.
+"""Times derive, for the shipped data in packs and as loose files, and for growing numbers of generated cells.
 
 .venv/bin/python scripts/bench_derive.py [--cells N …] [--repetitions N] [--against COMMIT]
 
@@ -28,9 +28,9 @@ from support.evidence import members_of  # noqa: E402 - tests/ is importable onl
 from support.rawtree import RawTree  # noqa: E402
 
 SIZES = [4096 * 2**i for i in range(11)]
-#: From the smallest to the largest number of cells, time and memory for each may grow by this much at the most.
+#: From the smallest to the largest number of cells, time and memory for each cell may grow at most by this factor.
 LINEAR_WITHIN = 1.5
-#: The whole command; and reading and deriving alone, one experiment after another in one process.
+#: The whole command, and only reading and deriving, one experiment after another in one process.
 COMMAND = ("-m", "replay.derive", "--data", "{data_set.name}")
 ALONE = (
     "-c",
@@ -42,7 +42,7 @@ ALONE = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took: wall time and processor time in seconds, and the most memory that it held, in MiB."""
+    """The cost of a process: wall time and processor time in seconds, and its peak memory in MiB."""
 
     wall_seconds: float
     cpu_seconds: float
@@ -53,7 +53,7 @@ class Cost:
 
 
 def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
-    """Derive a data set in a process of its own, and return what that and its children took."""
+    """Derive a data set in a separate process, and return the cost of that process and its children."""
     whole = (data_set / f"{done}.json" for done in ("judged", "answered", "described"))
     for note in (*data_set.glob("*/derived.json"), *whole):
         note.unlink(missing_ok=True)  # with it nothing would be derived again
@@ -74,7 +74,7 @@ def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
 
 
 def least(repetitions: int, *jobs: tuple[Path, Path, tuple[str, ...]]) -> list[Cost]:
-    """Run jobs in turn, so that what else the machine does falls on all; return of each the least disturbed run."""
+    """Run jobs in turn, so that other load affects all of them; return the least disturbed run of each."""
     runs = [[run(*job) for job in jobs] for _ in range(repetitions)]
     return [min(costs, key=lambda cost: cost.wall_seconds) for costs in zip(*runs, strict=True)]
 
@@ -96,7 +96,7 @@ def loose(source: Path, target: Path) -> None:
 
 
 def generated(experiment: Path, cells: int) -> int:
-    """Make packs of about so many cells, of blocks of 44 points and 3 variants; return how many cells there are."""
+    """Make packs of about `cells` cells, in blocks of 44 points and 3 variants; return how many cells there are."""
     factors = {"io_type": ["read", "write"], "io_pattern": ["seq", "rand"], "io_size_bytes": SIZES}
     tree = RawTree(experiment, factors=factors).measure(1)
     (first,) = tree.packs()
@@ -118,7 +118,7 @@ def generated(experiment: Path, cells: int) -> int:
 
 
 def earlier(commit: str, folder: Path) -> Path:
-    """Lay out code and shipped data of a commit in a folder."""
+    """Check out code and shipped data of a commit into a folder."""
     archive = subprocess.run(
         ["git", "-C", str(ROOT), "archive", commit, "scripts", "config", "benchmarks/reference"],
         check=True,
@@ -143,7 +143,7 @@ def main() -> int:
 
 
 def shipped(folder: Path, repetitions: int, against: str | None) -> None:
-    """Print what deriving the shipped data takes, from packs and otherwise."""
+    """Print the cost of deriving the shipped data, from packs and from loose files."""
     shutil.copytree(ROOT / "benchmarks" / "reference", folder / "packs" / "reference")
     loose(ROOT / "benchmarks" / "reference", folder / "loose" / "reference")
     places = {"packs": (folder / "packs" / "reference", ROOT), "loose files": (folder / "loose" / "reference", ROOT)}
@@ -160,7 +160,7 @@ def shipped(folder: Path, repetitions: int, against: str | None) -> None:
 
 
 def growth(folder: Path, wanted: list[int], repetitions: int) -> int:
-    """Print what deriving so many generated cells takes; return 1 where it is more than linear."""
+    """Print the cost of deriving these numbers of generated cells; return 1 if it grows more than linearly."""
     per_cell = []
     for number in wanted:
         data_set = folder / "generated" / f"cells-{number}"

@@ -4,7 +4,7 @@
 
 fio-plot (https://pypi.org/project/fio-plot) comes from PyPI into a throw-away environment, unless `--fio-plot` names
 one that is installed. The reports are those that bench-fio leaves: one of real fio, with other queue depths and
-numbers of jobs written into it. The two programs do not do the same: fio-plot draws one chart of one metric; Replay
+numbers of jobs written into it. The two programs do different work: fio-plot draws one chart of one metric; Replay
 verifies every figure, packs the originals with digests, and derives tables of every metric.
 """
 
@@ -24,12 +24,12 @@ ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "tests" / "fixtures" / "fio.txt"
 TEMPLATE = "==> fio-file-randwrite-4k.json <=="
 JOBS = 40
-#: What 1,000 files may take.
+#: The most processor time for 1,000 files.
 MOST_SECONDS = 5.0
 
 
 def write_reports(folder: Path, files: int) -> tuple[list[int], list[int]]:
-    """Write so many reports as bench-fio names them; return the queue depths and the numbers of jobs."""
+    """Write this many reports, named as by bench-fio; return the queue depths and the numbers of jobs."""
     text = REPORTS.read_text().partition(TEMPLATE)[2]
     report, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
     job = report["jobs"][0]
@@ -54,7 +54,7 @@ def write_reports(folder: Path, files: int) -> tuple[list[int], list[int]]:
 
 
 def timed(command: list[str], cwd: Path, environment: dict[str, str]) -> tuple[float, float]:
-    """Run a command; return what it took: wall and processor seconds, those of its children included."""
+    """Run a command; return its wall and processor seconds, including those of its children."""
     started = time.perf_counter()
     with subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
@@ -73,7 +73,7 @@ def fio_plot_in(folder: Path) -> str:
 
 
 def main() -> int:
-    """Write the reports, time both, print the table; exit status 1 where 1,000 files take longer than they may."""
+    """Write the reports, time both, print the table; exit status 1 if 1,000 files take too long."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=1000, help="default: 1000")
     parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the fastest counts (default: 3)")
@@ -90,7 +90,7 @@ def main() -> int:
             "REPLAY_BENCHMARKS": str(folder / "benchmarks"),
             "PYTHONPATH": str(ROOT / "scripts"),
         }
-        # As a person's Python, both keep what they compiled, which the untimed first run does.
+        # As usual, both keep their compiled modules, which the untimed first run makes.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         numbers = [*map(str, depths)], [*map(str, jobs)]
         drawn = [command, "-i", str(reports), "-T", "x", "-L", "-t", "iops", "-r", "randwrite"]

@@ -3,7 +3,7 @@
 .venv/bin/python scripts/simulate_claims.py [--runs N] [--seed S]
 
 Every interval and verdict is made by `replay.base.stats` and `replay.claims.evaluate` themselves. The exit status is 1
-where a share lies outside of its bounds.
+if a share is outside of its bounds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REGIONS = {
 SETS, DRIFT_IN_BLOCK, SET_NOISE = 8, 0.20, 0.10
 #: Whether the two cells that are compared ran back to back, or in two sets of one block.
 NEIGHBOURS, STRANGERS = "of one set", "of two sets"
-#: In which order the cells of an experiment with two variants run. "random" draws it anew in each block.
+#: The order in which the cells of an experiment with two variants run. "random" draws a new one in each block.
 ORDERS = ("AAABBB", "ABAB", "random")
 
 Runs = tuple[list[float], list[float]]
@@ -43,9 +43,9 @@ Runs = tuple[list[float], list[float]]
 
 @dataclass(frozen=True)
 class Share:
-    """One line of the table: a share of experiments, or a bias, and the bounds that it has to keep.
+    """One line of the table: a share of experiments, or a bias, and its bounds.
 
-    `chance` is added to the upper bound where the true share is the bound itself.
+    `chance` is added to the upper bound if the true share is the bound itself.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Share:
 
     @property
     def kept(self) -> bool:
-        """Tell whether it lies within its bounds."""
+        """Return whether it is within its bounds."""
         return self.low <= self.value <= self.high + self.chance
 
 
@@ -100,7 +100,7 @@ def _sequence(
 
 
 def coverage(runs: int, seed: int, blocks: int, confidence: float = CONFIDENCE) -> float:
-    """Return the share of intervals that hold the true ratio."""
+    """Return the share of intervals that contain the true ratio."""
     rng, hits = random.Random(seed), 0
     for _ in range(runs):
         estimate = paired_log_ratio(*paired_runs(rng, blocks, RATIO), confidence)
@@ -111,7 +111,7 @@ def coverage(runs: int, seed: int, blocks: int, confidence: float = CONFIDENCE) 
 def runs_of_sets(rng: random.Random, blocks: int, ratio: float, pairs: str, *, shuffled: bool = True) -> Runs:
     """Return the rates of the reference and of a variant, one of each a block of SETS sets that drifts and is noisy.
 
-    `pairs` is NEIGHBOURS or STRANGERS. Sets run in an order that each block draws anew, or all in one order if not
+    `pairs` is NEIGHBOURS or STRANGERS. Sets run in a new random order in each block, or all in one order if not
     `shuffled`; the reference is then in the first set, and a stranger in the last.
     """
     reference: list[float] = []
@@ -134,7 +134,7 @@ def runs_of_sets(rng: random.Random, blocks: int, ratio: float, pairs: str, *, s
 def coverage_of_sets(
     runs: int, seed: int | str, blocks: int, pairs: str, *, shuffled: bool = True
 ) -> tuple[float, float]:
-    """Return the share of intervals that hold the true ratio, and their mean width as a factor, high ÷ low."""
+    """Return the share of intervals that contain the true ratio, and their mean width as a factor, high ÷ low."""
     rng, hits, widths = random.Random(seed), 0, 0.0
     for _ in range(runs):
         estimate = paired_log_ratio(*runs_of_sets(rng, blocks, RATIO, pairs, shuffled=shuffled))
@@ -144,7 +144,7 @@ def coverage_of_sets(
 
 
 def bias(runs: int, seed: int, order: str, blocks: int = 6) -> float:
-    """Return the bias of the ratio variant ÷ reference, as a share, where both are equal and run in that order."""
+    """Return the bias of the ratio variant ÷ reference, as a share, if both are equal and run in this order."""
     rng, logs = random.Random(seed), []
     for _ in range(runs):
         reference, variant = paired_runs(rng, blocks, 1.0, noise=0.01, block_noise=0.0, order=order)
@@ -153,7 +153,7 @@ def bias(runs: int, seed: int, order: str, blocks: int = 6) -> float:
 
 
 def false_differences(runs: int, seed: int, blocks: tuple[int, int] = (6, 10)) -> float:
-    """Return how often two data sets with one true ratio are told apart, where nothing is corrected for."""
+    """Return how often two data sets with the same true ratio seem to differ, without any correction."""
     rng, found = random.Random(seed), 0
     for _ in range(runs):
         logs = [[math.log(a / b) for a, b in zip(*paired_runs(rng, count, RATIO), strict=True)] for count in blocks]
@@ -213,7 +213,7 @@ def shares(runs: int, seed: int) -> Iterator[Share]:
 
 
 def _set_shares(runs: int, seed: int) -> Iterator[Share]:
-    """Yield how often intervals hold the true ratio where the cells of a pair ran in one set, and in two."""
+    """Yield how often intervals contain the true ratio if the cells of a pair ran in one set, and in two."""
     for blocks in (6, EQUIVALENCE_BLOCKS):
         for pairs in (NEIGHBOURS, STRANGERS):
             held, width = coverage_of_sets(runs, f"{seed} {pairs} {blocks}", blocks, pairs)
@@ -225,7 +225,7 @@ def _set_shares(runs: int, seed: int) -> Iterator[Share]:
 
 
 def _edge_shares(runs: int, seed: int, name: str, region: Region) -> Iterator[Share]:
-    """Yield the verdicts on the edges of a region, where a sentence is false, and true, by a hair."""
+    """Yield the verdicts on the edges of a region, where a sentence is barely false, and barely true."""
     blocks = EQUIVALENCE_BLOCKS if region.equivalence else 6
     # Two one-sided tests hold 5 % on the edge by construction: three standard errors of so many runs are chance.
     chance = 3 * math.sqrt(0.05 * 0.95 / runs) if region.equivalence else 0.0
@@ -252,7 +252,7 @@ def table(found: Sequence[Share], write: Callable[[str], None] = print) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table; return 1 where a bound is not kept."""
+    """Print the table; return 1 if a bound is not kept."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--runs", type=int, default=5000, help="experiments a line (default: 5000); below 2000 chance may break bounds"

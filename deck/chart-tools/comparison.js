@@ -45,7 +45,7 @@ export class Comparison {
   /**
    * The file that is drawn next to a chart's own.
    * @param {string|null} src   what the chart shows, as a slide names it
-   * @returns {string|null} null where there is none, or it is the very same
+   * @returns {string|null} null if there is none, or if it is the same
    */
   addressOf(src) {
     if (!src || this.problem !== null) return null;

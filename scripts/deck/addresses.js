@@ -1,4 +1,4 @@
-/** Addresses that are stated for the project, and those of a deck that is being presented. */
+/** The project's stated addresses, and those of a deck that is being presented. */
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -6,7 +6,7 @@ import path from "node:path";
 import { PROJECT } from "./data-sets.js";
 
 /**
- * Where the published site is: REPLAY_HOMEPAGE, else package.json's `homepage`. Empty when neither is set.
+ * Where the published site is: REPLAY_HOMEPAGE, else package.json's `homepage`. Empty if neither is set.
  * @param {Record<string, string|undefined>} [environment]
  * @param {object} [manifest]   package.json
  */
@@ -15,7 +15,7 @@ export function siteAddress(environment = process.env, manifest = packageManifes
 }
 
 /**
- * Where the project can be cloned from: REPLAY_REPOSITORY, else package.json's `repository`. Empty when neither is set.
+ * Where the project can be cloned from: REPLAY_REPOSITORY, else package.json's `repository`. Empty if neither is set.
  * Parameters as for `siteAddress`.
  */
 export function repositoryAddress(environment = process.env, manifest = packageManifest()) {
@@ -23,12 +23,12 @@ export function repositoryAddress(environment = process.env, manifest = packageM
   return webAddress(stated);
 }
 
-/** Where somebody who saw the talk is led, by its QR code: the site, else the repository; empty without both. */
+/** Where the QR code of the talk leads: to the site, else to the repository; empty without both. */
 export function projectAddress(environment = process.env, manifest = packageManifest()) {
   return siteAddress(environment, manifest) || repositoryAddress(environment, manifest);
 }
 
-/** An address with one more word in its query, as a person would type it: `?cut=20`, `?explore`. */
+/** An address with one more query parameter, as a person would type it: `?cut=20`, `?explore`. */
 export function withQuery(address, word) {
   return `${address}${address.includes("?") ? "&" : "?"}${word}`;
 }

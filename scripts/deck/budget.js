@@ -1,5 +1,5 @@
 /**
- * What a reader's browser has to fetch, and what it may weigh. JavaScript at start is the entry and all that it imports
+ * The files that a reader's browser has to fetch, and their budgets. JavaScript at start is the entry and all it imports
  * statically, as gzip sends it: the first slide needs no more. What is imported later is listed, but has no budget.
  */
 
@@ -24,11 +24,11 @@ const GROUPS = [
 
 /**
  * @typedef {{file: string, kind: "script"|"style"|"font", atStart: boolean, bytes: number}} Part
- *   bytes: as they are sent; fonts are compressed already
+ *   bytes: as they are sent; fonts are already compressed
  */
 
 /**
- * The files that a page fetches before anybody asks for anything: entries, and what they import statically. Pure.
+ * The files that a page always fetches: entries, and their static imports. Pure.
  * @param {object[]} output   what the bundler made: chunks and assets
  * @returns {Set<string>} file names, fonts included, as a page's text needs them
  */
@@ -71,7 +71,7 @@ export async function weigh(output, folder) {
   return parts.sort((a, b) => b.bytes - a.bytes || (a.file < b.file ? -1 : 1));
 }
 
-/** What is over its budget: a sentence each that names the files; none is best. Pure. @param {Part[]} parts */
+/** A sentence for each exceeded budget, which names its files. Pure. @param {Part[]} parts */
 export function overBudget(parts, budget = BUDGET) {
   return groupsOf(parts, budget)
     .filter(({ bytes, most }) => bytes > most)

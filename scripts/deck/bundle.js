@@ -12,11 +12,11 @@ import { projectAddress, repositoryAddress } from "./addresses.js";
 import { PROJECT } from "./data-sets.js";
 
 const CACHE = path.join(PROJECT, ".cache", "deck");
-/** What in this folder decides what the bundle holds. */
+/** The parts of this folder that affect the bundle. */
 const BUNDLERS = ["vite-config.js", "policy.js", "addresses.js"].map((name) => `scripts/deck/${name}`);
 const SOURCES = ["index.html", "deck", "css", "package.json", "package-lock.json", ...BUNDLERS];
 
-/** Folders and files whose change makes another bundle; absolute. */
+/** Absolute paths of the folders and files that affect the bundle. */
 export async function bundleSources() {
   const plugins = path.join(PROJECT, "plugins");
   const parts = (await readdir(plugins)).map((name) => path.join(plugins, name, "src"));
@@ -33,7 +33,7 @@ export async function bundleDigest(sources) {
 }
 
 /**
- * Gives the folder of a bundle that fits the sources as they are now.
+ * Returns the folder of a bundle of the current sources.
  * @returns {Promise<{folder: string, built: boolean}>}
  */
 export async function ensureBundle() {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The browser's path: CHROMIUM, else where distributions put it; null when there is none. */
+/** The browser's path: CHROMIUM, else the usual place of distributions; null if there is none. */
 export function chromiumPath(environment = process.env) {
   return [environment.CHROMIUM, ...PLACES].find((place) => place && existsSync(place)) ?? null;
 }

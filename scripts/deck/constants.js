@@ -1,10 +1,10 @@
-/** What several programs of the deck agree on. It imports nothing: the options are read before packages are installed. */
+/** Shared constants of the deck's programs. Imports nothing, because options are read before packages are installed. */
 
-/** Where the present server listens unless told otherwise. */
+/** The default port of the present server. */
 export const DEFAULT_PORT = 8000;
 
-/** The file beside a frozen site's index.html that says what was frozen. */
+/** The file beside a frozen site's index.html that records what was frozen. */
 export const RECORD = "frozen.json";
 
-/** The data set of `npm start`: git ignores it, and a published site holds it only when it is asked for. */
+/** The data set of `npm start`: git ignores it, and a site contains it only on request. */
 export const PRIVATE_DATA_SET = "local";

@@ -1,7 +1,7 @@
 /**
- * Serves the files that the deck fetches at run time, `benchmarks/…` and `slides/…`, from where they lie.
- * A connect-style handler, used by the present server and by Vite's development server alike.
- * What is not there is 404 in plain text: never the index page, which a chart would try to read as CSV.
+ * Serves the files that the deck fetches at run time, `benchmarks/…` and `slides/…`, from their folders.
+ * A connect-style handler, used by both the present server and Vite's development server.
+ * A missing file is 404 in plain text, never the index page, which a chart would try to read as CSV.
  */
 
 import { readFile, realpath, stat } from "node:fs/promises";
@@ -42,7 +42,7 @@ export function dataHandler({ benchmarks, slides }, alterations = () => Promise.
   };
 }
 
-/** The decoded path of a request; null when it is malformed or tries to leave its folder. */
+/** The decoded path of a request; null if it is malformed or tries to leave its folder. */
 export function addressOf(url) {
   try {
     const address = decodeURIComponent(url.split(/[?#]/, 1)[0]);
@@ -55,7 +55,7 @@ export function addressOf(url) {
   }
 }
 
-/** The real path of a file below a folder, links followed; null when it is none or lies elsewhere. */
+/** The real path of a file below a folder, with links followed; null if it is no file or is elsewhere. */
 export async function fileWithin(folder, name) {
   try {
     const root = await realpath(folder);
@@ -67,7 +67,7 @@ export async function fileWithin(folder, name) {
   }
 }
 
-/** Answers with a body that no cache may keep: the file may change at any moment. */
+/** Sends a body that no cache may keep, because the file may change at any moment. */
 export function send(request, response, type, body) {
   response.writeHead(200, {
     "Content-Type": type,
@@ -78,7 +78,7 @@ export function send(request, response, type, body) {
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-/** Answers with an error in one line of plain text. */
+/** Sends an error as one line of plain text. */
 export function refuse(response, status, reason) {
   response.writeHead(status, {
     "Content-Type": "text/plain; charset=utf-8",

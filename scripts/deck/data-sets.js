@@ -16,7 +16,7 @@ const TABLES = ["tidy.csv", "facts.csv", "registered.csv"];
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");
 
-/** Where data sets lie: the folder that REPLAY_BENCHMARKS names, else `benchmarks/` of the project. */
+/** The folder of data sets: the one that REPLAY_BENCHMARKS names, else `benchmarks/` of the project. */
 export function benchmarksRoot(environment = process.env) {
   return path.resolve(environment.REPLAY_BENCHMARKS || path.join(PROJECT, "benchmarks"));
 }
@@ -78,7 +78,7 @@ export function indexOf(files, altered = {}) {
   return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName, altered };
 }
 
-/** The data sets that there are, those included that hold nothing yet for the deck to read. */
+/** The existing data sets, including those without anything for the deck to read yet. */
 export async function dataSetFolders(root) {
   return (await namesOfFolders(root)).filter(isDataSetName).sort();
 }
@@ -100,7 +100,7 @@ async function addFiles(files, root, folder, belongs) {
   }
 }
 
-/** A folder's entries; none when it is absent, is a file, or goes away while it is read. */
+/** A folder's entries; none if it is absent, is a file, or disappears while it is read. */
 async function entriesOf(folder) {
   try {
     return await readdir(folder, { withFileTypes: true });
@@ -111,8 +111,8 @@ async function entriesOf(folder) {
 }
 
 /**
- * Why names that a person gave cannot be used.
- * @param {string[]} known   the data sets that there are
+ * Says why names that a person gave cannot be used.
+ * @param {string[]} known   the existing data sets
  * @param {string[]} names
  * @returns {string|null} a sentence that names the first unknown one, and the known ones
  */

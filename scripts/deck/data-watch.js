@@ -1,6 +1,6 @@
 /**
- * Notices changed data files. The kernel's notifications say only that a folder changed; what changed is
- * found by comparing two scans, so files written in place, renamed into place, and folders that appear
+ * Notices changed data files. The kernel only reports that a folder changed; the files are
+ * found by comparing two scans, so that files written in place, renamed into place, and folders that appear
  * later are all met in one way. Raw output is watched too, so that altered evidence is noticed; nothing of it is read here.
  */
 
@@ -50,7 +50,7 @@ export async function watchData({ root, onChange, onEvidence = () => {} }) {
       if (changed.length) onChange(changed);
       if (behind.length) onEvidence(behind);
     } catch {
-      // A folder that cannot be read now is met by the next scan.
+      // A folder that cannot be read now is read by the next scan.
     } finally {
       scanning = false;
       if (again) soon();
@@ -77,10 +77,10 @@ export async function watchData({ root, onChange, onEvidence = () => {} }) {
         soon();
       });
       watchers.set(folder, watcher);
-      // What was created in the folder before it was watched is found by one more scan.
+      // One more scan finds files that were created in the folder before it was watched.
       again = true;
     } catch {
-      // The folder went away, or the system has no watches left: the safety scan remains.
+      // The folder disappeared, or the system has no watches left; the safety scan remains.
     }
   }
 

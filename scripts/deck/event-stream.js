@@ -14,7 +14,7 @@ export class EventStream {
       Connection: "keep-alive",
       "X-Content-Type-Options": "nosniff",
     });
-    // A page that lost its server asks again after this time.
+    // A page that lost its server reconnects after this time.
     response.write("retry: 500\n\n");
     this.#pages.add(response);
     request.on("close", () => this.#pages.delete(response));

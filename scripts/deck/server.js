@@ -30,7 +30,7 @@ const EVENTS = "__replay/events";
  * @param {string|null} [options.data]   the data set to show, as `?data=` in the address
  * @param {string|null} [options.meanwhile]   the data set whose charts stand in for those that `data` lacks so far
  * @param {string} [options.benchmarks]   folder of data sets; REPLAY_BENCHMARKS or the project's by default
- * @param {boolean} [options.followSources]   load open pages anew when a slide or the deck itself changes
+ * @param {boolean} [options.followSources]   reload open pages when a slide or the deck itself changes
  * @param {(line: string) => void} [options.log]   called with what goes wrong while serving
  * @returns {Promise<{url: string, port: number, portWasBusy: boolean, close: () => Promise<void>}>}
  * @throws {RangeError} a name that cannot be a data set's; {Error} no free port, or the bundle does not build

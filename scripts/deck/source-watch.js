@@ -1,4 +1,4 @@
-/** Notices that an author edited a slide or the deck itself, so that open pages can be loaded anew. */
+/** Notices that an author edited a slide or the deck itself, so that open pages can be reloaded. */
 
 import { existsSync, readdirSync, statSync, watch } from "node:fs";
 import path from "node:path";

@@ -23,7 +23,7 @@ export function secondsIn(slide, cut) {
   return isCounted(slide, cut) ? Number(slide.timings[cut] ?? slide.timing) || 0 : 0;
 }
 
-/** A slide's cut is one that there is, and its timings are for cuts that it is in. */
+/** A slide's cut exists, and its timings are for cuts that it is in. */
 export function cutAttributes({ slides }) {
   return slides.flatMap((slide) => {
     const problem = (message) => [{ file: slide.file, line: slide.line, message }];

@@ -25,7 +25,7 @@ export function takenParts({ slides }) {
   );
 }
 
-/** The conditions that are listed are those of an experiment that there is. */
+/** Listed conditions belong to an experiment that exists. */
 export function listedConditions({ slides, experiments }) {
   return slides.flatMap((slide) =>
     [...elementsWith(slide, "data-applies")]

@@ -151,7 +151,7 @@ def recovering(status: Mapping[str, Any]) -> bool:
 
 
 def slow_operations(status: Mapping[str, Any]) -> int:
-    """How many slow operations the cluster reports (at least 1 where it reports some without a count)."""
+    """How many slow operations the cluster reports (at least 1 if it reports some without a count)."""
     count = 0
     for code in ("SLOW_OPS", "REQUEST_SLOW", "REQUEST_STUCK"):
         if check := status.get("health", {}).get("checks", {}).get(code):

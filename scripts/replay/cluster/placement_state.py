@@ -16,9 +16,9 @@ from replay.cluster.session import MonitorSession
 from replay.raw.record import Wait
 
 STABLE_WITHIN_SECONDS = 300.0
-#: The manager goes on reporting a rate of recovery for some seconds after it has ended.
+#: The manager still reports a rate of recovery for some seconds after recovery has ended.
 CALM_WITHIN_SECONDS = 120.0
-#: OSDs report every five seconds (mgr_stats_period): what has moved shows that late.
+#: OSDs report every five seconds (mgr_stats_period), so movements are seen that late.
 QUIET_SECONDS = 6.0
 
 
@@ -61,7 +61,7 @@ def await_calm(
 
 
 def objects_known(session: MonitorSession, pool: str) -> int:
-    """Return how many objects of a pool the manager knows of; it learns of changes seconds late."""
+    """Return how many objects of a pool the manager knows; it learns of changes seconds late."""
     answer = session.command({"prefix": "pg ls-by-pool", "poolstr": pool})
     return sum(int(group["stat_sum"]["num_objects"]) for group in answer["pg_stats"])
 
@@ -79,8 +79,8 @@ def await_stable(
 ) -> Wait:
     """Wait until every placement group is clean where it should be, and the manager knows all objects of `pool`.
 
-    Both have to be so for `quiet_seconds`: after a change that moves data take QUIET_SECONDS. Raises RefusedError when
-    that does not come: what would be measured is then the moving.
+    Both must last for `quiet_seconds`; after a change that moves data, use QUIET_SECONDS. Raises RefusedError if
+    that never happens: a measurement would then include the movement.
     """
     started = since = clock()
     most = known = 0
@@ -103,7 +103,7 @@ def await_stable(
 
 
 def throttles(session: MonitorSession, osd: int) -> dict[str, int]:
-    """Return what an OSD's throttles of clients' messages hold now: `bytes` and `messages` at the most."""
+    """Return the current limits of an OSD's throttles of clients' messages: `bytes` and `messages`."""
     found: dict[str, Any] = {}
     for name in ("bytes", "messages"):
         logger = f"throttle-osd_client_{name}"

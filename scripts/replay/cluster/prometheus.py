@@ -28,7 +28,7 @@ LARGEST_ANSWER_BYTES = 64 * 2**20
 class PrometheusError(ReplayError):
     """A Prometheus server that cannot be asked, or an answer that is not what its API promises.
 
-    `what` is for the person: it may hold names and addresses of hosts. `reason` holds none, and is fit for a record.
+    `what` is for the person, and may name hosts and addresses. `reason` names none, so it may be recorded.
     """
 
     reason = "its answer was not understood"
@@ -42,7 +42,7 @@ class NoAnswerError(PrometheusError):
 
 @dataclass(frozen=True)
 class OsdCpuSeries:
-    """Where an exporter tells the CPU seconds of each OSD: a selector, and the label that holds the OSD's number.
+    """How an exporter reports the CPU seconds of each OSD: a selector, and the label with the OSD's number.
 
     `pattern` is a regular expression whose only group is that number.
     """
@@ -54,7 +54,7 @@ class OsdCpuSeries:
 
 @dataclass(frozen=True)
 class PrometheusSource:
-    """A server that a site's file names. `labels` select the cluster's own series where it knows several clusters."""
+    """A server that a site's file names. `labels` select the cluster's own series if it watches several clusters."""
 
     url: str
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -150,8 +150,8 @@ def selector(name: str, labels: Mapping[str, str]) -> str:
 def series_in(body: bytes, kind: str) -> list[Series]:
     """Return the series of an answer; `kind` is `vector` or `matrix`.
 
-    Values that are not finite are left out, and series that hold no other. Raises PrometheusError where the answer is
-    an error, is cut short, is of another kind, or where samples go back in time.
+    Values that are not finite are left out, and series without any other. Raises PrometheusError if the answer is
+    an error, is cut short or of another kind, or if samples go back in time.
     """
     found = []
     for one in _result_in(body, kind, list):
@@ -170,7 +170,7 @@ def series_in(body: bytes, kind: str) -> list[Series]:
 
 
 def scalar_in(body: bytes) -> float:
-    """Return the number of an answer of the kind `scalar`. Raises PrometheusError where it holds none."""
+    """Return the number in an answer of the kind `scalar`. Raises PrometheusError if there is none."""
     pair = _result_in(body, "scalar", list)
     try:
         value = _sample(pair)[1]
@@ -208,7 +208,7 @@ def _result_in(body: bytes, kind: str, shape: type) -> Any:
 
 
 def _error_in(body: bytes) -> str:
-    """Return what an answer of the API says went wrong; empty where it is another page."""
+    """Return the error in an answer of the API; empty if it is another page."""
     try:
         return str(json.loads(body)["error"])
     except (ValueError, KeyError, TypeError):

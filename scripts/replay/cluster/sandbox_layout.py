@@ -15,7 +15,7 @@ from replay.base.releases import HOST, parse_release
 
 CLUSTERS = ("left", "right")
 STATE_FILE = "sandbox.json"
-# A Unix socket's path holds 107 bytes. The longest name in the folder of sockets is rbd-mirror's:
+# A Unix socket's path has at most 107 bytes. The longest name in the folder of sockets is rbd-mirror's:
 # `right-client.rbd-mirror.right.PID.ADDRESS.asok`, with a PID of 7 and an address of 15 digits, and for the remote
 # cluster `left-client.rbd-mirror-peer.PID.ADDRESS.asok`.
 _LONGEST_SOCKET_PATH = 107
@@ -38,7 +38,7 @@ def default_directory(name: str = "default") -> Path:
 
 
 def choose_run_directory(directory: Path) -> Path:
-    """Return a folder for sockets and pid files: inside the sandbox, or, where that path is too long, a new one.
+    """Return a folder for sockets and pid files: inside the sandbox or, if that path is too long, a new one.
 
     Sockets have a short limit, and folders of tests or of deep checkouts exceed it. The new folder is made with
     mkdtemp (mode 0700); it is recorded in the state file and removed by `down`.
@@ -51,7 +51,7 @@ def choose_run_directory(directory: Path) -> Path:
 
 
 def is_scratch(run: Path) -> bool:
-    """Say whether a folder of sockets is one that `choose_run_directory` made outside the sandbox."""
+    """Return whether `choose_run_directory` made this folder of sockets outside the sandbox."""
     return run.parent == _SCRATCH_PARENT and run.name.startswith(_SCRATCH_PREFIX)
 
 
@@ -68,7 +68,7 @@ class Layout:
 
     @property
     def programs(self) -> Programs:
-        """The programs that this sandbox runs. Raises ReplayError where its release is not there any more."""
+        """The programs that this sandbox runs. Raises ReplayError if its release no longer exists."""
         return Programs.of(parse_release(self.release))
 
     @property
@@ -97,7 +97,7 @@ class Layout:
         return self.cluster(name) / "log" / f"{daemon}.log"
 
     def output(self, name: str, daemon: str) -> Path:
-        """What the daemon printed on stdout and stderr."""
+        """The daemon's output on stdout and stderr."""
         return self.cluster(name) / "log" / f"{daemon}.out"
 
     def socket(self, name: str, daemon: str) -> Path:
@@ -105,7 +105,7 @@ class Layout:
         return self.run / f"{name}-{daemon}.asok"
 
     def pid_file(self, name: str, daemon: str) -> Path:
-        """Who runs as this daemon: pid and what proves that it is still the same process."""
+        """The daemon's process: its pid, and the proof that it is still the same process."""
         return self.run / f"{name}-{daemon}.pid"
 
     @property

@@ -61,7 +61,7 @@ class SandboxCluster:
         return [daemon.pid for daemon in self.daemons]
 
     def asok(self, daemon: str) -> str:
-        """Return the admin socket of `osd.0`, `mon.left`, … Raises KeyError for a daemon that is not there."""
+        """Return the admin socket of `osd.0`, `mon.left`, … Raises KeyError for an unknown daemon."""
         return {each.name: each.asok for each in self.daemons}[daemon]
 
 
@@ -126,14 +126,14 @@ class IncompatibleStateError(SandboxError):
 
 
 def exists(directory: Path) -> bool:
-    """Say whether a sandbox's state file is there."""
+    """Return whether a sandbox's state file exists."""
     return (directory / STATE_FILE).exists()
 
 
 def load(directory: Path | str | None = None) -> Sandbox:
     """Return the sandbox in `directory` (default: the default one).
 
-    Raises SandboxError when there is none, IncompatibleStateError when its state file cannot be understood.
+    Raises SandboxError if there is none, IncompatibleStateError if its state file cannot be understood.
     """
     folder = Path(directory).absolute() if directory is not None else default_directory()
     path = folder / STATE_FILE
@@ -177,9 +177,9 @@ def _parse(document: Any, path: Path) -> Sandbox:
 
 
 def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:
-    """Say whether Replay itself started the cluster with this fsid.
+    """Return whether Replay itself started the cluster with this fsid.
 
-    Looks in `directory` where one is given, else in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
+    Looks in `directory` if it is given, else in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
     Guards the operations that are refused elsewhere (`crush`, `osd_config`).
     """
     if directory is not None:

@@ -9,7 +9,7 @@ environment. It imports nothing but the standard library and `rados`, and is nev
     stdin     {"id": 1, "target": "mon"|"mgr"|"osd.3", "command": {"prefix": …}, "timeout_seconds": 30}
     stdout    {"id": 1, "status": 0, "output": …, "error": …}    status is 0 or a positive errno
 
-It ends as soon as stdin ends, also in the middle of a command, so that it never outlives its parent.
+It ends as soon as stdin ends, even in the middle of a command, so that it never outlives its parent.
 """
 
 import json
@@ -20,7 +20,7 @@ import threading
 
 
 def say(message):
-    """Write one message, whole, at once."""
+    """Write a whole message at once."""
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 

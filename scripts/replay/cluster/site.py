@@ -16,7 +16,7 @@ __all__ = ["WORDS", "Pool", "Pools", "SecondSite", "Site", "missing", "require"]
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool that Replay may use; `create` says that it may make it. `erasure_code` is (k, m)."""
+    """A pool that Replay may use; with `create` it may also make it. `erasure_code` is (k, m)."""
 
     name: str
     namespace: str = ""
@@ -34,20 +34,20 @@ class Pool:
 
 @dataclass(frozen=True)
 class Pools:
-    """`data` holds the images, `journal` their journals, `data_pool` (erasure-coded) their data."""
+    """`data` is for images, `journal` for their journals, `data_pool` (erasure-coded) for their data."""
 
     data: Pool
     journal: Pool | None = None
     data_pool: Pool | None = None
 
     def all(self) -> list[Pool]:
-        """Return the pools that are named, the data pool first."""
+        """Return the named pools, the data pool first."""
         return [pool for pool in (self.data, self.data_pool, self.journal) if pool is not None]
 
 
 @dataclass(frozen=True)
 class SecondSite:
-    """The mirroring cluster; `mirror_daemon_admin_socket` is None where the daemon runs on another machine."""
+    """The mirroring cluster; `mirror_daemon_admin_socket` is None if the daemon runs on another machine."""
 
     cluster: Cluster
     pool: str
@@ -56,7 +56,7 @@ class SecondSite:
 
 @dataclass(frozen=True)
 class Site:
-    """A site as its file says it. `fsid` is what its ceph.conf says, None where that names none."""
+    """A site as its file describes it. `fsid` comes from its ceph.conf, None if that names none."""
 
     name: str
     label: str
@@ -74,7 +74,7 @@ class Site:
 
     @property
     def secondary(self) -> Cluster | None:
-        """The mirroring cluster, where there is one."""
+        """The mirroring cluster, if there is one."""
         return self.second_site.cluster if self.second_site else None
 
     def capabilities(self) -> set[str]:

@@ -28,7 +28,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
     """Read and check `config/sites/<name>.yaml`.
 
     Raises ConfigurationError naming file, line and key; `check_files` also refuses paths that do not exist. A sandbox
-    site raises SandboxError when that sandbox was never started.
+    site raises SandboxError if that sandbox was never started.
     """
     path = config_directory() / "sites" / f"{name}.yaml"
     document = load_validated_document(path, program_file("schemas", "site.schema.json"))
@@ -90,7 +90,7 @@ class _Reader:
         )
 
     def client_programs(self) -> Programs | None:
-        """Return the programs of the release that the file names for clients, None where it names none."""
+        """Return the programs of the release that the file names for clients, None if it names none."""
         if (named := self.document.data.get("client_release")) is None:
             return None
         where = self.document.where("client_release")

@@ -1,4 +1,4 @@
-"""Placement groups that are stuck: which, how, and for how long at the least. `ceph pg dump_stuck`, read only."""
+"""Placement groups that are stuck: which, how, and for how long at least. `ceph pg dump_stuck`, read only."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 
-#: What Ceph itself calls stuck (`mon_pg_stuck_threshold`): in a state that long.
+#: After this time in a state, Ceph itself calls a group stuck (`mon_pg_stuck_threshold`).
 STUCK_SECONDS = 60
-#: In the order of how bad it is: no reads and writes; unknown; not as many copies as asked for.
+#: The worst first: no reads and writes; unknown; fewer copies than requested.
 WAYS = ("inactive", "stale", "unclean")
 _SHOWN = 3
-#: Ceph counts a group that the manager has not heard of yet, such as a new one, as stuck since 1970.
+#: Ceph counts a group that the manager does not know yet, such as a new one, as stuck since 1970.
 _UNHEARD = frozenset({"unknown", "creating"})
 
 
@@ -25,17 +25,17 @@ class Stuck:
     groups: tuple[str, ...]
 
     def sentence(self) -> str:
-        """Return it as a person reads it: `4 placement groups unclean for more than 60 s (3.0, 3.1, 3.2, …)`."""
+        """Return it as text: `4 placement groups unclean for more than 60 s (3.0, 3.1, 3.2, …)`."""
         more = ", …" if len(self.groups) > _SHOWN else ""
         names = ", ".join(self.groups[:_SHOWN]) + more
         return f"{len(self.groups)} placement groups {self.way} for more than {self.seconds} s ({names})"
 
 
 def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> list[Stuck]:
-    """Return what is stuck for so long, one entry a way; a group that is stuck in two ways is in both.
+    """Return the groups that are stuck for this long, by way; a group that is stuck in two ways is in both.
 
-    A group that the manager has not heard of yet is left out: nobody knows since when. A cluster with one is not fit
-    by its state alone.
+    A group that the manager does not know yet is left out: nobody knows since when. A cluster with one is not fit
+    because of its state.
     """
     found = []
     for way in WAYS:
@@ -48,7 +48,7 @@ def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> list[
 
 
 def stuck_sentence(session: MonitorSession, seconds: int = STUCK_SECONDS) -> str:
-    """Return what is stuck in one line, "" where nothing is. That this user may not ask is said as well."""
+    """Return what is stuck in one line, "" if nothing is. The line also says if this user may not ask."""
     try:
         return "; ".join(one.sentence() for one in stuck_groups(session, seconds))
     except CephCommandError as error:
