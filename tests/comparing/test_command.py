@@ -185,6 +185,55 @@ def test_a_data_set_that_is_damaged_is_named_and_not_compared(benchmarks, file, 
     assert "derive" in found
 
 
+@pytest.mark.parametrize(
+    ("file", "changed"),
+    [
+        ("imported-fio/tidy.csv", lambda content: content.replace(b"65536", b"65537")),
+        ("manifest.json", lambda content: content + b"\n"),
+        ("imported-fio/raw/{pack}", lambda content: content + b"x"),
+        ("imported-fio/raw/added", lambda _content: b"x"),
+        ("imported-fio/raw/{pack}", None),
+    ],
+)
+def test_a_data_set_that_is_not_as_recorded_is_named_and_not_compared(benchmarks, file, changed, capsys):
+    (pack, *_) = sorted(path.name for path in (benchmarks / "after/imported-fio/raw").glob("block-*"))
+    path = benchmarks / "after" / file.format(pack=pack)
+    if changed is None:
+        path.unlink()
+    else:
+        before = path.read_bytes() if path.exists() else b""
+        path.write_bytes(changed(before))
+        assert path.read_bytes() != before
+    assert main(["compare", "before", "after"]) == 3
+    said = capsys.readouterr().err
+    assert str(path) in said
+    assert any(word in said for word in ("altered", "not listed", "not there"))
+
+
+def test_exploratory_claims_on_what_is_compared_are_named(monkeypatch, capsys):
+    monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
+    claims = json.loads((ROOT / "benchmarks/reference/claims.json").read_text())["claims"]
+    expected = sorted(
+        name for name, one in claims.items() if one["exploratory"] and one["experiment"] == "rbd-journaling"
+    )
+    assert expected
+    arguments = ["compare", "reference:without-journal", "reference:with-journal", "--experiment", "rbd-journaling"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["data_sets"]
+    assert [one["exploratory_claims"] for one in found.values()] == [{"rbd-journaling": expected}] * 2
+    assert main(arguments) == 0
+    line = "exploratory in reference:with-journal, because rbd-journaling was measured before they were registered"
+    assert f"{line}: {', '.join(expected)}" in capsys.readouterr().out
+
+
+def test_a_report_lists_exploratory_claims_only_where_there_are_any():
+    sides = tuple(side(name, experiment(runs([1, 2]))) for name in "ab")
+    assert "Exploratory" not in page(compare_sides(sides), [], STYLE, "1")
+    marked = (sides[0], replace(sides[1], exploratory={"e": ("small-is-slow",)}))
+    text = " ".join(Reader(page(compare_sides(marked), [], STYLE, "1")).text)
+    assert "exploratory in b, because e was measured before they were registered: small-is-slow" in text
+
+
 def series(path):
     """Return the values of the series with journal by I/O size, those that are not empty."""
     with path.open(newline="") as file:

@@ -62,6 +62,7 @@ def provenance(side: Side) -> dict[str, Any]:
         "setup": manifest.get("setup") or {},
         "git_commits": manifest.get("git_commits") or [],
         "imported": sorted(name for name, one in side.experiments.items() if one.imported),
+        "exploratory_claims": {name: list(claims) for name, claims in side.exploratory.items()},
         "tables": {f"{name}/tidy.csv": one.tidy_sha256 for name, one in side.experiments.items()},
     }
 
@@ -69,6 +70,16 @@ def provenance(side: Side) -> dict[str, Any]:
 def altered_lines(sides: Sequence[Side]) -> list[str]:
     """Return a line for each side whose raw output is not as it was measured; it comes before any figure."""
     return [f"ALTERED DATA: {side.name} is {side.altered}" for side in sides if side.altered]
+
+
+def exploratory_lines(sides: Sequence[Side]) -> list[str]:
+    """Return a line for each side and experiment with exploratory claims: its figures test none of them."""
+    why = "was measured before they were registered"
+    return [
+        f"exploratory in {side.name}, because {experiment} {why}: {', '.join(claims)}"
+        for side in sides
+        for experiment, claims in side.exploratory.items()
+    ]
 
 
 def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
@@ -124,4 +135,4 @@ def summary_lines(outcome: Outcome) -> list[str]:
         for missing in outcome.not_compared:
             if missing.second == second.name:
                 lines.append(f"  not compared: {missing.experiment}: {missing.why}")
-    return lines
+    return [*lines, *exploratory_lines(outcome.sides)]

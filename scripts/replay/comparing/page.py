@@ -12,7 +12,15 @@ from replay.base.tables import number_text
 from replay.comparing.conditions import Checked
 from replay.comparing.figure import figure
 from replay.comparing.model import HIGHER, LOWER, PAIRED, SINGLE, WELCH, Comparison, Outcome, Side
-from replay.comparing.output import altered_lines, comparisons_csv, counted, provenance, ratio_text, runs_csv
+from replay.comparing.output import (
+    altered_lines,
+    comparisons_csv,
+    counted,
+    exploratory_lines,
+    provenance,
+    ratio_text,
+    runs_csv,
+)
 
 #: The number of rows of a figure that fit on a printed page.
 ROWS = 28
@@ -38,6 +46,7 @@ def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str)
         *(f"<p><strong>{escape(line)}</strong></p>" for line in altered_lines(outcome.sides)),
         _conditions(checked),
         *(_pair(outcome, number) for number in range(1, len(outcome.sides))),
+        _exploratory(outcome.sides),
         _reading(outcome.comparisons),
         _provenance(outcome.sides),
         _downloads(outcome.comparisons),
@@ -177,6 +186,14 @@ def _reading(comparisons: Sequence[Comparison]) -> str:
         "A ratio divides geometric means, so it can differ a little from the ratio of the two medians beside it.</p>\n"
         f"<dl>{''.join(items)}</dl>{chance}"
     )
+
+
+def _exploratory(sides: Sequence[Side]) -> str:
+    lines = exploratory_lines(sides)
+    if not lines:
+        return ""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<h2>Exploratory claims</h2>\n<ul>{items}</ul>"
 
 
 def _provenance(sides: Sequence[Side]) -> str:

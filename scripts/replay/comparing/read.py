@@ -18,6 +18,7 @@ from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import level_text
 from replay.comparing.model import Experiment, Metric, Run, Side
+from replay.comparing.trust import exploratory_claims, verify_compared
 from replay.raw.copies import read_stamp
 
 _IMPORTED = "imported"
@@ -26,8 +27,8 @@ _IMPORTED = "imported"
 def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
     """Return the data set `NAME`, or one variant of it with `NAME:VARIANT`; with `only`, only these experiments.
 
-    Raises EvidenceError if the data set is missing, not derived or not readable, and ConfigurationError if it does not
-    have the variant.
+    Raises EvidenceError if the data set is missing, not derived, not readable or not as recorded, and
+    ConfigurationError if it does not have the variant.
     """
     folder_name, _, variant = name.partition(":")
     folder = benchmarks / folder_name
@@ -46,7 +47,8 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
         experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
     stamp = read_stamp(folder)
     present = {one: found for one, found in experiments.items() if found.runs}
-    return Side(name, manifest, present, stamp.sentence() if stamp else "")
+    verify_compared(folder, present)
+    return Side(name, manifest, present, stamp.sentence() if stamp else "", exploratory_claims(folder, present))
 
 
 def _only(variant: str, experiment: Experiment) -> Experiment:

@@ -16,7 +16,7 @@ def differences(data_set: Path) -> list[str]:
 
     Raises ReplayError if there is no usable datapackage.json.
     """
-    recorded = _recorded(data_set)
+    recorded = recorded_digests(data_set)
     there = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
     lines = [f"missing: {data_set / name}" for name in recorded.keys() - there.keys()]
     for name, path in there.items():
@@ -27,7 +27,8 @@ def differences(data_set: Path) -> list[str]:
     return sorted(lines)
 
 
-def _recorded(data_set: Path) -> dict[str, str]:
+def recorded_digests(data_set: Path) -> dict[str, str]:
+    """Return the digests of datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
     path = data_set / DATAPACKAGE
     try:
         return {one["path"]: one["hash"] for one in json.loads(path.read_bytes())["resources"]}

@@ -185,6 +185,17 @@ def verify_all(raw: str | os.PathLike[str]) -> int:
             return sum(len(folder.digests) for folder in verify(list_raw(raw)))
 
 
+def verify_packs(raw: str | os.PathLike[str]) -> None:
+    """Compare packs and designs with SHA256SUMS without unpacking them. Raises EvidenceError as `list_raw` does, and
+    naming one that is missing or altered."""
+    listing = list_raw(raw)
+    listing.designs()
+    for pack in listing.packs:
+        if sha256(pack.content()) != pack.digest:
+            where = f"{pack.raw}/{pack.name}"
+            raise EvidenceError(f"altered: it is not what {SUMS} says", where=where, next_step=ALTERED)
+
+
 def visible(raw: str | os.PathLike[str]) -> list[str]:
     """Return the names in `raw/` that do not begin with a dot, sorted."""
     return sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
