@@ -53,6 +53,16 @@ def test_every_path_is_absolute_and_inside_the_sandbox():
         assert all(daemon_keys <= set(conf[section]) for section in ("mon", "mgr", "osd"))
 
 
+def test_managers_keep_the_modules_that_are_always_on_and_that_of_rbd():
+    for name in ("left", "right"):
+        left_out = set(conf_of(name)["mgr"]["mgr_disabled_modules"].split(","))
+        assert {"dashboard", "restful", "prometheus"} <= left_out
+        assert left_out.isdisjoint(
+            {"balancer", "crash", "devicehealth", "iostat", "orchestrator", "pg_autoscaler", "progress"}
+            | {"rbd_support", "status", "telemetry", "volumes"}
+        )
+
+
 def test_no_setting_that_affects_writes_depends_on_device_detection():
     conf = conf_of("left")
     assert {key: conf["osd"][key] for key in SOLID_STATE} == {key: str(value) for key, value in SOLID_STATE.items()}

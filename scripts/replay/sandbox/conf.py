@@ -32,6 +32,14 @@ SOLID_STATE = {
     "osd_delete_sleep_hdd": 1,
 }
 
+# A manager loads every module that it finds, whether enabled or not. Nothing in a sandbox uses these; without them a
+# manager of 16.2 starts in 1.2 instead of 2.8 seconds of processor time, with 160 instead of 300 MiB of memory.
+UNUSED_MGR_MODULES = (
+    *("alerts", "cephadm", "dashboard", "diskprediction_local", "feedback", "influx", "insights", "k8sevents"),
+    *("localpool", "mds_autoscaler", "mirroring", "nfs", "nvmeof", "osd_perf_query", "osd_support", "prometheus"),
+    *("restful", "rgw", "rook", "selftest", "smb", "snap_schedule", "stats", "telegraf", "test_orchestrator", "zabbix"),
+)
+
 
 def render(
     *, name: str, fsid: str, port: int, layout: Layout, options: SandboxOptions, classes: Path | None = None
@@ -79,6 +87,7 @@ def render(
             "admin_socket": f"{run}/{name}-mgr.$id.asok",
             "public_addr": ADDRESS,
             "mgr_initial_modules": "iostat",
+            "mgr_disabled_modules": ",".join(UNUSED_MGR_MODULES),
         },
         "osd": {
             "osd_data": f"{folder}/osd.$id",
