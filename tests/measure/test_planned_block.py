@@ -93,3 +93,19 @@ def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, 
     assert not (tmp_path / "benchmarks").exists()
     assert command.main([*arguments, "--dry-run"]) == 0
     assert len(asked) == 1, "a dry run asks no cluster"
+
+
+def test_caps_that_an_interrupted_run_left_are_lifted_before_anything_is_removed_at_their_pace(monkeypatch):
+    did, said = [], []
+
+    def does(what):
+        return lambda *_: did.append(what) or 1
+
+    settings = SimpleNamespace(lift_caps=does("caps"), restore=does("settings"))
+    monkeypatch.setattr(block, "OsdSettings", lambda bench: settings)
+    for what in ("leftover_mounts", "owned_leftovers", "leftover_pools", "leftover_files"):
+        monkeypatch.setattr(block, f"remove_{what}", does(what))
+    monkeypatch.setattr(block, "await_calm", does("calm"))
+    block.undo_leftovers(SimpleNamespace(session=None), said.append)
+    assert did == ["caps", "leftover_mounts", "owned_leftovers", "leftover_pools", "leftover_files", "settings", "calm"]
+    assert said[-1] == "set back 2 setting(s) of OSDs that an interrupted run had changed"

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError, ReplayError
@@ -16,7 +17,7 @@ from replay.cluster.placement_state import await_calm
 from replay.cluster.site_file import load_site
 from replay.cluster.versions import versions
 from replay.design.plan_file import read_plan_file
-from replay.measure.bench import open_bench
+from replay.measure.bench import Bench, open_bench
 from replay.measure.campaign import ensure_campaign
 from replay.measure.guard import Guard
 from replay.measure.runner import BlockRunner
@@ -83,21 +84,26 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session, bench.secondary)
         for sentence in recover(raw):
             progress.line(sentence)
-        settings = OsdSettings(bench)
-        # First, as everything after it would be done at the pace of a capped disk.
-        restored = settings.lift_caps()
-        if removed := remove_leftover_mounts(bench):
-            progress.line(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
-        if removed := remove_owned_leftovers(bench):
-            progress.line(f"removed {removed} image(s) that an interrupted run had left")
-        if removed := remove_leftover_pools(bench):
-            progress.line(f"removed {removed} pool(s) that an interrupted run had left")
-        if removed := remove_leftover_files(bench):
-            progress.line(f"removed {removed} file(s) that an interrupted run had left")
-        if restored := restored + settings.restore():
-            progress.line(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
-            await_calm(bench.session)  # whether it came, the guard judges
+        undo_leftovers(bench, progress.line)
         BlockRunner(bench, design, options.block, raw, progress, guard=Guard(bench)).run()
+
+
+def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
+    """Undo what interrupted runs left on the cluster; `say` is told how much. Raises ReplayError if something stays."""
+    settings = OsdSettings(bench)
+    # Caps first: everything else would go at the pace of a capped disk.
+    restored = settings.lift_caps()
+    if removed := remove_leftover_mounts(bench):
+        say(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
+    if removed := remove_owned_leftovers(bench):
+        say(f"removed {removed} image(s) that an interrupted run had left")
+    if removed := remove_leftover_pools(bench):
+        say(f"removed {removed} pool(s) that an interrupted run had left")
+    if removed := remove_leftover_files(bench):
+        say(f"removed {removed} file(s) that an interrupted run had left")
+    if restored := restored + settings.restore():
+        say(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
+        await_calm(bench.session)  # whether it came, the guard judges
 
 
 if __name__ == "__main__":
