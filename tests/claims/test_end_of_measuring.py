@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,14 @@ def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
 def test_a_run_that_measured_nothing_does_not_mention_claims(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     assert say_claims("mine", ["rbd-journaling"], 4) == 4
+    assert capfd.readouterr().out == ""
+
+
+def test_of_a_run_that_ended_before_its_first_set_nothing_is_derived(tree, capfd):
+    for block in tree.raw.glob("block-*.open"):
+        shutil.rmtree(block)
+    assert list(tree.raw.glob("design-*"))
+    assert say_claims("mine", ["rbd-journaling"], 130) == 130
     assert capfd.readouterr().out == ""
 
 

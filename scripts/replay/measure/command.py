@@ -103,10 +103,13 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
 
 
 def say_claims(data_set: str, names: list[str], status: int) -> int:
-    """Derive the tables and print the verdicts on the claims. Returns `status`, even if that fails."""
+    """Derive the tables and print the verdicts on the claims. Returns `status`, even if that fails.
+
+    Nothing is derived from a run that ended before its first set did.
+    """
     folder = benchmarks_directory() / data_set
     measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
-    if not measured:
+    if not measured or (status and not any(History(raw_directory(data_set, name)).seals() for name in measured)):
         return status
     print(f"\nraw output: {shown(folder)}")
     steps = [("derive", "deriving", ())]
