@@ -232,7 +232,7 @@ def test_clients_of_two_hosts_behind_ssh_write_to_the_cluster_together_and_leave
 
 @pytest.mark.sandbox
 def test_a_host_whose_client_dies_in_the_cell_makes_it_void_and_the_set_runs_again(campaign, two_hosts):
-    campaign.configure("client-sweep", target_seconds=6, factors={"clients": [2]})
+    campaign.configure("client-sweep", target_seconds=4, factors={"clients": [2]})
     two_hosts()
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
@@ -250,7 +250,7 @@ def test_a_host_whose_client_dies_in_the_cell_makes_it_void_and_the_set_runs_aga
 
 @pytest.mark.sandbox
 def test_a_client_that_dies_in_the_cell_makes_it_void_and_the_set_runs_again(campaign):
-    campaign.configure("client-sweep", target_seconds=6, factors={"clients": [2]})
+    campaign.configure("client-sweep", target_seconds=4, factors={"clients": [2]})
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:", "client-2.sock"), "the controller")
     # A lost client must have been running, so wait for fio's ramp.
@@ -267,7 +267,7 @@ def test_a_client_that_dies_in_the_cell_makes_it_void_and_the_set_runs_again(cam
 
 @pytest.mark.sandbox
 def test_if_the_runner_is_killed_no_client_keeps_running_and_the_next_run_finishes(campaign):
-    campaign.configure("client-sweep", target_seconds=5, factors={"clients": [2]})
+    campaign.configure("client-sweep", factors={"clients": [2]})
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
     [controller, *_] = campaign.processes("--client=sock:")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import subprocess
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -15,6 +17,7 @@ from replay.cluster.site_file import load_site
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from support.campaign import Campaign
+from support.patience import patient
 
 
 class Smoke(NamedTuple):
@@ -24,16 +27,19 @@ class Smoke(NamedTuple):
     lacking: list[tuple[str, str]]
 
 
-def measure_as_shipped(campaign: Campaign, name: str, **more: Any) -> Smoke:
+def measure_as_shipped(
+    campaign: Campaign, name: str, *, meanwhile: Callable[[], None] | None = None, **more: Any
+) -> Smoke:
     """Measure an experiment at smoke scale, and assert that it is derived, described and explained.
 
-    `more` changes the scale, to measure cells beside those that ship; each that ships must be among them. Where this
-    machine lacks what the experiment requires, nothing is measured and the data say so.
+    `more` changes the scale, to measure cells beside those that ship; each that ships must be among them. `meanwhile`
+    looks at the run while it measures. Where this machine lacks what the experiment requires, nothing is measured and
+    the data say so.
     """
     campaign.configure(name, **more)
     shipped, configured = load_experiment(name), yaml.safe_load(campaign.configuration_of(name).read_text())
     assert cells(shipped) <= cells(configured), "every cell that ships is measured"
-    done = campaign.measure(name)
+    done = campaign.measure(name) if meanwhile is None else _measured(campaign, name, meanwhile)
     assert done.returncode == 0, done.stdout + done.stderr
     with mock.patch.dict(os.environ, {"REPLAY_SANDBOX_DIR": str(campaign.sandbox_directory)}):
         lacking = missing(shipped.get("requires", ()), load_site("sandbox"))
@@ -50,6 +56,13 @@ def measure_as_shipped(campaign: Campaign, name: str, **more: Any) -> Smoke:
     assert "the runner's own cost" in done.stdout
     assert_every_cell_is_used_or_explained(campaign, name)
     return Smoke(done.stdout, [])
+
+
+def _measured(campaign: Campaign, name: str, meanwhile: Callable[[], None]) -> subprocess.CompletedProcess[str]:
+    run = campaign.start(name)
+    meanwhile()
+    said, _ = run.communicate(timeout=patient(300))
+    return subprocess.CompletedProcess(run.args, run.returncode, said, "")
 
 
 def assert_every_cell_is_used_or_explained(campaign: Campaign, name: str) -> None:
