@@ -1,4 +1,4 @@
-"""From the files of an attempt to rows: verified, parsed, judged. One row per cell and attempt."""
+"""Verifies, parses and judges the files of an attempt, and makes a row of each of its cells."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ Designs = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """One cell of one attempt. `metrics` in base units; empty where the output gives none. `series`: what is drawn.
+    """One cell of one attempt.
 
-    `sidecar` holds the parts that later steps ask for: see `kept_sidecar`.
+    `metrics` are in base units, and empty if the output states none. `series` holds only what charts draw. `sidecar`
+    holds the parts that later steps need: see `kept_sidecar`.
     """
 
     cell_id: str
@@ -40,19 +41,19 @@ class CellRow:
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
     series: Binned = field(default_factory=dict)
-    #: Of OSDs, other daemons and placement groups: what the adapter says, and the ledger of daemons.
+    #: What the adapter and the ledger of daemons say of OSDs, other daemons and placement groups.
     entities: tuple[Entity, ...] = ()
-    #: By sampler what it took, in seconds: see `sampler_seconds`.
+    #: What each sampler cost, in seconds: see `sampler_seconds`.
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
-    #: By metric of a series its value after the last sample: see `Result.after_end`.
+    #: The value of a series after its last sample, by metric: see `Result.after_end`.
     after_end: Mapping[str, float] = field(default_factory=dict)
-    #: By name of `fact_vocabulary` what the cell was like; those that its evidence does not tell are not here.
+    #: What the cell was like, by the names of `fact_vocabulary`. A fact that the evidence does not state is left out.
     facts: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One sealed attempt. `good`: complete, valid, and every output parsed."""
+    """One sealed attempt. It is `good` if it is complete and valid, and all of its outputs could be parsed."""
 
     block: int
     point: str
@@ -64,7 +65,7 @@ class AttemptRecord:
 
     @property
     def key(self) -> tuple[int, str, int]:
-        """What tells the attempt from all others of its experiment."""
+        """What distinguishes the attempt from all others of its experiment."""
         return self.block, self.point, self.number
 
     @property
@@ -75,34 +76,34 @@ class AttemptRecord:
 
 @dataclass
 class Loaded:
-    """What the evidence of an experiment holds: attempts in order of block, point and number, and receipts."""
+    """The content of an experiment's evidence: its attempts, sorted by block, point and number, and its receipts."""
 
     attempts: list[AttemptRecord] = field(default_factory=list)
     receipts: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 class Cache:
-    """What a long-lived process has read: packs and open blocks by their state, attempts by their files' digests."""
+    """What a long-lived process has read so far. It notices changes by the digests of packs and files."""
 
     def __init__(self) -> None:
         self._blocks: dict[str, tuple[Any, Loaded]] = {}
         self._attempts: dict[str, tuple[Any, AttemptRecord]] = {}
 
     def block(self, block: Pack | OpenBlock, wanted: Wanted) -> Loaded:
-        """Return what a block holds; it is read if it has changed."""
+        """Return the content of a block, which is read again only if it has changed."""
         state, known = (wanted, block.state), self._blocks.get(block.name)
         if known is None or known[0] != state:
             known = self._blocks[block.name] = (state, _load_block(block, wanted, self))
         return known[1]
 
     def attempt(self, folder: Folder, wanted: Wanted) -> AttemptRecord:
-        """Return the attempt in a folder, which has no contents if it is known."""
+        """Return the attempt in a folder. If it is known, the folder comes without contents."""
         if folder.contents:
             self._attempts[folder.path] = (_state_of(folder.digests, wanted), _load(folder, wanted))
         return self._attempts[folder.path][1]
 
     def knows(self, wanted: Wanted) -> Callable[[str, Mapping[str, str]], bool]:
-        """Return a function that tells whether a folder's files, given by their digests, were read before."""
+        """Return a function that tells by the digests of a folder's files whether they were read before."""
 
         def is_known(folder: str, digests: Mapping[str, str]) -> bool:
             return folder in self._attempts and self._attempts[folder][0] == _state_of(digests, wanted)
@@ -115,10 +116,11 @@ def _state_of(digests: Mapping[str, str], wanted: Wanted) -> tuple[Wanted, tuple
 
 
 def load_evidence(raw: Path, cache: Cache | None, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
-    """Return the prepared designs of an experiment, and all that its packs and open blocks hold, verifying every file.
+    """Verify and read the evidence of an experiment; return its prepared designs, attempts and receipts.
 
-    Of series over time the rows hold those that the prepared designs draw. What is not sealed yet is passed over. What
-    the `cache` holds is not read again; without one, no digest stays in memory, which would take as much as the rows.
+    `prepare` is applied to the recorded designs. Rows hold only the series that the prepared designs draw. Attempts
+    that are not sealed yet are left out. What the `cache` holds is not read again. Without a cache, no digests stay in
+    memory; they would take as much as the rows.
     Raises EvidenceError naming a pack, its member or a file that is missing, altered, malformed or not listed.
     """
     while True:
@@ -189,7 +191,7 @@ def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
 
 
 def _identity(folder: str) -> tuple[int, str, int]:
-    """Return block, point and number of an attempt, as its folder says."""
+    """Return the block, point and number of an attempt from the name of its folder."""
     match = ATTEMPT.fullmatch(folder)
     return int(match["block"]), match["point"], int(match["number"])
 
@@ -206,7 +208,7 @@ def _row(
     where: str,
     wanted: Wanted,
 ) -> tuple[CellRow, str]:
-    """Return a cell's row, and a note where output that the runner took for valid cannot stand."""
+    """Return a cell's row, and a note if the runner accepted output that cannot be used."""
     try:
         valid, levels, facts = bool(sidecar["valid"]), sidecar["levels"], sidecar.get("facts") or {}
         reason = "" if valid else str((sidecar.get("invalid") or {}).get("reason") or "failed")
@@ -252,7 +254,10 @@ def _row(
 def _parse(
     tool: str, outputs: Mapping[str, str], exit_status: int | None, levels: Mapping[str, Any], names: Mapping[str, str]
 ) -> tuple[Result, str, str]:
-    """Return (result, reason it cannot stand or "", the error). A protocol without a tool has its facts alone."""
+    """Return the result, the reason why it cannot be used (or ""), and the error in words (or "").
+
+    A protocol without a tool has no output to parse: its metrics are the facts of its sidecars.
+    """
     adapter = find_adapter(tool)
     if adapter is None:
         return Result(), "", ""

@@ -1,4 +1,4 @@
-"""One experiment: from `raw/` to tidy.csv and aggregates, and what the manifest says of it."""
+"""Derives one experiment: from `raw/` to its tables, aggregates and entry in the manifest."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ from replay.raw.versions import ceph_versions, client_version
 
 
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
-    """Verify `directory/raw`, and write `tidy.csv`, `facts.csv`, `registered.csv`, `aggregate/` and `derived.json`
-    beside it, where they change.
+    """Verify `directory/raw`, and write the tables, `aggregate/` and `derived.json` beside it if they change.
 
-    With `entities`, write `entities.csv` as well, where the tool says anything of them.
-    Nothing is written before every pack and file that SHA256SUMS lists was found unaltered. With a `cache`, packs that
-    it holds are not read again. Raises EvidenceError naming the file.
+    With `entities`, also write `entities.csv` if a tool states anything about entities. Nothing is written until every
+    pack and file that SHA256SUMS lists has been found unaltered. Packs that the `cache` holds are not read again.
+    Raises EvidenceError naming the file.
     """
-    evidence = evidence_digest(directory)  # of before it is read: what is sealed meanwhile is left to the next run
+    evidence = evidence_digest(directory)  # taken first: what is sealed from now on is left to the next run
     raw = directory / "raw"
     designs, loaded = load_evidence(raw, cache, _with_metrics)
     sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
@@ -168,7 +167,7 @@ def _chart_entry(
 
 
 def _axis(design: Design) -> dict[str, str]:
-    """Return label, unit and factor of the design's axis. `factor` is the column of tidy.csv that runs along it."""
+    """Return the label, unit and factor of the design's axis. `factor` is the column of tidy.csv along it."""
     if design.x_factor is None:
         return {"label": "Trial", "unit": "count", "factor": "block"}
     return {
@@ -181,7 +180,7 @@ def _axis(design: Design) -> dict[str, str]:
 def _attempts(
     workload: Mapping[str, Any], taken: list[tuple[AttemptRecord, CellRow]], records: list[AttemptRecord]
 ) -> dict[str, int]:
-    """Return how many attempts at a chart's sets there are, how many of them it draws, and how many are not valid."""
+    """Return how many attempts there are at a chart's sets, how many the chart draws, and how many are not valid."""
     at = [record for record in records if any(workload.items() <= row.levels.items() for row in record.rows)]
     return {
         "all": len(at),
@@ -195,7 +194,7 @@ def _day(moment: Any) -> str:
 
 
 def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
-    """Return what the data set's manifest gathers over experiments: days, machines, commits, versions."""
+    """Return what the manifest gathers over all experiments: days, machines, commits, versions."""
     sidecars = [row.sidecar for record in records for row in record.rows]
     hosts = [host for sidecar in sidecars if isinstance(host := sidecar.get("host"), dict)]
     versions = [found for sidecar in sidecars if isinstance(found := sidecar.get("versions"), dict)]
@@ -204,7 +203,7 @@ def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
         "measured_from": min(days, default=None),
         "measured_to": max(days, default=None),
         "machines": sorted({str(host.get("id")) for host in hosts}),
-        # Sidecars of old may give several to one machine: its pseudonym did not tell of the processor.
+        # Older sidecars may name several for one machine: its pseudonym did not depend on the processor.
         "processors": sorted({str(host["cpu"]) for host in hosts if host.get("cpu")}),
         "kernels": sorted({str(host["kernel"]) for host in hosts if host.get("kernel")}),
         "ceph_versions": sorted({version for one in versions for version in ceph_versions(one)}),

@@ -1,7 +1,7 @@
-"""What limited a cell, and which of its samples says so. Pure. The rules themselves are the samplers'.
+"""What limited a cell, and which of its samples shows that. Pure. The rules themselves are in `samplers/limiter.py`.
 
-A sidecar's `limiter` is judged over the whole run of the tool. Where the machine was sampled while the load was steady,
-that sample decides instead: the start and the end of a tool, in which little is busy, are no part of what was measured.
+The `limiter` in a sidecar covers the whole run of the tool. If the machine was sampled while the load was steady, that
+sample decides instead: little is busy while a tool starts and ends, and neither is part of the measurement.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from replay.derive.cells import AttemptRecord, CellRow
     from replay.derive.designs import Design
 
-#: What a cell was judged over: the part in which its load was steady, or the run of the tool as the runner judged it.
+#: The stretch of time that decides: the part in which the load was steady, or the whole run of the tool.
 STEADY, WHOLE = "steady part", "whole run"
-#: Stands for the workload where an experiment has one only.
+#: The name of the workload if an experiment has only one.
 EVERY_WORKLOAD = "all"
 
 
 class Limit(NamedTuple):
-    """`resource`: cpu, disk, network, none or unknown; by which rule (None: not recorded), and judged over what."""
+    """`resource` is cpu, disk, network, none or unknown. `rule` may be None. `over` is STEADY or WHOLE."""
 
     resource: str
     rule: str | None
@@ -32,9 +32,9 @@ class Limit(NamedTuple):
 
 
 def limit_of(sidecar: Mapping[str, Any]) -> Limit:
-    """Return what limited a cell: by `samples.daemons.machine` where it tells of the CPU, else as recorded.
+    """Return what limited a cell: by `samples.daemons.machine` if that states the CPU, otherwise as it was recorded.
 
-    What a Prometheus server told of other machines was judged by the runner.
+    If a Prometheus server watched other machines, the runner has judged already, and its verdict counts.
     """
     samples = sidecar.get("samples") or {}
     steady = (samples.get("daemons") or {}).get("machine") or {}
@@ -45,14 +45,14 @@ def limit_of(sidecar: Mapping[str, Any]) -> Limit:
 
 
 def limiters(rows: Iterable[CellRow]) -> dict[str, int]:
-    """Return how many of the cells each resource limited."""
+    """Return the number of cells that each resource limited."""
     return dict(sorted(Counter(limit_of(row.sidecar).resource for row in rows).items()))
 
 
 def limits(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) -> dict[str, Any]:
-    """Return `rule`, `over` (each None where cells differ), and `points`: by workload, variant and x what limited.
+    """Return `rule` and `over`, each None if cells differ, and `points`: what limited each workload, variant and x.
 
-    A point reads `cpu` where all of its runs agree, else `cpu 4, none 2`. Without an axis a variant has no x below.
+    A point reads `cpu` if all of its runs agree, otherwise `cpu 4, none 2`. Without an axis there is no level of x.
     """
     found: dict[tuple[str, ...], Counter[str]] = {}
     rules, overs = set(), set()
@@ -85,7 +85,7 @@ def _only(values: set[Any]) -> Any:
 
 
 def _in_order(points: Mapping[str, Any], design: Design) -> dict[str, Any]:
-    """Sort workloads by name, variants as the design has them, levels along the axis as the axis has them."""
+    """Sort workloads by name, and variants and levels of the axis as the design has them."""
     variants = [one["name"] for one in design.variants]
     axis = [level_text(level) for level in design.factors.get(design.x_factor or "", ())]
     return {

@@ -1,7 +1,7 @@
-"""`derived.json`: what deriving an experiment gave, for the steps that follow and for the next run.
+"""`derived.json`: the result of deriving an experiment, for the steps that follow and for the next run.
 
 It holds the experiment's entry in the manifest, and digests of what was read and of what was written, so that nothing
-is derived twice. It is a note of this checkout, which git ignores: without it the experiment is derived again.
+is derived twice. Git ignores it. Where it is missing, the experiment is derived again.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from replay.raw.layout import recorded_in
 from replay.raw.read import verify_all
 
 PART = "derived.json"
-#: See `derive.ratios`, which costs the import of pandas, `derive.facts` and `derive.registered`.
+#: Written by `derive.ratios`, `derive.facts` and `derive.registered`. Importing those here would import pandas, too.
 RATIOS = "ratios.csv"
 FACTS_FILE = "facts.csv"
 REGISTERED_FILE = "registered.csv"
 SCHEMA_VERSION = 1
-#: The rooms whose programs decide what is derived.
+#: The rooms whose programs decide what deriving writes.
 _ROOMS = ("base", "config", "design", "raw", "tools", "samplers", "derive")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
 class Derived:
-    """What deriving an experiment gave.
+    """The result of deriving an experiment.
 
-    `entry` is what the manifest says of it, `facts` what the manifest gathers over experiments, `notes` what a person
-    should know, `written` the files that changed; none where nothing had to be derived.
+    `entry` is its part of the manifest, and `facts` are what the manifest gathers over all experiments. `notes` are for
+    the person who derives. `written` are the files that changed; there are none if nothing had to be derived.
     """
 
     name: str
@@ -47,13 +47,16 @@ class Derived:
 
 
 def evidence_digest(directory: Path) -> str:
-    """Return the digest of all SHA256SUMS, which stand for all raw files; empty where there is none."""
+    """Return one digest of all SHA256SUMS, which stand for all raw files; empty if there is none."""
     found = recorded_in(directory / "raw")
     return hashlib.sha256("\0".join(map(digest_of_file, found)).encode()).hexdigest() if found else ""
 
 
 def sources_of(directory: Path, experiment: str) -> dict[str, str]:
-    """Return the digests of all that deriving reads; `experiment` names the configuration. Empty: no such file."""
+    """Return the digests of everything that deriving reads; empty for a file that does not exist.
+
+    `experiment` is the name of the configuration.
+    """
     configuration = config_directory() / "experiments" / f"{experiment}.yaml"
     return {
         "experiment": experiment,
@@ -65,7 +68,7 @@ def sources_of(directory: Path, experiment: str) -> dict[str, str]:
 
 @cache
 def program_digest(*further_rooms: str) -> str:
-    """Return the digest of the programs that derive, and of further rooms: editing one derives again."""
+    """Return the digest of the programs that derive, and of further rooms. After an edit, all is derived again."""
     whole = hashlib.sha256()
     for room in (*_ROOMS, *further_rooms):
         for path in sorted((_PACKAGE / room).rglob("*.py")):
@@ -88,7 +91,7 @@ def write_part(directory: Path, derived: Derived, sources: Mapping[str, str], ou
 
 
 def read_part(directory: Path) -> Derived | None:
-    """Return what was derived last. None where there is no `derived.json` of this version: it is only derived."""
+    """Return the last result, or None if there is no `derived.json` of this version."""
     part = _read(directory)
     return None if part is None else _derived(directory, part)
 
