@@ -132,7 +132,9 @@ def earlier(commit: str, folder: Path) -> Path:
 def main() -> int:
     """Make the data, time derive, print the figures; exit status 1 when time or memory grows faster than the cells."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", type=int, nargs="+", default=[10_000, 30_000, 100_000], help="default: 10000 30000 100000")
+    parser.add_argument(
+        "--cells", type=int, nargs="+", default=[10_000, 30_000, 100_000], help="default: 10000 30000 100000"
+    )
     parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the fastest counts (default: 3)")
     parser.add_argument("--against", metavar="COMMIT", help="an earlier commit to compare with")
     options = parser.parse_args()

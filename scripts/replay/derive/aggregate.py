@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.chart import Chart, workloads_of
@@ -37,15 +38,14 @@ def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
     names = list(dict.fromkeys(metric["metric"] for metric in metrics))
     keys = ["workload", "variant", "x"]
     drawable = bool(names) and len(frame) > 0
-    points = frame.groupby(keys, sort=False)[names].agg(["median", "min", "max", "count"]) if drawable else None
-    statistics_by_place = {} if points is None else dict(zip(points.index, points.to_numpy(), strict=True))
+    statistics_by_place = _statistics(frame.groupby(keys, sort=False)[names]) if drawable else {}
     values = _values(frame, names)
     result = []
     for workload in workloads_of(design, frame["block"].tolist()):
         for metric in metrics:
-            column = 4 * names.index(metric["metric"])
+            column = names.index(metric["metric"])
             cells = {
-                (variant, x): statistics_by_place[workload.levels, variant, x][column : column + 4]
+                (variant, x): tuple(one[column] for one in statistics_by_place[workload.levels, variant, x])
                 for variant, _ in workload.variants
                 for x in workload.xs
                 if (workload.levels, variant, x) in statistics_by_place
@@ -57,6 +57,13 @@ def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
                 chart = ratio_chart(metric, workload, values[metric["metric"]], design)
                 result += [chart] if chart else []
     return result
+
+
+def _statistics(places: DataFrameGroupBy) -> dict[tuple, tuple[Sequence[float], ...]]:
+    """Return the medians, least values, greatest values and counts of each place, each with a value per metric."""
+    # One after the other: pandas takes twice as long to aggregate by a list of functions.
+    tables = [places.median(), places.min(), places.max(), places.count()]
+    return dict(zip(tables[0].index, zip(*(table.to_numpy() for table in tables), strict=True), strict=True))
 
 
 def _scalars(design: Design) -> list[Mapping[str, Any]]:
