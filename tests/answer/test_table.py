@@ -48,7 +48,7 @@ def row_of(rows, name):
     return next(row for row in rows if row["name"] == name)
 
 
-def test_the_worst_trial_is_named_and_never_a_median_alone():
+def test_the_worst_trial_is_named_and_never_only_a_median():
     losses = [0.5, 4.2, 1.5, 3.1, 2.0, 2.4, 0.1]
     rows = answer_rows(question(recovery_point=(LOST,)), {"site-loss": table({"journal": losses})})
     row = row_of(rows, "journal-poll-5")

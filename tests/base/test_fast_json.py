@@ -72,7 +72,7 @@ def test_what_orjson_reads_in_another_way_is_left_to_the_standard_library(text, 
     assert type(loads(text)) is type(value)
 
 
-def test_what_is_too_deep_for_the_standard_library_is_no_value():
+def test_a_document_too_deep_for_the_standard_library_is_refused():
     with pytest.raises((RecursionError, ValueError)):
         loads("[" * 100_000)
 
@@ -86,7 +86,7 @@ def test_a_document_with_each_key_once_is_known_as_such_unless_it_has_escapes(va
 
 
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=4), VALUES, st.data())
-def test_a_key_that_stands_twice_in_one_object_is_always_noticed(members, other, data):
+def test_a_key_that_occurs_twice_in_one_object_is_always_noticed(members, other, data):
     again = data.draw(st.sampled_from(sorted(members)))
     fields = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in [*members.items(), (again, other)]]
     text = "[{" + ", ".join(fields) + "}]"

@@ -19,7 +19,7 @@ def place(request, tmp_path, monkeypatch):
 ROWS = [["a", "b"], ["1", "two, or\n3"], ["é", ""]]
 
 
-def test_it_is_written_when_told_and_has_the_digest_of_its_content(place):
+def test_it_is_written_on_request_and_has_the_digest_of_its_content(place):
     table = LongTable(place, iter(ROWS))
     assert not place.exists()
     assert table.write_if_changed() is True
@@ -37,7 +37,7 @@ def test_the_same_content_is_not_written_again_and_another_is(place):
     assert place.read_text(encoding="utf-8") == csv_text(ROWS[:2])
 
 
-def test_rows_that_cannot_be_made_leave_what_is_there(place):
+def test_rows_that_cannot_be_made_leave_the_old_file(place):
     LongTable(place, ROWS).write_if_changed()
 
     def rows():

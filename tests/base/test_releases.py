@@ -83,7 +83,7 @@ def test_ceph_and_fio_come_from_the_release_and_everything_else_from_the_host(re
     assert programs.folder_of("no-such-folder") is None
 
 
-def test_a_tool_of_a_release_dies_with_its_parent_although_it_enters_namespaces(releases):
+def test_a_tool_of_a_release_dies_with_its_parent_even_though_it_enters_namespaces(releases):
     # The kernel drops this setting when a process enters a user namespace, so it must be made inside.
     command = Programs.of(18).command(["fio"], dies_with_parent=True)
     assert command.index("setpriv") > command.index("--")

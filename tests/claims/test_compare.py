@@ -80,7 +80,7 @@ def test_a_claim_that_one_side_did_not_measure_is_reported(tmp_path):
     assert found.missing == "not measured in theirs"
 
 
-def test_a_difference_that_stands_alone_may_be_noise_among_many():
+def test_a_single_difference_may_be_noise_among_many():
     def assessment(name, ratio, conditions, seed):
         asked = (condition(Region(1, 5), name=f"question-{number}") for number in range(conditions))
         return Assessment(name, "", {}, (judged(claim_of(*asked), rows(ratio, blocks=6, seed=seed)),))
@@ -208,7 +208,7 @@ def test_blocks_that_one_host_measured_in_turns_are_pairs_and_their_drift_cancel
     ],
     ids=["one after the other", "another host", "several hosts", "nobody knows which host"],
 )
-def test_blocks_that_share_no_drift_are_no_pairs(theirs):
+def test_blocks_that_share_no_drift_are_not_pairs(theirs):
     mine, other = in_blocks("mine", 2.2), in_blocks("theirs", 2.0, **theirs)
     (found,) = compare(mine, other)[0].conditions
     assert (found.paired, found.more_than_noise) == (False, False)

@@ -114,7 +114,7 @@ def test_no_presupposition_decides_a_count(decides):
     assert judged([0] * 6, of=with_ratio, limiter="none").verdict == REFUTED
 
 
-def test_a_count_is_no_further_chance_to_refute_a_ratio_by_accident():
+def test_a_count_does_not_add_a_chance_to_refute_a_ratio_by_accident():
     """A ratio whose refutation falls among two ratios stands beside any number of counts."""
     ratio = condition(Region(2.1, None))
     alone, beside = claim(ratio), claim(count(), replace(count(), name="again"), ratio)

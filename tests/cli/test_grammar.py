@@ -156,7 +156,7 @@ def test_the_grammar_needs_the_standard_library_only():
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
-def test_a_reader_that_goes_away_is_no_error():
+def test_a_reader_that_goes_away_is_not_an_error():
     """`replay claims … | head`: a closed pipe is no reason for a traceback."""
     argv = [sys.executable, "-m", "replay", "claims", "--data", "reference", "--json"]
     # A pipe of one page, read byte by byte: most of the output is not yet written when the reader goes away.

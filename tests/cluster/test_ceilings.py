@@ -49,7 +49,7 @@ def test_slow_operations_and_recovery_stop_a_run_unless_the_site_tolerates_them(
     assert check(Ceilings(slow_operations=19, recovery=True), status=status) == []
 
 
-def test_the_slowest_osd_stands_for_what_tenants_wait() -> None:
+def test_the_slowest_osd_decides_how_long_tenants_wait() -> None:
     osd_perf = _load("ceph-osd-perf")
     assert slowest_osd(osd_perf) == ("osd.0", 0.018)
     (stop,) = check(Ceilings(tenant_latency_seconds=0.01), osd_perf=osd_perf)

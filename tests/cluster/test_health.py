@@ -68,7 +68,7 @@ def test_harmless_codes_do_not_refuse(code: str) -> None:
     assert verdict.fit and [found for found, _ in verdict.harmless] == [code]
 
 
-def test_an_unknown_warning_goes_on_and_is_recorded_while_an_unknown_error_refuses() -> None:
+def test_an_unknown_warning_is_recorded_while_an_unknown_error_refuses() -> None:
     warned, failed = classify(_with("NEW_THING")), classify(_with("NEW_THING", "HEALTH_ERR"))
     assert warned.fit and warned.unknown == (("NEW_THING", "m"),)
     assert failed.refuse == (("NEW_THING", "m"),)
@@ -78,7 +78,7 @@ def test_an_unknown_warning_goes_on_and_is_recorded_while_an_unknown_error_refus
     ("flags", "fit"),
     [("noout", True), ("noscrub,nodeep-scrub", True), ("pauserd,pausewr", False), ("full", False), ("nearfull", True)],
 )
-def test_flags_refuse_where_they_stop_clients(flags: str, fit: bool) -> None:
+def test_flags_refuse_if_they_stop_clients(flags: str, fit: bool) -> None:
     assert classify(_with("OSDMAP_FLAGS", message=f"{flags} flag(s) set")).fit is fit
 
 

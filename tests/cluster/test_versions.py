@@ -39,7 +39,7 @@ def test_the_second_cluster_has_its_own_versions(monkeypatch):
     assert found["second_site"]["rbd_mirror"] == ["18.2.7"]
 
 
-def test_a_client_that_may_not_ask_is_no_failure(monkeypatch):
+def test_a_client_that_may_not_ask_is_not_a_failure(monkeypatch):
     monkeypatch.setattr(module, "program_version", lambda *_: None)
     found = module.versions(session(CephCommandError("denied", where="ceph versions")), "fio")
     assert [found[kind] for kind in ("mon", "mgr", "osd", "rbd_mirror")] == [None] * 4

@@ -94,7 +94,7 @@ def benchmarks(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def test_a_report_holds_the_ratios_their_runs_and_where_they_come_from(benchmarks, tmp_path, capsys):
+def test_a_report_has_the_ratios_their_runs_and_their_origin(benchmarks, tmp_path, capsys):
     capsys.readouterr()
     assert main(["compare", "before", "after", "--out", str(tmp_path / "report.html")]) == 0
     said = capsys.readouterr().out

@@ -102,7 +102,7 @@ def test_a_made_up_attempt_is_refused_and_one_in_progress_is_skipped(benchmarks)
 
 
 @pytest.mark.parametrize("further", [["--watch"], ["--experiment", "rbd-journaling"], ["--data", "what-if"]])
-def test_reseal_stands_alone(copy, capsys, further):
+def test_reseal_takes_no_other_option(copy, capsys, further):
     append_raw(copy)
     with pytest.raises(SystemExit) as raised:
         main(["--reseal", "what-if", *further])

@@ -134,7 +134,7 @@ def test_a_void_cell_is_not_drawn(tree):
     assert not list((tree.directory / "aggregate").glob("rate-over-time*"))
 
 
-def test_the_manifest_says_that_the_axis_is_time_and_of_which_level(tree):
+def test_the_manifest_says_that_the_axis_is_time_and_which_level_it_shows(tree):
     measured(tree, [100, 200])
     derive_data_set(tree.directory.parent)
     manifest = json.loads((tree.directory.parent / "manifest.json").read_text())

@@ -57,12 +57,12 @@ def test_without_one_osd_there_is_no_sum(where):
     assert "second_osd_cpu_seconds_above_idle_per_write" in found
 
 
-def test_where_daemons_are_on_other_machines_the_client_alone_is_known():
+def test_if_daemons_are_on_other_machines_only_the_client_is_known():
     far = {"seconds": 40.0, "primary": {"osd.0": {"client": {"operations": 9}}}}
     assert set(write_costs(far, {**far, "seconds": 10.0}, WRITES)) == {"client_cpu_seconds_per_write"}
 
 
-def test_without_operations_or_a_reading_at_rest_nothing_is_told():
+def test_without_operations_or_a_reading_at_rest_there_is_no_figure():
     assert write_costs(CELL, IDLE, {"client_cpu_seconds": 3.0}) == {}
     assert write_costs(CELL, {}, WRITES) == {}
     assert "osd_cpu_seconds_above_idle_per_write" not in computed_metrics({"samples": {"ledger": CELL}}, WRITES)

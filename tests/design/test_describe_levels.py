@@ -33,7 +33,7 @@ def test_levels_left_out_of_all_variants_differ_from_those_left_out_of_one():
     ]
 
 
-def test_choices_that_are_no_product_of_levels_are_told_one_by_one():
+def test_choices_that_are_not_a_product_of_levels_are_listed_one_by_one():
     scale = {"blocks": 1, "target_seconds": 1}
     configuration = {
         "name": "one",

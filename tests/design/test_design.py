@@ -41,7 +41,7 @@ def test_a_cells_identity_is_unique(journaling):
     assert len(ids(design)) == sum(len(one.cells) for one in design.sets)
 
 
-def test_variants_differ_in_nothing_but_what_is_compared(journaling):
+def test_variants_differ_only_in_what_is_compared(journaling):
     by_name = {variant.name: variant for variant in expand(journaling, "talk").variants}
     plain, journaled = by_name["without-journal"], by_name["with-journal"]
     assert set(journaled.image.features) - set(plain.image.features) == {"journaling"}

@@ -72,7 +72,7 @@ def test_a_sandbox_is_up_only_for_its_own_block(world):
     assert [line.split()[2] for line in measured(world)] == ["1"] * 3 + ["2"] * 3, "block 2 begins when 1 is complete"
 
 
-def test_what_is_finished_starts_no_sandbox(world):
+def test_finished_work_starts_no_sandbox(world):
     world.done = {("h-16", 1), ("h-18", 1)}
     assert main([*RELEASES, "--data", "h", "--blocks", "1", "--experiment", "failover"]) == 0
     assert world.said == ["up 20", "measure h-20 1", "down 20"]
@@ -95,7 +95,7 @@ def test_an_interruption_stops_the_sandbox_and_tells_how_to_continue(world, monk
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_what_is_interrupted_may_end_by_itself(number, tmp_path):
+def test_an_interrupted_program_may_end_by_itself(number, tmp_path):
     """The program ends with 130 once it has cleaned up; nobody kills it before."""
     group = "os.killpg(os.getpgid(0), signal.SIGINT)"
     parent = "os.kill(os.getppid(), signal.SIGTERM)"
@@ -125,7 +125,7 @@ def test_an_experiment_has_no_more_blocks_than_its_scale(world, monkeypatch):
     assert {one for one in seen if one[0] == 7} == {(7, "failover")}
 
 
-def test_a_block_that_takes_more_than_an_hour_is_told(world, capsys):
+def test_a_block_that_takes_more_than_an_hour_is_reported(world, capsys):
     (turns,) = turns_of("h", [16, 20], 1)
     moments = iter((0.0, 3000.0))
     measure_block(turns, ["failover"], "quick", clock=lambda: next(moments))

@@ -65,7 +65,7 @@ def test_costs_charge_the_innermost_component(monkeypatch):
     assert summary["own_fraction"] == pytest.approx(0.3)
 
 
-def test_progress_off_a_terminal_is_line_wise_and_says_what_is_left():
+def test_progress_without_a_terminal_is_in_lines_and_says_what_is_left():
     now = [0.0]
     out = io.StringIO()
     progress = Progress(out, clock=lambda: now[0])

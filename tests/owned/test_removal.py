@@ -57,7 +57,7 @@ def removed_by(cluster: ScriptedCluster, folder, *, patience_seconds: float = 60
     return remover.remove(entry), ledger.owned()
 
 
-def test_a_mirror_snapshot_that_the_daemon_removed_first_is_no_failure(tmp_path) -> None:
+def test_a_mirror_snapshot_that_the_daemon_removed_first_is_not_a_failure(tmp_path) -> None:
     cluster = ScriptedCluster([MIRRORED, DISABLING], disables=[NOT_FOUND, 0])
     outcome, left = removed_by(cluster, tmp_path)
     assert outcome.status == "removed"

@@ -104,7 +104,7 @@ def test_only_the_sets_of_an_added_size_are_measured_and_nothing_twice(measured)
 
 
 @pytest.mark.slow
-def test_a_campaign_goes_on_after_its_ceiling_after_interruptions_and_after_a_kill_of_any_process(bench):
+def test_a_campaign_continues_after_its_ceiling_after_interruptions_and_after_a_kill_of_any_process(bench):
     bench.design["scales"]["smoke"]["factors"]["io_size_bytes"] = [4096, 16384, 65536]
     bench.write_config()
 

@@ -117,7 +117,7 @@ def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tm
     assert admin_commands.second_user(site) == []
 
 
-def test_no_second_cluster_is_printed_where_the_site_does_not_allow_it(write_site: WriteSite, tmp_path: Path) -> None:
+def test_no_second_cluster_is_printed_if_the_site_does_not_allow_it(write_site: WriteSite, tmp_path: Path) -> None:
     site = replace(_load(write_site, tmp_path), allows=frozenset())
     assert admin_commands.second_site(site) == []
     assert not any("second.conf" in each for each in admin_commands.everything(site))

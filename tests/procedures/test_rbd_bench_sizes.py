@@ -107,7 +107,7 @@ def void_cell(total, operations_per_second):
     return measured
 
 
-def test_a_cell_that_was_too_short_is_sized_by_its_own_rate_where_the_new_pilot_is_as_slow_as_the_last(sized, tmp_path):
+def test_a_cell_that_was_too_short_is_sized_by_its_own_rate_if_the_new_pilot_is_as_slow_as_the_last(sized, tmp_path):
     # The machine is busy during every pilot, and idle during the cell, which is four times as fast.
     made, cell, total = sized(500, "rand", name="rbd-journaling")
     assert total == pytest.approx(500 * 4096 * 2, rel=0.05)

@@ -103,7 +103,7 @@ def test_a_share_of_what_the_slower_of_client_and_replay_can_keep_up_with_is_off
     assert rate_of(peak, replay, 0.6).offered == offered
 
 
-def test_a_rate_that_is_no_whole_number_is_offered_at_equal_distances():
+def test_a_rate_that_is_not_a_whole_number_is_offered_at_equal_distances():
     assert rate_of(500.0, None, 0.6).fio_options(4096) == {"rate_iops": 300, "rate_process": "poisson"}
     assert rate_of(12.0, 1.25, 0.6).fio_options(4194304) == {"rate": 3145728}
 
@@ -298,7 +298,7 @@ def test_a_rate_of_a_variant_that_is_not_there_is_refused():
 
 @pytest.mark.sandbox
 @pytest.mark.of_release
-def test_latency_and_cost_of_each_mode_are_measured_while_mirroring_goes_on(campaign):
+def test_latency_and_cost_of_each_mode_are_measured_while_mirroring_runs(campaign):
     measure_as_shipped(campaign, "write-latency")
     sidecars = [one for one in campaign.sidecars("write-latency") if one["valid"]]
     assert all({"ledger", "idle"} <= one["samples"].keys() for one in sidecars)

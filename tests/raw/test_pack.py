@@ -39,6 +39,6 @@ def test_a_pack_that_is_cut_off_is_refused(pack, share):
         list(members(pack[: int(share * len(pack))], "pack"))
 
 
-def test_what_is_no_gzip_is_refused(files):
+def test_a_file_that_is_not_gzip_is_refused(files):
     with pytest.raises(EvidenceError, match="not a pack"):
         list(members(b"".join(files.values()), "pack"))

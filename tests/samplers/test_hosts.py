@@ -98,7 +98,7 @@ def seen(*, alpha=0.9, beta=0.5, busy=(0.1, 0.2, 0.6), osds=None):
     )
 
 
-def test_an_osd_is_where_the_manager_and_node_exporter_say_together() -> None:
+def test_the_manager_and_node_exporter_together_say_where_an_osd_is() -> None:
     assert osd_places(each(METADATA), each(DISKS), each(UNAMES)) == PLACES
 
 
@@ -120,7 +120,7 @@ def test_a_host_is_known_by_its_short_name_and_an_address_stays_whole(name, shor
     assert short_name(name) == short
 
 
-def test_hosts_and_disks_are_told_with_the_time_between_scrapes() -> None:
+def test_hosts_and_disks_are_recorded_with_the_time_between_scrapes() -> None:
     sample = seen()
     assert "left_out" not in sample
     assert sample["hosts"]["host-1"] == {
@@ -179,12 +179,12 @@ def test_fewer_than_two_scrapes_inside_the_cell_say_nothing(moments, said) -> No
         change_between(rising({}, 1.0, moments), BEGIN, END)
 
 
-def test_a_counter_that_began_anew_says_nothing() -> None:
+def test_a_counter_that_started_again_says_nothing() -> None:
     with pytest.raises(LeftOutError, match="started again"):
         change_between(Series({}, ((1001.0, 9.0), (1003.0, 1.0), (1005.0, 12.0))), BEGIN, END)
 
 
-def test_what_was_not_seen_is_named_and_no_mean_stands_for_the_whole() -> None:
+def test_unobserved_hosts_are_named_and_there_is_no_mean_of_the_others() -> None:
     sample = what_hosts_did(PLACES, cpus("192.0.2.1:9100", 0.9), disks(sdb=0.1, **{"dm-0": 0.2}), {}, BEGIN, END)
     assert sample["left_out"] == {
         "host-2": "node_exporter does not report its CPUs",
@@ -207,7 +207,7 @@ def test_the_busiest_host_and_the_busiest_disk_decide(state, limit) -> None:
     assert limiting_resource_of_hosts(seen(**state)) == limit
 
 
-def test_one_busy_host_decides_although_another_was_not_seen() -> None:
+def test_one_busy_host_decides_even_if_another_was_not_seen() -> None:
     sample = what_hosts_did(PLACES, cpus("192.0.2.1:9100", 0.05), disks(sdb=0.1), {}, BEGIN, END)
     assert limiting_resource_of_hosts(sample) == "cpu"
     assert limiting_resource_of_hosts({"unanswered": "no route"}) == "unknown"
@@ -340,7 +340,7 @@ def test_asking_is_part_of_the_runners_own_cost() -> None:
     assert costs.seconds["sample"] > 0
 
 
-def test_values_that_are_no_numbers_are_left_out() -> None:
+def test_values_that_are_not_numbers_are_left_out() -> None:
     body = success("matrix", [{"metric": {}, "values": [[1, "NaN"], [2, "3"], [3, "+Inf"]]}])
     assert series_in(body, "matrix") == [Series({}, ((2.0, 3.0),))]
     assert series_in(success("vector", [{"metric": {}, "value": [1, "NaN"]}]), "vector") == []
@@ -365,7 +365,7 @@ def test_an_answer_of_another_form_is_an_error(result) -> None:
         series_in(success("matrix", result), "matrix")
 
 
-def test_a_vector_is_no_matrix_and_a_number_has_to_be_one() -> None:
+def test_a_vector_is_not_a_matrix_and_a_number_must_be_one() -> None:
     with pytest.raises(PrometheusError, match="a vector, but a matrix"):
         series_in(vector({}), "matrix")
     with pytest.raises(PrometheusError, match="not finite"):

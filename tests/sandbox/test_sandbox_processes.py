@@ -38,7 +38,7 @@ def test_a_recycled_pid_is_not_ours_and_is_not_killed(sleeper, difference):
     assert processes.is_alive(sleeper)
 
 
-def test_the_start_of_a_process_is_told_in_seconds_since_the_epoch(tmp_path):
+def test_the_start_of_a_process_is_in_seconds_since_the_epoch(tmp_path):
     before = time.time()
     process = processes.start(SLEEPER, output=tmp_path / "out", cwd=tmp_path)
     try:

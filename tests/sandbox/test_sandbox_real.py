@@ -132,7 +132,7 @@ def test_both_clusters_are_clean_and_mirroring_is_connected(running):
     assert status["mirroring"].startswith("connected, left to right")
 
 
-def test_ceph_works_with_the_configuration_alone(running):
+def test_ceph_works_with_only_the_configuration(running):
     conf = command("conf", "--directory", running[0]).stdout.strip()
     argv = load(running[0]).layout.programs.command(["ceph", "-c", conf, "osd", "dump", "--format", "json"])
     done = subprocess.run(argv, capture_output=True, timeout=patient(30))

@@ -35,7 +35,7 @@ def test_when_nothing_arrived_all_time_of_writing_is_lost():
     assert metrics("forced", forced(present=0))["lost_seconds"] == pytest.approx(2.25 - 0.5)
 
 
-def test_a_write_under_way_at_the_loss_may_have_arrived_but_not_two():
+def test_one_write_under_way_at_the_loss_may_have_arrived_but_not_two():
     assert metrics("forced", forced(present=5))["lost_seconds"] == 0
     with pytest.raises(OutputError, match="one at most was under way") as error:
         metrics("forced", forced(present=6))

@@ -34,7 +34,7 @@ def documents_with_a_mark(draw):
 
 
 @given(documents_with_a_mark(), st.sampled_from(["", "said before:\n", "\n\n "]))
-def test_the_line_of_any_value_is_where_it_stands(marked, before):
+def test_the_line_of_any_value_is_correct(marked, before):
     document, keys = marked
     text = before + json.dumps(document, indent=1) + "\n"
     place = read_json(text, "a.json", start=len(before)).at(*keys)

@@ -48,7 +48,7 @@ def changed(collection, name, old, new):
         ("iperf3/iperf3-loopback.json", '"host_total":\t24.3', '"host_total":\t34.3'),
     ],
 )
-def test_what_is_printed_twice_is_compared(name, old, new):
+def test_figures_that_are_printed_twice_are_compared(name, old, new):
     collection, _, file = name.partition("/")
     if old not in OUTPUTS[name].text:
         pytest.fail(f"{name} does not say {old!r}")

@@ -117,7 +117,7 @@ def test_a_pass_that_is_missing_in_the_middle_or_of_one_instance_is_refused():
 
 
 @pytest.mark.parametrize("exit_status", [1, 110, None])
-def test_no_good_result_comes_from_runs_of_which_one_did_not_exit_with_0(exit_status):
+def test_no_good_result_comes_from_runs_if_one_did_not_exit_with_0(exit_status):
     outputs = outputs_of([[(3000, 3.0)], [(1500, 3.0)]])
     try:
         result = parse(outputs, 2, exit_status=exit_status)

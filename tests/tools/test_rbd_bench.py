@@ -55,7 +55,7 @@ def test_a_rate_above_one_gibibyte_per_second_is_not_taken_from_the_rounded_figu
     assert parse(text).metrics["bytes_per_second"] == 260.163 * 4194304
 
 
-def test_reads_and_writes_of_a_mixed_run_are_told_apart():
+def test_reads_and_writes_of_a_mixed_run_are_separate():
     text, status = sample("rbd-bench-rw-70-4k.txt")
     metrics = parse(text, status, {"io_type": "rw", "rw_mix_read": 70}).metrics
     assert (metrics["read_operations"], metrics["write_operations"]) == (10737, 4623)

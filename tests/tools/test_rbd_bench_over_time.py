@@ -43,7 +43,7 @@ def rates(result):
     return [(moment, value) for moment, metric, value in result.series if metric == "operations_per_second"]
 
 
-def test_a_collapse_is_noticed_at_once_although_the_printed_column_is_a_mean_of_five_rows():
+def test_a_collapse_is_noticed_at_once_even_if_the_printed_column_is_a_mean_of_five_rows():
     result = parse(log([5000, 5100, 5200, 5250, 5300, 5350]))
     assert rates(result) == [(0.5, 5000), (1.5, 100), (2.5, 100), (3.5, 50), (4.5, 50), (5.5, 50)]
     assert result.metrics["early_operations_per_second"] == 5000

@@ -60,7 +60,7 @@ def test_a_cell_shorter_than_half_a_minute_does_not_tell_the_worst():
 @pytest.mark.parametrize(
     ("operations", "left"), [(2000, ["p50", "p99", "p99_9"]), (1999, ["p50", "p99"]), (199, ["p50"])]
 )
-def test_a_percentile_that_hardly_any_operation_exceeds_is_not_told(operations, left):
+def test_a_percentile_that_hardly_any_operation_exceeds_is_left_out(operations, left):
     names = [f"latency_{one}_seconds" for one in ("p50", "p99", "p99_9")]
     found = told({"operations": float(operations), **dict.fromkeys(names, 0.1)})
     assert [name for name in names if name in found] == [f"latency_{one}_seconds" for one in left]

@@ -73,7 +73,7 @@ def test_a_host_with_another_version_is_refused_by_name(there, said):
     assert raised.value.where == "client host node-2"
 
 
-def test_versions_that_nobody_knows_are_not_equal():
+def test_unknown_versions_are_not_equal():
     with pytest.raises(RefusedError):
         check_versions(Versions(None, None), {"node-1": Versions(None, None)})
 
