@@ -160,7 +160,8 @@ def scripted(tmp_path, monkeypatch):
 
     def settle(self, cell, measured):
         mirrored = cell.variant.image.mirroring == "journal"
-        return [Wait("journal_replayed", SECONDS_OF_RUN, "replayed", {"quiet_seconds": 4.0})] if mirrored else []
+        reached = {"expected_after_seconds": 6.0}
+        return [Wait("journal_replayed", SECONDS_OF_RUN, "replayed", reached)] if mirrored else []
 
     monkeypatch.setattr(logged_writer, "run_fio", fio)
     monkeypatch.setattr(logged_writer, "keep_log", steps)

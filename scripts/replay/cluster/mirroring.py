@@ -166,13 +166,16 @@ def wait_until_replayed(
     """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
 
     Only the daemon's counters matter; no status is queried. The outcome is `replayed`, or `stalled` if they did not
-    change for `stall_seconds` before the expected bytes had been replayed.
+    change for `stall_seconds` before the expected bytes had been replayed. `expected_after_seconds` says when they had
+    been, None if they never were.
     """
     started = moved = clock()
-    last = read()
+    last, expected_after = read(), None
     while True:
         now = clock()
         advanced = last.entry_bytes - before.entry_bytes
+        if expected_after is None and advanced >= expected_bytes:
+            expected_after = round(now - started, 3)
         if advanced >= expected_bytes and now - moved >= quiet_seconds:
             outcome = "replayed"
             break
@@ -191,7 +194,7 @@ def wait_until_replayed(
             "replayed_entries": last.entries - before.entries,
             "replayed_bytes": last.entry_bytes - before.entry_bytes,
             "expected_bytes": expected_bytes,
-            "quiet_seconds": quiet_seconds,
+            "expected_after_seconds": expected_after,
         },
     )
 

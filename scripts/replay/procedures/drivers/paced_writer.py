@@ -112,14 +112,14 @@ class PacedWriter(LoggedWriter):
         return rate_of(peak, replay, float(self.procedure.option("offered_share")))
 
     def _closed_loop(self, raw: BlockWriter, cell: Cell, seconds: float) -> tuple[float, float]:
-        """Return how many writes a second the image takes, and how many until its copy is level too."""
+        """Return how many writes a second the image takes, and how many until as many bytes are replayed."""
         self.closed_loop_seconds = seconds
         try:
             found = run_for_peak(self.procedure, raw, cell)
         finally:
             self.closed_loop_seconds = None
         waits = self.procedure.restore(cell, found.measured)
-        replaying = [one.seconds - one.details["quiet_seconds"] for one in waits if one.reason == "journal_replayed"]
+        replaying = [one.details["expected_after_seconds"] for one in waits if one.reason == "journal_replayed"]
         level = found.peak * seconds / (seconds + sum(replaying))
         found.keep(level_operations_per_second=level, waits=[wait.public() for wait in waits])
         return found.peak, level
