@@ -17,8 +17,8 @@ from replay.cli.main import main
 OPTIONS = {
     "init": ("DIR",),
     "preflight": ("--site", "--scale", "--data", "--json"),
-    "measure": ("--site", "--data", "--scale", "--experiment", "--blocks", "--dry-run"),
-    "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--dry-run"),
+    "measure": ("--site", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
+    "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),

@@ -18,6 +18,11 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--blocks", type=int, metavar="N", help="the total number of repetitions (default: the scale's)"
     )
+    parser.add_argument(
+        "--into-shipped",
+        action="store_true",
+        help="measure into a data set that ships with the talk, without asking",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print cells, hours and bytes; measure nothing")
 
 

@@ -24,6 +24,7 @@ from replay.design.design import Design
 from replay.design.estimate import Estimate
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure.arguments import COMMAND
+from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest
 from replay.preflight.releases import check_releases
 from replay.raw.evidence import record_design
@@ -52,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
     if before != packs.keys():
+        require_consent(data_set, given=options.into_shipped)
         with waiting("asking the cluster for its release"):
             notes = check_releases(site, data_set, names)
         for note in notes:
@@ -91,6 +93,7 @@ def _words(options: argparse.Namespace) -> list[str]:
     words += ["--data", options.data] if options.data else []
     words += ["--scale", options.scale]
     words += [word for name in options.experiment for word in ("--experiment", name)]
+    words += [INTO_SHIPPED] if options.into_shipped else []
     return words + (["--blocks", str(options.blocks)] if options.blocks else [])
 
 

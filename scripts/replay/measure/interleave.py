@@ -29,6 +29,7 @@ from replay.cluster.site_file import load_site
 from replay.config.experiments import experiment_names, load_experiment
 from replay.design.design import shuffled
 from replay.measure.interleave_arguments import COMMAND
+from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans, raw_directory
 from replay.raw.layout import sealed_block
 from replay.sandbox import lifecycle
@@ -69,6 +70,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"block {turns[0].block}: {', '.join(title_of(turn.release) for turn in turns)}")
     if options.dry_run:
         return 0
+    for turn in by_block[0]:
+        require_consent(turn.data_set, given=options.into_shipped)
     for turns in by_block:
         chosen = [name for name, blocks in wanted.items() if turns[0].block <= blocks]
         if status := measure_block(turns, chosen, options.scale):
@@ -138,7 +141,8 @@ def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
         ready = time.monotonic()
         chosen = [word for name in names for word in ("--experiment", name)]
         argv = [sys.executable, "-m", "replay", "measure", "--site", SITE, "--data", turn.data_set, "--scale", scale]
-        argv += ["--blocks", str(turn.block), *chosen]
+        # Whether to measure into a data set that ships was settled before the first turn.
+        argv += ["--blocks", str(turn.block), INTO_SHIPPED, *chosen]
         status = _run(argv, {**os.environ, **_as_default(turn.sandbox)})
     finally:
         ended = time.monotonic()
@@ -188,6 +192,7 @@ def _words(options: argparse.Namespace) -> list[str]:
     words += ["--data", options.data] if options.data else []
     words += ["--scale", options.scale]
     words += [word for name in options.experiment or () for word in ("--experiment", name)]
+    words += [INTO_SHIPPED] if options.into_shipped else []
     return words + (["--blocks", str(options.blocks)] if options.blocks else [])
 
 

@@ -33,6 +33,9 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--scale", choices=SCALES, default="quick", help="how much to measure (default: quick)")
     add_experiment(parser, "only this experiment (may be repeated)")
     parser.add_argument("--blocks", type=int, metavar="N", help="the number of repetitions (default: the scale's)")
+    parser.add_argument(
+        "--into-shipped", action="store_true", help="measure into data sets that ship with the talk, without asking"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the order of the blocks; measure nothing")
 
 

@@ -1,0 +1,58 @@
+"""Asks before anything is measured into a data set that ships: a talk's evidence is not added to by mistake."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT, benchmarks_directory
+
+INTO_SHIPPED = "--into-shipped"
+_NAMED = r'name="replay:data-set"\s+content="{0}"|benchmarks/{0}/'
+
+
+def require_consent(data_set: str, *, given: bool) -> None:
+    """Return if the data set does not ship, or somebody agrees to measure into it: by `given`, or in the terminal.
+
+    Raises ConfigurationError otherwise.
+    """
+    why = None if given else why_it_ships(data_set)
+    if why is None:
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        print(f"{data_set} ships with the talk: {why}. What you measure now becomes part of it.", flush=True)
+        if input(f"Type {data_set} to measure into it all the same: ").strip() == data_set:
+            return
+        raise ConfigurationError("nothing was measured", next_step="name a data set of your own with --data")
+    raise ConfigurationError(
+        f"{data_set} ships with the talk: {why}",
+        where=benchmarks_directory() / data_set,
+        next_step=f"name a data set of your own with --data, or measure into this one with {INTO_SHIPPED}",
+    )
+
+
+def why_it_ships(data_set: str, project: Path = ROOT) -> str | None:
+    """Return why a data set counts as one that ships: git tracks files of it, or the talk names it. Else None."""
+    if _is_tracked(benchmarks_directory() / data_set):
+        return "git tracks its files"
+    named = re.compile(_NAMED.format(re.escape(data_set)))
+    for path in (project / "index.html", *sorted((project / "slides").glob("*.md"))):
+        if path.is_file() and named.search(path.read_text(encoding="utf-8")):
+            return f"{path.relative_to(project)} names it"
+    return None
+
+
+def _is_tracked(folder: Path) -> bool:
+    """Tell whether git tracks a file below a folder; without git or a repository nothing is tracked."""
+    if not folder.is_dir():
+        return False
+    try:
+        found = subprocess.run(
+            ["git", "ls-files", "--", "."], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return False
+    return found.returncode == 0 and bool(found.stdout.strip())
