@@ -32,6 +32,7 @@ NOT_IN_QUICK = {
     "journal-mirroring-costs-more-cpu": "a quick cell is shorter than two intervals of 15 s",
     "snapshot-a-minute-leaves-latency-alone": "a quick cell is shorter than two intervals of 60 s",
     "clients-scale": "the source's knee is looked for at eight clients",
+    "snapshots-bound-the-loss": "a snapshot a minute needs trials of a minute",
     "rare-snapshots-cost-little": "a snapshot a minute needs cells of a minute",
 }
 

@@ -24,7 +24,7 @@ def test_every_shipped_experiment_says_only_what_its_protocol_knows(name):
 
 
 #: Experiments that the data set that ships does not hold yet.
-NOT_MEASURED_YET = {"write-latency"}
+NOT_MEASURED_YET = {"write-latency", "site-loss", "replica-lag"}
 
 
 @pytest.mark.parametrize("name", experiment_names())

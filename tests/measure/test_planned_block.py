@@ -103,9 +103,20 @@ def test_caps_that_an_interrupted_run_left_are_lifted_before_anything_is_removed
 
     settings = SimpleNamespace(lift_caps=does("caps"), restore=does("settings"))
     monkeypatch.setattr(block, "OsdSettings", lambda bench: settings)
+    monkeypatch.setattr(block, "settings_of_second", lambda bench: SimpleNamespace(restore=does("second")))
     for what in ("leftover_mounts", "owned_leftovers", "leftover_pools", "leftover_files"):
         monkeypatch.setattr(block, f"remove_{what}", does(what))
     monkeypatch.setattr(block, "await_calm", does("calm"))
     block.undo_leftovers(SimpleNamespace(session=None), said.append)
-    assert did == ["caps", "leftover_mounts", "owned_leftovers", "leftover_pools", "leftover_files", "settings", "calm"]
-    assert said[-1] == "set back 2 setting(s) of OSDs that an interrupted run had changed"
+    assert did == [
+        "caps",
+        "leftover_mounts",
+        "owned_leftovers",
+        "leftover_pools",
+        "leftover_files",
+        "settings",
+        "calm",
+        "second",
+    ]
+    assert said[-1] == "set back 1 setting(s) of the second cluster that an interrupted run had changed"
+    assert said[-2] == "set back 2 setting(s) of OSDs that an interrupted run had changed"

@@ -158,3 +158,39 @@ def test_a_trial_that_failed_is_refused_whatever_its_log_says():
     with pytest.raises(OutputError) as error:
         FAILOVER.parse(outputs(planned()), 1, {"kind": "planned"})
     assert error.value.reason == "failed"
+
+
+# A lost site, of which the levels state how often its copy was brought up to date --------------------------------
+
+
+def lost(steps, **levels):
+    return FAILOVER.parse(outputs(steps), 0, {"kind": "forced", **levels}).metrics
+
+
+def test_a_recovery_point_reaches_from_the_last_write_on_the_other_side_to_the_loss():
+    found = lost(forced(present=2), mode="snapshot", snapshot_interval_seconds=0.4)
+    assert found["recovery_point_seconds"] == pytest.approx(2.5 - 1.5)
+    assert found["intervals_lost"] == pytest.approx(2.5)
+    assert (found["beyond_two_intervals"], found["promotion_hung"]) == (1, 0)
+    assert lost(forced(present=2), journal_poll_age_seconds=0.5)["beyond_two_intervals"] == 0
+
+
+def test_a_write_that_was_acknowledged_while_the_daemons_stopped_makes_no_negative_loss():
+    steps = forced(present=4)
+    steps[1] = step("disaster", 2.2, 0.35)
+    assert lost(steps, journal_poll_age_seconds=5)["recovery_point_seconds"] == 0
+
+
+def test_trials_whose_levels_state_no_interval_keep_the_metrics_that_they_had():
+    assert not {"recovery_point_seconds", "promotion_hung"} & set(lost(forced()))
+
+
+def test_a_mirror_daemon_that_was_killed_says_that_the_promotion_hung():
+    steps = forced(present=2)
+    steps[2] = step("promote", 2.6, 50.0, attempt=1)
+    steps[3] = step("first_write", 52.6, 0.1, acknowledged_seconds=52.7)
+    steps[4] = {**steps[4], **{key: step("verify", 53.0)[key] for key in ("started_seconds", "started_at")}}
+    steps.insert(3, step("mirror_daemon_killed", 22.6, 0.05))
+    found = lost(steps, mode="snapshot", snapshot_interval_seconds=1)
+    assert found["promotion_hung"] == 1
+    assert found["seconds_to_first_write"] == pytest.approx(52.7 - 2.5)

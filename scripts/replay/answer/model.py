@@ -48,6 +48,8 @@ FIGURES: Mapping[str, Figure] = {
     for figure in (
         Figure("recovery_point", Kind.TRIALS, "seconds"),
         Figure("recovery_time", Kind.TRIALS, "seconds"),
+        Figure("lag_below_replay", Kind.TRIALS, "seconds"),
+        Figure("lag_beyond_replay", Kind.TRIALS, "seconds"),
         *(Figure(f"{name}_{size}", kind, unit) for size in ("4k", "4m") for name, kind, unit in _OF_A_WRITE),
     )
 }

@@ -16,9 +16,12 @@ from replay.cluster import sandbox_record
 if TYPE_CHECKING:
     from replay.cluster.site import Site
 
-WORDS = ("pool_create", "pool_delete", "second_site", "crush", "osd_config", "host_root", "kernel_rbd", "client_hosts")
-#: These change how a cluster places or throttles everybody's data.
-OWN_CLUSTER_ONLY = frozenset({"crush", "osd_config"})
+WORDS = (
+    "pool_create", "pool_delete", "second_site", "crush", "osd_config", "daemon_stop", "host_root", "kernel_rbd",
+    "client_hosts",
+)  # fmt: skip
+#: These change how a cluster places or throttles everybody's data, or whether it answers at all.
+OWN_CLUSTER_ONLY = frozenset({"crush", "osd_config", "daemon_stop"})
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -30,8 +33,8 @@ def missing(requires: Iterable[str], site: Site) -> list[tuple[str, str]]:
 def require(site: Site, word: str, fsid: str) -> None:
     """Raise RefusedError unless `word` may be used on the live cluster `fsid` (from its monitors).
 
-    Code that changes weights, affinity or an OSD's configuration calls this right before it acts: for those, a site
-    file or a ceph.conf is not enough to identify the cluster.
+    Code that changes weights, affinity or a daemon's configuration, or stops daemons, calls this right before it acts:
+    for those, a site file or a ceph.conf is not enough to identify the cluster.
     """
     why = _why_missing(word, site)
     if why is None and word in OWN_CLUSTER_ONLY and not sandbox_record.owns_fsid(fsid):

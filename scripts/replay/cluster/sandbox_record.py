@@ -177,10 +177,17 @@ def _parse(document: Any, path: Path) -> Sandbox:
 
 
 def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:
-    """Return whether Replay itself started the cluster with this fsid.
+    """Return whether Replay itself started the cluster with this fsid; see `owner_of`.
+
+    Guards the operations that are refused elsewhere (`crush`, `osd_config`, `daemon_stop`).
+    """
+    return owner_of(fsid, directory) is not None
+
+
+def owner_of(fsid: str, directory: Path | str | None = None) -> Sandbox | None:
+    """Return the sandbox that the cluster with this fsid belongs to; None if Replay did not start it.
 
     Looks in `directory` if it is given, else in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
-    Guards the operations that are refused elsewhere (`crush`, `osd_config`).
     """
     if directory is not None:
         folders = [Path(directory)]
@@ -188,8 +195,8 @@ def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:
         folders = [default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]
     for folder in folders:
         try:
-            if fsid in load(folder).fsids:
-                return True
+            if fsid in (found := load(folder)).fsids:
+                return found
         except SandboxError:
             continue
-    return False
+    return None

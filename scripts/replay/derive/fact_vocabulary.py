@@ -112,6 +112,13 @@ _ALL = (
         "`load_seconds` and the fact `snapshot_interval_seconds`",
     ),
     Fact(
+        "daemons_stopped",
+        FactType.COUNT,
+        "the number of daemons stopped at the loss",
+        "daemons of the first site that were stopped when it was lost, until the second site had had its first write",
+        "the fact of the same name",
+    ),
+    Fact(
         "machine_cpu_seconds_per_operation",
         FactType.SECONDS,
         "the CPU time per operation",

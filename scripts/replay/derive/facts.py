@@ -37,6 +37,7 @@ def facts_of(sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Ma
         "load_seconds": metrics.get("duration_seconds"),
         "offered_share_met": metrics.get("offered_share_met"),
         "snapshots_taken_in_cell": metrics.get("snapshots_taken"),
+        "daemons_stopped": metrics.get("daemons_stopped"),
         "snapshots_synced_in_cell": metrics.get("snapshots_copied_in_cell"),
         "poll_ages_in_cell": _quotient(metrics, "duration_seconds", "journal_poll_age_seconds"),
         "snapshot_intervals_in_cell": _quotient(metrics, "duration_seconds", "snapshot_interval_seconds"),

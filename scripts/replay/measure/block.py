@@ -24,7 +24,7 @@ from replay.measure.runner import BlockRunner
 from replay.owned.experiment_pools import remove_leftover_pools
 from replay.owned.images import remove_owned_leftovers
 from replay.owned.kernel_leftovers import remove_leftover_mounts
-from replay.owned.osd_settings import OsdSettings
+from replay.owned.osd_settings import OsdSettings, settings_of_second
 from replay.owned.owned_files import remove_leftover_files
 from replay.owned.pools import ensure_pools
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
@@ -104,6 +104,9 @@ def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
     if restored := restored + settings.restore():
         say(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
         await_calm(bench.session)  # whether it came, the guard judges
+    second = settings_of_second(bench)
+    if second and (restored := second.restore()):
+        say(f"set back {restored} setting(s) of the second cluster that an interrupted run had changed")
 
 
 if __name__ == "__main__":

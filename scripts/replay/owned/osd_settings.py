@@ -1,4 +1,4 @@
-"""Weights, affinity, classes, caps and configuration of a sandbox's OSDs: in the ledger before, restored after.
+"""Weights, affinity, classes, caps and configuration of a sandbox's daemons: in the ledger before, restored after.
 
 Replay refuses all of it on a cluster that it did not start. The ledger holds each setting's value before the first
 change, so a setting that was changed several times is restored to that value.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +156,13 @@ class OsdSettings:
         entries = [one for one in reversed(self._owned()) if chosen(one)]
         what = "setting(s) could not be restored"
         return remove_all(self.bench, entries, what, lambda entry: f"{entry.kind} {entry.name}")
+
+
+def settings_of_second(bench: OpenSite) -> OsdSettings | None:
+    """Return the settings of the second cluster's daemons, in its own ledger; None without a second cluster."""
+    if bench.secondary is None or bench.secondary_ledger is None:
+        return None
+    return OsdSettings(replace(bench, session=bench.secondary, ledger=bench.secondary_ledger))
 
 
 def class_command(osd: str, name: str) -> dict[str, Any]:

@@ -11,15 +11,13 @@ from replay.design.needs import Factor, Needs
 from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
-from replay.procedures.targets.images import FreshImage
+from replay.procedures.targets.polled import POLL_AGE_FACTOR, PolledImage
 from replay.procedures.watches.mirror import snapshot_interval
 from replay.procedures.watches.mirror_position import MirrorPosition
-from replay.procedures.watches.replica import Replica, check_modes
-from replay.procedures.watches.snapshots import SnapshotsTaken
+from replay.procedures.watches.replica import MODE_FACTOR, Replica, check_modes
+from replay.procedures.watches.snapshots import INTERVAL, SnapshotsTaken
 from replay.raw.record import Measured
 from replay.tools import Result
-
-MODE = Factor("mode", "how the variant's image is mirrored", words=("journal", "snapshot"), required=True)
 
 
 class MirrorLag(Procedure):
@@ -29,7 +27,9 @@ class MirrorLag(Procedure):
         tools=("mirror-lag",),
         factors=(
             Factor("writes_per_second", "how many writes the client requests each second", required=True),
-            MODE,
+            MODE_FACTOR,
+            INTERVAL,
+            POLL_AGE_FACTOR,
             *FIO_FACTORS,
         ),
         options=(IO_DEPTH,),
@@ -37,7 +37,7 @@ class MirrorLag(Procedure):
         mirroring="always",
         image_per_cell=True,
     )
-    target = FreshImage()
+    target = PolledImage()
     driver = LoggedWriter()
     watches = (MirrorPosition(), SnapshotsTaken(), Replica())
     overhead_seconds = 5.5
@@ -59,7 +59,9 @@ class MirrorLag(Procedure):
 
     def interval_of(self, cell: Cell) -> float | None:
         """Return how often mirror snapshots are taken in a cell."""
-        return snapshot_interval(self.design) if cell.levels["mode"] == "snapshot" else None
+        if cell.levels["mode"] != "snapshot":
+            return None
+        return float(cell.levels.get(INTERVAL.name, snapshot_interval(self.design)))
 
     def first_seconds(self, cell: Cell) -> float | None:
         """Return None: the first snapshot is due after one interval."""

@@ -18,7 +18,6 @@ from replay.procedures.drivers.logged_writer import keep_log, lacking_flat_pool
 from replay.procedures.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.procedures.drivers.steps import StepLog
 from replay.procedures.drivers.tool_run import client_values, rbd_template
-from replay.procedures.mirror_lag import MODE
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.catch_up import (
     REPLAYING,
@@ -30,7 +29,7 @@ from replay.procedures.watches.catch_up import (
     wait_until_level,
 )
 from replay.procedures.watches.mirror import Copies, FirstCopies
-from replay.procedures.watches.replica import check_modes, lacking_mirror_daemon, ordered_snapshot
+from replay.procedures.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
 from replay.raw.record import Measured, Wait
 from replay.raw.samples import SampleTable
 from replay.samplers.mirror import MirrorSampler
@@ -233,7 +232,7 @@ class MirrorReplay(Procedure):
 
     needs = Needs(
         tools=("mirror-replay",),
-        factors=(Factor("images", "how many images catch up at once", required=True), MODE, *FIO_FACTORS),
+        factors=(Factor("images", "how many images catch up at once", required=True), MODE_FACTOR, *FIO_FACTORS),
         options=(IO_DEPTH,),
         programs=("fio", "rbd"),
         mirroring="always",

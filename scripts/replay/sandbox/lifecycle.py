@@ -16,7 +16,7 @@ from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
 from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
 from replay.config.sandbox_options import SandboxOptions
-from replay.sandbox import create, daemons, health, mirror, ports, release_store, requirements
+from replay.sandbox import create, daemons, health, mirror, ports, processes, release_store, requirements
 from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox.lock import locked
@@ -200,6 +200,8 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
     # Some systems empty /tmp at a reboot; the configuration names this folder, so it is made again.
     layout.run.mkdir(mode=0o700, exist_ok=True)
     already = {role for role in daemons.all_roles(sandbox) if daemons.running(layout, role)}
+    # A measurement that stopped them may have been killed together with what lets them go on.
+    processes.thaw([process for role in already if (process := daemons.running(layout, role))])
     _stop_strangers(sandbox, already)
     say(f"{len(already)} of {len(daemons.all_roles(sandbox))} daemons are running: starting the rest")
     for cluster in sandbox.clusters.values():

@@ -56,12 +56,8 @@ def identify(pid: int) -> Process | None:
     """Return the running process with this pid; None if there is none (a zombie does not run)."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)  # so that a daemon that this program started leaves no zombie
-    try:
-        # The name in parentheses may contain spaces and parentheses: count fields from the last one.
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return None
-    if fields[0] in "ZX":
+    fields = _fields(pid)
+    if not fields or fields[0] in "ZX":
         return None
     try:
         program = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
@@ -76,6 +72,16 @@ def started_at(process: Process) -> float:
     """Return when a process of this boot started, in seconds since the epoch."""
     uptime = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])
     return time.time() - uptime + process.start_ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _fields(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat that follow the name, the state first; none without such a process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    # The name in parentheses may hold spaces and parentheses: count fields from the last one.
+    return text.rpartition(")")[2].split()
 
 
 def is_alive(process: Process | None) -> bool:
@@ -147,12 +153,40 @@ def stop(processes: list[Process], *, timeout_seconds: float) -> None:
     """End these processes together: SIGTERM, and SIGKILL for those that remain after `timeout_seconds`."""
     _signal(processes, signal.SIGTERM)
     if left := _wait_gone(processes, timeout_seconds):
-        _signal(left, signal.SIGKILL)
-        if left := _wait_gone(left, 10.0):
-            pids = ", ".join(str(process.pid) for process in left)
-            raise SandboxError(
-                f"processes {pids} do not end", where="sandbox", next_step="find out why with ps and dmesg"
-            )
+        kill(left)
+
+
+def freeze(processes: list[Process], *, timeout_seconds: float = 5.0) -> None:
+    """Stop these processes where they are, and wait until each stands still. Raises SandboxError if one does not."""
+    _signal(processes, signal.SIGSTOP)
+    deadline = time.monotonic() + timeout_seconds
+    while moving := [process for process in processes if not is_frozen(process)]:
+        if time.monotonic() > deadline:
+            pids = ", ".join(str(process.pid) for process in moving)
+            raise SandboxError(f"processes {pids} cannot be stopped", where="sandbox", next_step="look at them with ps")
+        time.sleep(0.0005)
+
+
+def thaw(processes: list[Process]) -> None:
+    """Let frozen processes go on. Does nothing to others."""
+    _signal(processes, signal.SIGCONT)
+
+
+def is_frozen(process: Process) -> bool:
+    """Say whether exactly this process is there and stopped."""
+    return is_alive(process) and _fields(process.pid)[:1] == ["T"]
+
+
+def kill(processes: list[Process], *, timeout_seconds: float = 10.0) -> None:
+    """End these processes at once, with no chance to finish anything. Raises SandboxError if one remains."""
+    _signal(processes, signal.SIGKILL)
+    _refuse_left(_wait_gone(processes, timeout_seconds))
+
+
+def _refuse_left(left: list[Process]) -> None:
+    if left:
+        pids = ", ".join(str(process.pid) for process in left)
+        raise SandboxError(f"processes {pids} do not end", where="sandbox", next_step="find out why with ps and dmesg")
 
 
 def _signal(processes: list[Process], number: signal.Signals) -> None:

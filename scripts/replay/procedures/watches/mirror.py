@@ -17,6 +17,7 @@ from replay.design.design import Cell, Design
 from replay.measure.bench import Bench
 from replay.measure.parts import Look, Watch, writes
 from replay.owned.images import BlockImage
+from replay.owned.poll_age import POLL_AGE
 from replay.procedures.drivers.steps import StepLog
 from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.procedures.watches.catch_up import REPLAYING
@@ -25,8 +26,6 @@ from replay.raw.record import Measured, Wait
 from replay.tools import Result
 
 FIRST_COPY_TIMEOUT_SECONDS = 300.0
-#: How long the mirror daemon waits before it looks at a journal again that it found empty.
-POLL_AGE = "rbd_mirror_journal_poll_age"
 #: The daemon's counters rest if they stand still for this long.
 QUIET_SECONDS = 1.0
 

@@ -6,7 +6,8 @@ from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.design.design import Cell
 from replay.measure.parts import Watch, writes
 from replay.owned.images import BlockImage
-from replay.procedures.watches.mirror import POLL_AGE, Copies
+from replay.owned.poll_age import POLL_AGE
+from replay.procedures.watches.mirror import Copies
 from replay.raw.record import Measured
 
 

@@ -7,6 +7,7 @@ import time
 from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell
+from replay.design.needs import Factor
 from replay.measure.parts import Look, Watch
 from replay.measure.procedure import Procedure
 from replay.procedures.drivers.fio_run import ENTITY
@@ -24,6 +25,9 @@ LOOK_EVERY_SECONDS = 0.5
 #: A replica that does not move at all for this long will never be level.
 STALL_SECONDS = 60.0
 COPY_WITHIN_SECONDS = 600.0
+
+
+MODE_FACTOR = Factor("mode", "how the variant's image is mirrored", words=("journal", "snapshot"), required=True)
 
 
 def lacking_mirror_daemon(site: Site) -> dict[str, str]:

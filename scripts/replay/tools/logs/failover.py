@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from replay.tools.base import OutputError, Reader, Result, Run, number
-from replay.tools.logs.failover_log import check_contents, check_procedure
+from replay.tools.logs.failover_log import MIRROR_DAEMON_KILLED, check_contents, check_procedure
 from replay.tools.logs.steps import Steps, check_end
 
 CSV_HEADER = "write,acknowledged_seconds"
@@ -21,8 +24,11 @@ class Failover(Reader):
         acknowledgement of the first write on the second cluster; `seconds_without_write` from the last write that the
         first cluster acknowledged to the same; `demote_seconds`; `promote_seconds` from the first attempt to the end
         of the accepted one; `promote_attempts`; `lost_seconds` and `lost_writes`: acknowledged by the first cluster and
-        not on the second. The reason `data_differ`: contents that match no moment of the first cluster, or any loss in
-        a planned trial.
+        not on the second. Of a forced trial whose levels state an interval: `recovery_point_seconds` from the moment of
+        which the second cluster has the last write to the loss; `intervals_lost`, the same in intervals;
+        `beyond_two_intervals`, 1 if it is more than two of them, else 0; `promotion_hung`, 1 if the mirror daemon had
+        to be killed before the promotion ended, else 0. The reason `data_differ`: contents that match no moment of the
+        first cluster, or any loss in a planned trial.
         """
         if run.exit_status != 0:
             raise OutputError("the trial did not end well", file=run.file("stdout"), reason="failed")
@@ -49,6 +55,9 @@ class Failover(Reader):
             "lost_writes": float(lost),
             "lost_seconds": times[-1] - kept_until if lost else 0.0,
         }
+        if kind == "forced" and (interval := _interval(run.levels)):
+            metrics |= _recovery_point(began - kept_until, interval)
+            metrics["promotion_hung"] = float(bool(log.any(MIRROR_DAEMON_KILLED)))
         if kind == "planned":
             metrics["demote_seconds"] = log.value(given_up, "seconds")
         if any(value < 0 for value in metrics.values()):
@@ -57,6 +66,22 @@ class Failover(Reader):
 
 
 READER = Failover()
+
+
+def _interval(levels: Mapping[str, Any]) -> float | None:
+    """Return how often the copy was brought up to date, in seconds; None if the levels do not say."""
+    found = levels.get("snapshot_interval_seconds") or levels.get("journal_poll_age_seconds")
+    return None if found is None else float(found)
+
+
+def _recovery_point(seconds: float, interval: float) -> dict[str, float]:
+    # A write that was acknowledged while the daemons were being stopped may be a moment younger than the loss.
+    seconds = max(0.0, seconds)
+    return {
+        "recovery_point_seconds": seconds,
+        "intervals_lost": seconds / interval,
+        "beyond_two_intervals": float(seconds > 2 * interval),
+    }
 
 
 def _acknowledged(text: str, file: str) -> list[float]:

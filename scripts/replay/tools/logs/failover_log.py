@@ -12,10 +12,15 @@ from typing import NoReturn
 from replay.tools.base import agrees
 from replay.tools.logs.steps import Step, Steps
 
+#: The step that ends a mirror daemon which holds the image.
+MIRROR_DAEMON_KILLED = "mirror_daemon_killed"
 #: From the end of a step to the start of the next. The procedure waits for a tenth of a second after a refusal; beside
 #: a full benchmark it may wait seconds for a CPU. It is worse to void good trials, and slow ones more often, than to
 #: miss an altered digit here, which SHA256SUMS reveals anyway.
 MOST_BETWEEN_STEPS_SECONDS = 5.0
+#: Steps that other steps go on beside, so that they have no place in the order: a snapshot while the writer writes, and
+#: the end of the mirror daemon while a promotion waits for it.
+_BESIDE = ("snapshot", MIRROR_DAEMON_KILLED)
 #: Each time is rounded to six decimals on its own.
 _WRITTEN = 3e-6
 
@@ -71,8 +76,8 @@ def check_contents(log: Steps, kind: str, acknowledged: int) -> int:
 
 
 def _check_order(log: Steps, expected: list[str]) -> None:
-    """Refuse unexpected steps other than snapshots. A step that is missing at the end is reported later."""
-    found = [step for step in log.steps if step["step"] != "snapshot"]
+    """Refuse unexpected steps other than those beside. A step that is missing at the end is reported later."""
+    found = [step for step in log.steps if step["step"] not in _BESIDE]
     for step, name in zip(found, expected, strict=False):
         if step["step"] != name:
             log.refuse(f"{step['step']!r} stands where {name!r} belongs: logs of two runs are mixed", step)

@@ -22,6 +22,8 @@ from replay.procedures.drivers.trial import client
 from replay.procedures.drivers.trial.contents import inspect
 from replay.procedures.drivers.trial.pair import MirroredPair
 from replay.procedures.watches.snapshots import Snapshots
+from replay.sandbox.site_loss import SiteLoss
+from replay.tools import render
 from replay.tools.running.background import Background
 
 #: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal
@@ -30,11 +32,16 @@ NOT_YET = (16, 30)
 PROMOTE_PATIENCE_SECONDS = 120.0
 PROMOTE_PAUSE_SECONDS = 0.1
 FIRST_WRITE_PATIENCE_SECONDS = 60.0
+#: An OSD whose threads stood still for 150 s aborts when it goes on.
+LOST_SITE_PATIENCE_SECONDS = 100.0
 
 
 @dataclass(frozen=True)
 class TrialPlan:
-    """What a trial does. `kind` is planned or forced. The snapshot interval is None if the journal is mirrored."""
+    """What a trial does. `kind` is planned or forced. The snapshot interval is None if the journal is mirrored.
+
+    The first snapshot is due `first_snapshot_seconds` after the writer's start, or after one interval if that is None.
+    """
 
     kind: str
     seed: int
@@ -42,13 +49,22 @@ class TrialPlan:
     writes_per_second: float
     client_options: dict[str, str]
     snapshot_interval_seconds: float | None = None
+    first_snapshot_seconds: float | None = None
+    promote_patience_seconds: float = 20.0
 
 
 class Trial:
-    """One trial on one mirrored image. After `run`, `log` and `acknowledgements` are its evidence."""
+    """One trial on one mirrored image. After `run`, `log` and `acknowledgements` are its evidence.
 
-    def __init__(self, bench: Bench, pair: MirroredPair, plan: TrialPlan) -> None:
+    With a `loss`, all daemons of the first site stop in a forced trial, until the second site has had its first write.
+    If the promotion has not ended after `plan.promote_patience_seconds`, the mirror daemon is killed: it waits for the
+    lost site then, and holds the image.
+    """
+
+    def __init__(self, bench: Bench, pair: MirroredPair, plan: TrialPlan, loss: SiteLoss | None = None) -> None:
         self.bench = bench
+        self.loss = loss
+        self.daemons_stopped = 0
         self.plan = plan
         self.second: Cluster = bench.site.secondary
         self.pair = pair
@@ -75,6 +91,8 @@ class Trial:
             self._write(stack, writer)
             self._promote()
             self._first_write(standby)
+            self._restore_first_site()
+            self._account_writes()
             if self.plan.kind == "planned":
                 self._verify("first", rbd_template(self.bench.primary_cluster))
             self._verify("second", rbd_template(self.second, "second_"))
@@ -82,7 +100,9 @@ class Trial:
     def _write(self, stack: ExitStack, writer: Background) -> None:
         """Let the writer write, take mirror snapshots if these are mirrored, and end it as the kind requires."""
         connection = rbd_template(self.bench.primary_cluster)
-        snapshots = Snapshots(self.log, connection, self.plan.snapshot_interval_seconds)
+        snapshots = Snapshots(
+            self.log, connection, self.plan.snapshot_interval_seconds, self.plan.first_snapshot_seconds
+        )
         stack.callback(snapshots.close)
         # First of all: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers.
         stack.callback(writer.thaw)
@@ -94,11 +114,16 @@ class Trial:
             time.sleep(0.01)
         if self.plan.kind == "forced":
             lost_at = self.log.now()
+            if self.loss is not None:
+                # Clients that are ended meanwhile would wait for the daemons: these go on before anything else.
+                stack.callback(self.loss.restore)
+                self.daemons_stopped = self.loss.lose()
             writer.freeze()
             snapshots.freeze()
             self.acknowledgements = writer.stdout()
             self._written(started, writer, exit_status=writer.exit_status, said="frozen")
-            self.log.add("disaster", lost_at, self.log.now() - lost_at)
+            stopped = {"daemons_stopped": self.daemons_stopped} if self.loss else {}
+            self.log.add("disaster", lost_at, self.log.now() - lost_at, **stopped)
         else:
             snapshots.finish()
             status = writer.end()
@@ -111,20 +136,35 @@ class Trial:
         self.snapshots_taken = snapshots.taken
 
     def _written(self, started: float, writer: Background, *, exit_status: int | None, said: str) -> None:
-        acknowledged = max(0, self.acknowledgements.count(b"\n") - 1)
+        acknowledged = self._acknowledged()
         argv = ["python3", "{trial_client}", "write", "{trial}"]
         self.log.add(
             "write", started, self.log.now() - started, argv=argv, exit_status=exit_status, said=said,
             acknowledged=acknowledged,
         )  # fmt: skip
-        journaled = "journaling" in self.pair.made.image.features
-        self.bench.account(Write(acknowledged * client.BLOCK_BYTES, journaled=journaled))
         if writer.exit_status not in (None, 0):
             raise ReplayError(f"the writer failed: {writer.complaint()}")
+
+    def _acknowledged(self) -> int:
+        return max(0, self.acknowledgements.count(b"\n") - 1)
+
+    def _account_writes(self) -> None:
+        """Charge what the writer wrote. It may ask the first cluster, and so waits until that is back."""
+        journaled = "journaling" in self.pair.made.image.features
+        self.bench.account(Write(self._acknowledged() * client.BLOCK_BYTES, journaled=journaled))
+
+    def _restore_first_site(self) -> None:
+        """Let the first site come back. Raises ReplayError if it was not away all the time."""
+        if self.daemons_stopped:
+            self.loss.check_lost()
+            self.loss.restore()
 
     def _promote(self) -> None:
         force = ["--force"] if self.plan.kind == "forced" else []
         template = [*rbd_template(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
+        if self.daemons_stopped:
+            self._promote_without_site(template)
+            return
         deadline = time.monotonic() + PROMOTE_PATIENCE_SECONDS
         attempt = 1
         while True:
@@ -135,6 +175,27 @@ class Trial:
                 raise ReplayError(f"promote failed with status {run.exit_status} at attempt {attempt}")
             attempt += 1
             time.sleep(PROMOTE_PAUSE_SECONDS)
+
+    def _promote_without_site(self, template: list[str]) -> None:
+        started, deadline = self.log.now(), time.monotonic() + LOST_SITE_PATIENCE_SECONDS
+        argv = render(template, self.log.values)
+        promotion = Background(argv, programs=self.bench.programs, slot=self.bench.slot)
+        try:
+            while promotion.exit_status is None and time.monotonic() < deadline:
+                hangs = self.log.now() - started > self.plan.promote_patience_seconds
+                if hangs and not self.loss.mirror_daemon_killed:
+                    killed = self.log.now()
+                    self.loss.kill_mirror_daemon()
+                    self.log.add("mirror_daemon_killed", killed, self.log.now() - killed)
+                time.sleep(0.005)
+            status = promotion.exit_status
+            said = (promotion.stdout() + promotion.stderr()).decode(errors="replace")
+        finally:
+            promotion.kill()
+        seconds = self.log.now() - started
+        self.log.add("promote", started, seconds, argv=template, exit_status=status, said=said, attempt=1)
+        if status != 0:
+            raise ReplayError(f"promote ended with status {status} after {seconds:.0f} s without the first site")
 
     def _first_write(self, standby: Background) -> None:
         started = self.log.now()
