@@ -23,7 +23,9 @@ export function behindChart(src, alterations) {
   const folder = `${parts.experiment ?? "csv"}/`;
   const charts = `${folder}aggregate/`;
   return alterations.filter(({ file }) => {
-    if (file.startsWith(charts)) return file.startsWith(`${charts}${parts.chart}.`);
+    // All charts of an experiment have their runs in one file.
+    if (file.startsWith(charts))
+      return [`${parts.chart}.`, "runs."].some((name) => file.startsWith(charts + name));
     return file.startsWith(folder) || !file.includes("/");
   });
 }

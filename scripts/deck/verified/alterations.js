@@ -3,8 +3,8 @@
  * raw output with SHA256SUMS. Reads only.
  *
  * Derive lists its files in datapackage.json when it has written all of them. While it is at work, its notes of this
- * checkout (derived.json, judged.json, described.json) know the newest files already: a note counts as long as it is newer
- * than datapackage.json.
+ * checkout (derived.json, judged.json, answered.json, described.json) know the newest files already: a note counts as long
+ * as it is newer than datapackage.json.
  */
 
 import { readFile, readdir, stat } from "node:fs/promises";
@@ -18,7 +18,7 @@ const PACKAGE = "datapackage.json";
 const STAMP = "altered.json";
 const SUMS = "SHA256SUMS";
 const DOCUMENTS = ["manifest.json", "claims.json", "recording.json"];
-const NOTES = ["judged.json", "described.json"];
+const NOTES = ["judged.json", "answered.json", "described.json"];
 const PART = "derived.json";
 const OPEN = /^block-\d{2,}\.open$/;
 const PACK = /^(block-\d{2,})-[0-9a-f]+\.tar\.gz$/;

@@ -193,6 +193,7 @@ test("a chart depends on its own files, its experiment's tables and evidence, an
   for (const file of [
     CSV,
     "exp/aggregate/iops-read-seq.n.csv",
+    "exp/aggregate/runs.csv",
     "exp/tidy.csv",
     `exp/raw/${PACK}`,
     "claims.json",
