@@ -9,7 +9,7 @@ from typing import Any
 from replay.base import stats as statistics
 from replay.base.tables import csv_text, number_text
 from replay.derive.designs import Design
-from replay.derive.runs import Run
+from replay.derive.runs import Run, Runs
 
 LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 
@@ -40,7 +40,7 @@ class Chart:
     n: tuple[int, int]
     files: Mapping[str, str]
     companions: Mapping[str, str] = field(default_factory=dict)
-    runs: Sequence[Run] = ()
+    runs: Runs | Sequence[Run] = ()
     column: str | None = None
     estimates: Mapping[tuple[str, Any], statistics.Estimate] = field(default_factory=dict)
     summary: Mapping[str, statistics.Point] = field(default_factory=dict)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from replay.base import stats as statistics
 from replay.derive.chart import Chart, Workload, chart_file, chart_name, chart_title, long_csv, wide_csv
 from replay.derive.designs import VARIANT_ON_TOP, Design
-from replay.derive.runs import Run
+from replay.derive.runs import Run, Runs
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,15 @@ def median_chart(
         summary=summary,
         sparse=workload.sparse() if design.kind == "wide" else (),
         # Each point of a chart of trials is a run already.
-        runs=() if trials else _runs_of_medians(workload, values),
+        runs=() if trials else Runs(partial(_runs_of_medians, workload, values)),
     )
 
 
-def _runs_of_medians(workload: Workload, values: Values) -> list[Run]:
-    return [
-        Run(label, x, value, block, values.attempt(workload, x, block))
-        for variant, label in workload.variants
-        for x in workload.xs
-        for block, value in sorted(values.at(workload, variant, x).items())
-    ]
+def _runs_of_medians(workload: Workload, values: Values) -> Iterator[Run]:
+    for variant, label in workload.variants:
+        for x in workload.xs:
+            for block, value in sorted(values.at(workload, variant, x).items()):
+                yield Run(label, x, value, block, values.attempt(workload, x, block))
 
 
 def ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Values, design: Design) -> Chart | None:
@@ -94,26 +94,27 @@ def ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Values, d
     if not compared or design.reference not in dict(workload.variants):
         return None
     turned = design.ratio_direction == VARIANT_ON_TOP
-    estimates, runs = {}, []
-    for name, label in compared:
+
+    def pairs_at(name: str, x: Any) -> list[tuple[int, float, float]]:
+        """Return (block, what is divided, what divides it) of every set that has both."""
+        reference, variant = (values.at(workload, one, x) for one in (design.reference, name))
+        over, under = (variant, reference) if turned else (reference, variant)
+        blocks = sorted(over.keys() & under.keys())
+        return [(block, over[block], under[block]) for block in blocks if over[block] > 0 < under[block]]
+
+    def runs() -> Iterator[Run]:
+        for name, x in estimates:
+            for block, over, under in pairs_at(name, x):
+                yield Run(labels[name], x, over / under, block, values.attempt(workload, x, block))
+
+    estimates, labels = {}, dict(compared)
+    for variant in labels:
         for x in workload.xs:
-            reference = values.at(workload, design.reference, x)
-            variant = values.at(workload, name, x)
-            blocks = sorted(
-                block for block in reference.keys() & variant.keys() if reference[block] > 0 < variant[block]
-            )
-            if blocks:
-                pairs = [[side[block] for block in blocks] for side in (reference, variant)]
-                if turned:
-                    pairs.reverse()
-                try:
-                    estimates[name, x] = statistics.paired_log_ratio(*pairs)
-                except ValueError:  # no number holds the ratio, so none is drawn
-                    continue
-                runs += [
-                    Run(label, x, over / under, block, values.attempt(workload, x, block))
-                    for block, over, under in zip(blocks, *pairs, strict=True)
-                ]
+            if pairs := pairs_at(variant, x):
+                _, over, under = zip(*pairs, strict=True)
+                # Where no number holds the ratio, none is drawn.
+                with suppress(ValueError):
+                    estimates[variant, x] = statistics.paired_log_ratio(over, under)
     name = f"ratio-{chart_name(metric, workload.levels)}"
     shown = Workload(workload.levels, workload.xs, tuple(compared), workload.designed)
     if design.kind == "wide":
@@ -148,5 +149,5 @@ def ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Values, d
         column=metric["metric"],
         estimates=estimates,
         sparse=shown.sparse() if design.kind == "wide" else (),
-        runs=runs,
+        runs=Runs(runs),
     )

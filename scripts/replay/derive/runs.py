@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from replay.base.tables import number_text
@@ -16,6 +17,19 @@ class Run(NamedTuple):
     y: float
     block: int
     attempt: int
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs behind a chart, made whenever they are asked for: kept, those of all charts would take most memory."""
+
+    make: Callable[[], Iterable[Run]]
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.make())
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
 
 
 RUNS_FILE = "runs.csv"
