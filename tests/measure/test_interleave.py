@@ -23,7 +23,7 @@ def world(tmp_path, monkeypatch):
     """Sandboxes and measurements that only say what was asked of them. `failing` is a data set that cannot be."""
     made = SimpleNamespace(said=[], done=set(), failing=None, running=set())
 
-    def up(folder, *, release):
+    def up(folder, *, release, say):
         assert not made.running, "only one sandbox runs at a time"
         made.running.add(folder.name)
         made.said.append(f"up {release}")

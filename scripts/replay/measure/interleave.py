@@ -137,7 +137,7 @@ def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
     started = time.monotonic()
     print(f"\nblock {turn.block}, Ceph {title_of(turn.release)}: starting its sandbox", flush=True)
     try:
-        lifecycle.up(turn.sandbox, release=str(turn.release))
+        lifecycle.up(turn.sandbox, release=str(turn.release), say=lambda line: print(f"  {line}", flush=True))
         ready = time.monotonic()
         chosen = [word for name in names for word in ("--experiment", name)]
         argv = [sys.executable, "-m", "replay", "measure", "--site", SITE, "--data", turn.data_set, "--scale", scale]
