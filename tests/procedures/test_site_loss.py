@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
+from replay.base.programs import HOST_PROGRAMS
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import OWN_CLUSTER_ONLY, missing
 from replay.cluster.cluster import Cluster
@@ -17,7 +18,10 @@ from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned import poll_age
 from replay.owned.poll_age import PollAge
+from replay.procedures.drivers.steps import StepLog
+from replay.procedures.drivers.trial import trial as trial_module
 from replay.procedures.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
+from replay.procedures.drivers.trial.trial import Trial
 from replay.procedures.site_loss import WORD, LossOfSite, interval_of
 from support.bench import bench_of
 
@@ -164,3 +168,56 @@ def test_a_daemon_that_does_not_take_it_is_named(poll, monkeypatch):
     with pytest.raises(ReplayError, match="did not take rbd_mirror_journal_poll_age = 1") as raised:
         one.set(1.0)
     assert raised.value.where == "/run/it.asok"
+
+
+# A promotion that hangs -----------------------------------------------------------------------------------------
+
+
+class Loss:
+    """A lost site whose mirror daemon holds the image until it is killed."""
+
+    def __init__(self, flag):
+        self.flag, self.mirror_daemon_killed = flag, False
+
+    def kill_mirror_daemon(self):
+        self.mirror_daemon_killed = True
+        self.flag.touch()
+
+
+def promoted(tmp_path, patience_seconds, script):
+    """Promote by a shell script, which may wait for the file `flag`; return the trial."""
+    trial = object.__new__(Trial)
+    trial.bench = SimpleNamespace(programs=HOST_PROGRAMS, slot=None)
+    trial.plan = SimpleNamespace(promote_patience_seconds=patience_seconds)
+    trial.log = StepLog({}, programs=HOST_PROGRAMS)
+    trial.loss = Loss(tmp_path / "flag")
+    trial._promote_without_site(["sh", "-c", script.replace("FLAG", str(tmp_path / "flag"))])
+    return trial
+
+
+HANGS = "while [ ! -e FLAG ]; do sleep 0.02; done; echo promoted"
+
+
+def test_a_promotion_that_hangs_ends_when_the_mirror_daemon_is_killed(tmp_path):
+    trial = promoted(tmp_path, 0.2, HANGS)
+    assert [line["step"] for line in trial.log.lines] == ["mirror_daemon_killed", "promote"]
+    promote = trial.log.lines[1]
+    assert (promote["exit_status"], promote["said"], promote["attempt"]) == (0, "promoted", 1)
+    assert promote["seconds"] >= 0.2 and trial.loss.mirror_daemon_killed
+
+
+def test_a_promotion_that_does_not_hang_leaves_the_mirror_daemon_alone(tmp_path):
+    trial = promoted(tmp_path, 600, "echo promoted")
+    assert [line["step"] for line in trial.log.lines] == ["promote"]
+    assert not trial.loss.mirror_daemon_killed
+
+
+def test_a_promotion_that_fails_says_how_and_when(tmp_path):
+    with pytest.raises(ReplayError, match="promote ended with status 5"):
+        promoted(tmp_path, 600, "exit 5")
+
+
+def test_a_promotion_that_never_ends_is_given_up_before_the_osds_would_abort(tmp_path, monkeypatch):
+    monkeypatch.setattr(trial_module, "LOST_SITE_PATIENCE_SECONDS", 0.5)
+    with pytest.raises(ReplayError, match="promote ended with status None"):
+        promoted(tmp_path, 0.1, "sleep 600")
