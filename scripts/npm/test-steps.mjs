@@ -34,6 +34,8 @@ function pluginTests() {
 
 // A browser test is in a folder `browser`, or named browser….test.js.
 const isBrowserTest = (file) => /(^|\/)browser([-./])/.test(file);
+// Those of tests/deck/together run these, several in one process.
+const isRunTogether = (file) => file.startsWith("tests/deck/browser/");
 
 /**
  * What `npm run test:quick` leaves out, as it leaves out Python tests that are marked `slow`: tests whose promise is that
@@ -126,7 +128,10 @@ export function testSteps({ quick = false, releases = false } = {}) {
     },
     {
       name: "Browser tests",
-      argv: nodeTests(testFiles(folders, isBrowserTest), ["--test-concurrency=2"]),
+      argv: nodeTests(
+        testFiles(folders, (file) => isBrowserTest(file) && !isRunTogether(file)),
+        ["--test-concurrency=2"],
+      ),
       report: "tap",
       bound: 6 * MINUTE,
     },

@@ -1,4 +1,4 @@
-/** A browser for tests in which pages are cheap: one process is kept for the pages that a file opens in turn. */
+/** A browser for tests in which pages are cheap: one process is kept for the pages that are opened in turn. */
 
 import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
@@ -6,41 +6,65 @@ import { patient } from "../../../scripts/npm/patience.mjs";
 // Pages of the same site and context share a process. A new one would compile every script and read every font again.
 const SHARED_PROCESS = ["--process-per-site"];
 
+/** The browser of this process, how many users have not closed it yet, and its free contexts by their options. */
+let shared = null;
+
 /**
- * Starts the browser, with deadlines that fit the speed of this machine.
+ * Returns the browser, which all test files of a process share, with deadlines that fit the speed of this machine.
  *
  * `newPage(options)` gives a page that shares nothing with the pages that were open before: no storage, no permission,
- * no route, no window. While one page is open, a second one gets a context of its own, as Playwright does it.
- * @returns {Promise<import("playwright-core").Browser>}
+ * no route, no window. While one page is open, a second one gets a context of its own, as Playwright does it. `close()`
+ * closes what was opened here; the last one closes the browser.
+ * @returns {Promise<{newPage: Function, newContext: Function, close: () => Promise<void>}>}
  */
 export async function launchPatiently() {
-  const browser = await launchChromium(SHARED_PROCESS);
-  const newContext = browser.newContext.bind(browser);
-  browser.newContext = async (options) => {
-    const context = await newContext(options);
-    context.setDefaultTimeout(patient(30_000));
-    return context;
-  };
+  shared ??= { launched: launchChromium(SHARED_PROCESS), users: 0, free: new Map() };
+  const mine = shared;
+  mine.users += 1;
+  const browser = await mine.launched.catch((error) => {
+    shared = null;
+    throw error;
+  });
+  const opened = new Set();
 
-  /** The free context by its options. */
-  const free = new Map();
-  browser.newPage = async (options = {}) => {
+  async function newContext(options) {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(patient(30_000));
+    opened.add(context);
+    context.on("close", () => opened.delete(context));
+    return context;
+  }
+
+  async function newPage(options = {}) {
     const key = JSON.stringify(options);
-    const context = free.get(key) ?? (await browser.newContext(options));
-    free.delete(key);
+    const context = mine.free.get(key) ?? (await newContext(options));
+    mine.free.delete(key);
+    opened.add(context);
     const page = await context.newPage();
     const close = page.close.bind(page);
     const origins = originsOf(context);
     page.close = async () => {
-      if (free.has(key)) return context.close();
+      if (mine.free.has(key)) return context.close();
       const keeper = await keeperOf(context);
       await close();
       await forget(context, keeper, origins);
-      free.set(key, context);
+      mine.free.set(key, context);
+      opened.delete(context);
     };
     return page;
-  };
-  return browser;
+  }
+
+  async function close() {
+    mine.users -= 1;
+    if (mine.users > 0) {
+      await Promise.all([...opened].map((context) => context.close()));
+      return;
+    }
+    shared = null;
+    await browser.close();
+  }
+
+  return { newPage, newContext, close };
 }
 
 const keepers = new WeakMap();

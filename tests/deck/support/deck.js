@@ -16,6 +16,9 @@ export const SCREENS = [
   { width: 1920, height: 1080 },
 ];
 
+/** Any port for the first server of a process. */
+let port = 0;
+
 /**
  * A browser and a present server with the fixture's data.
  * @returns {Promise<{browser: import("playwright-core").Browser, benchmarks: string, url: string,
@@ -25,7 +28,9 @@ export async function startDeck() {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-deck-"));
   await writeFixture(benchmarks);
   // The server first: a deck that does not build must leave no browser behind, which would keep the tests from ending.
-  const server = await startPresentServer({ port: 0, benchmarks, followSources: false });
+  const server = await startPresentServer({ port, benchmarks, followSources: false });
+  // The next server of this process has the same address where it can: the browser knows the scripts of that one.
+  port = server.port;
   const browser = await launchPatiently().catch(async (error) => {
     await server.close();
     throw error;
