@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 
+import { GROUPS } from "../../tests/deck/support/groups.js";
 import { ROOT } from "./processes.mjs";
 
 const MINUTE = 60_000;
@@ -35,7 +36,7 @@ function pluginTests() {
 // A browser test is in a folder `browser`, or named browser….test.js.
 const isBrowserTest = (file) => /(^|\/)browser([-./])/.test(file);
 // Those of tests/deck/together run these, several in one process.
-const isRunTogether = (file) => file.startsWith("tests/deck/browser/");
+const TOGETHER = new Set(GROUPS.flat().map((name) => `tests/deck/browser/${name}.test.js`));
 
 /**
  * What `npm run test:quick` leaves out, as it leaves out Python tests that are marked `slow`: tests whose promise is that
@@ -129,7 +130,7 @@ export function testSteps({ quick = false, releases = false } = {}) {
     {
       name: "Browser tests",
       argv: nodeTests(
-        testFiles(folders, (file) => isBrowserTest(file) && !isRunTogether(file)),
+        testFiles(folders, (file) => isBrowserTest(file) && !TOGETHER.has(file)),
         ["--test-concurrency=2"],
       ),
       report: "tap",

@@ -1,24 +1,18 @@
-/** The browser tests run in groups. */
+/** Browser tests that run in groups. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
-import { GROUPS } from "../support/together.js";
+import { testSteps } from "../../../scripts/npm/test-steps.mjs";
+import { GROUPS } from "../support/groups.js";
 
 const DECK = path.resolve(import.meta.dirname, "..");
 
-test("every browser test is in exactly one group, and every group is run", async () => {
-  const files = await readdir(path.join(DECK, "browser"));
-  assert.deepEqual(
-    GROUPS.flat()
-      .map((name) => `${name}.test.js`)
-      .sort(),
-    files.filter((name) => name.endsWith(".test.js")).sort(),
-  );
-  const runs = await readdir(path.join(DECK, "together"));
+test("every group is run once", async () => {
   const numbers = await Promise.all(
-    runs.map(async (name) => {
+    (await readdir(path.join(DECK, "together"))).map(async (name) => {
       const text = await readFile(path.join(DECK, "together", name), "utf8");
       return Number(/^await runGroup\((\d+)\);$/m.exec(text)?.[1]);
     }),
@@ -27,4 +21,17 @@ test("every browser test is in exactly one group, and every group is run", async
     numbers.sort(),
     GROUPS.map((_, position) => position + 1),
   );
+});
+
+test("each browser test is run in exactly one group, or alone", async () => {
+  const words = testSteps().flatMap((step) => step.argv("report"));
+  for (const file of await readdir(path.join(DECK, "browser"))) {
+    const groups = GROUPS.filter((names) => names.includes(file.replace(/\.test\.js$/, "")));
+    const alone = words.filter((word) => word === `tests/deck/browser/${file}`);
+    assert.equal(groups.length + alone.length, 1, file);
+  }
+  for (const name of GROUPS.flat())
+    assert.ok(existsSync(path.join(DECK, "browser", `${name}.test.js`)), name);
+  for (let number = 1; number <= GROUPS.length; number += 1)
+    assert.ok(words.includes(`tests/deck/together/browser-${number}.test.js`), `group ${number}`);
 });
