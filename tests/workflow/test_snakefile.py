@@ -46,10 +46,8 @@ def snakemake(benchmarks, tmp_path):
 
 
 # Snakemake itself takes more than a second to start: most of these tests are slow.
-READING = [["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]]
-
-
-@pytest.mark.parametrize("reading", [["--dry-run"], *(pytest.param(one, marks=pytest.mark.slow) for one in READING)])
+@pytest.mark.slow
+@pytest.mark.parametrize("reading", [["--dry-run"], ["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]])
 def test_options_that_only_read_need_no_cluster_and_write_nothing(reading, snakemake, benchmarks):
     before = digests(benchmarks)
     done = snakemake(*reading)

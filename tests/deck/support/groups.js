@@ -6,8 +6,5 @@ export const GROUPS = [
   ["axe", "keyboard", "stage", "counts"],
   ["pdf", "print", "errors", "navigation", "imported"],
   ["layout", "reader", "views", "speaker"],
-  ["canvas", "chart-tools", "perf"],
-  ["origin", "claims", "comparison", "deck"],
-  ["site", "recorded-run", "front-page", "phone"],
   ["altered", "contact-sheet", "reused-page"],
 ];
