@@ -141,7 +141,7 @@ export function testSteps({ quick = false, releases = false } = {}) {
       // Four at a time, each on its own sandbox: a test mostly waits for Ceph. Groups of tests stay together.
       argv: pytest("sandbox", "-n", "4", "--dist", "loadgroup"),
       report: "junit",
-      bound: 15 * MINUTE,
+      bound: 10 * MINUTE,
     },
   ];
 }

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from support.cluster_snapshot import snapshot, taken
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of pasted commands")]
 WriteSite = Callable[[str, str], Path]
-Snapshots = list[dict[str, object]]
+Snapshot = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -65,30 +66,40 @@ def confs(tmp_path: Path, live_sandbox: Sandbox) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def found_last() -> list[Snapshot]:
+    """Both clusters as the last test left them: a snapshot takes dozens of programs."""
+    return []
+
+
 @pytest.fixture
 def untaken(
-    administrator: Cluster, second_administrator: Cluster, neighbours: None
+    administrator: Cluster, second_administrator: Cluster, neighbours: None, found_last: list[Snapshot]
 ) -> Iterator[Callable[[], list[list[str]]]]:
     """What is missing or altered on both clusters since the test began, which must be nothing at its end.
 
     Removes what the test added.
     """
     clusters = (administrator, second_administrator)
-    before = [snapshot(cluster) for cluster in clusters]
+    before = list(found_last) or [snapshot(cluster) for cluster in clusters]
+    found_last.clear()
 
-    def changes() -> list[list[str]]:
-        return [taken(old, snapshot(cluster)) for old, cluster in zip(before, clusters, strict=True)]
+    def changes(now: list[Snapshot] | None = None) -> list[list[str]]:
+        now = now or [snapshot(cluster) for cluster in clusters]
+        return [taken(old, new) for old, new in zip(before, now, strict=True)]
 
     yield changes
-    assert changes() == [[], []]
-    for cluster, old in zip(clusters, before, strict=True):
-        now = snapshot(cluster)
+    after = [snapshot(cluster) for cluster in clusters]
+    assert changes(after) == [[], []]
+    for cluster, old, now in zip(clusters, before, after, strict=True):
         for pool in now["pools"].keys() - old["pools"].keys():
             cluster.run("ceph", "osd", "pool", "delete", pool, pool, "--yes-i-really-really-mean-it")
         for rule in set(now["crush_rules"]) - set(old["crush_rules"]):
             cluster.run("ceph", "osd", "crush", "rule", "rm", rule)
         for user in now["auth"].keys() - old["auth"].keys():
             cluster.run("ceph", "auth", "rm", user)
+    # Nothing is taken, and what was added is gone again.
+    found_last[:] = before
 
 
 def _site(write_site: WriteSite, confs: Path, *, client: str = "client.paste", pools: str, second: bool = True) -> None:

@@ -33,6 +33,8 @@ from support.samples import sample
 from support.smoke import measure_as_shipped
 from support.ssh_server import folders_of_clients, ssh_server
 
+#: Two seconds to fill an image of 8 MiB, and 1,000 writes of 4 KiB a second.
+SLOW = 4 << 20
 TWO_CLIENTS = sample("fio-client-server-2-jsonplus.json")[0].encode()
 
 
@@ -212,7 +214,8 @@ def two_hosts(campaign, monkeypatch):
 @pytest.mark.sandbox
 def test_clients_of_two_hosts_behind_ssh_write_to_the_cluster_together_and_leave_their_hosts_clean(campaign, two_hosts):
     before = folders_of_clients()
-    campaign.configure("client-sweep", factors={"clients": [4]}, target_seconds=4)
+    campaign.configure("client-sweep", factors={"clients": [4]}, target_seconds=4, image_size_bytes=8 << 20)
+    campaign.limit_rate(SLOW)
     two_hosts()
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
@@ -232,7 +235,8 @@ def test_clients_of_two_hosts_behind_ssh_write_to_the_cluster_together_and_leave
 
 @pytest.mark.sandbox
 def test_a_host_whose_client_dies_in_the_cell_makes_it_void_and_the_set_runs_again(campaign, two_hosts):
-    campaign.configure("client-sweep", target_seconds=4, factors={"clients": [2]})
+    campaign.configure("client-sweep", target_seconds=4, image_size_bytes=8 << 20, factors={"clients": [2]})
+    campaign.limit_rate(SLOW)
     two_hosts()
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
@@ -250,7 +254,8 @@ def test_a_host_whose_client_dies_in_the_cell_makes_it_void_and_the_set_runs_aga
 
 @pytest.mark.sandbox
 def test_a_client_that_dies_in_the_cell_makes_it_void_and_the_set_runs_again(campaign):
-    campaign.configure("client-sweep", target_seconds=4, factors={"clients": [2]})
+    campaign.configure("client-sweep", target_seconds=4, image_size_bytes=8 << 20, factors={"clients": [2]})
+    campaign.limit_rate(SLOW)
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:", "client-2.sock"), "the controller")
     # A lost client must have been running, so wait for fio's ramp.
@@ -267,7 +272,8 @@ def test_a_client_that_dies_in_the_cell_makes_it_void_and_the_set_runs_again(cam
 
 @pytest.mark.sandbox
 def test_if_the_runner_is_killed_no_client_keeps_running_and_the_next_run_finishes(campaign):
-    campaign.configure("client-sweep", factors={"clients": [2]})
+    campaign.configure("client-sweep", image_size_bytes=8 << 20, factors={"clients": [2]})
+    campaign.limit_rate(SLOW)
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
     [controller, *_] = campaign.processes("--client=sock:")

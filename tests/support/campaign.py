@@ -59,6 +59,12 @@ class Campaign:
         shutil.copy(ROOT / "config" / "sites" / "sandbox.yaml", config / "sites")
         self.configuration_of(source["name"]).write_text(yaml.safe_dump(source, sort_keys=False))
 
+    def limit_rate(self, bytes_per_second: int) -> None:
+        """Limit each image's client, in tests that stop a run on its way: at its peak it takes the whole machine."""
+        path = self.folder / "config" / "sites" / "sandbox.yaml"
+        limited = f"ceilings:\n  rate_bytes_per_second: {bytes_per_second}\n"
+        path.write_text(path.read_text().replace("ceilings:\n", limited))
+
     def configuration_of(self, experiment: str) -> Path:
         return self.folder / "config" / "experiments" / f"{experiment}.yaml"
 
