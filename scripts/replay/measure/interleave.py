@@ -199,8 +199,8 @@ def _words(options: argparse.Namespace) -> list[str]:
 def _next_steps(data_sets: Sequence[str]) -> list[str]:
     newest, *others = sorted(data_sets, key=lambda name: -int(name.rpartition("-")[2]))
     lines = [f"to compare: {replay_command('claims', '--data', newest, '--against', one)}" for one in others]
-    releases = [one.rpartition("-")[2] for one in data_sets]
-    lines += [f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', f'release-{releases[0]}')}"]
+    for release in sorted(int(one.rpartition("-")[2]) for one in data_sets):
+        lines.append(f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', f'release-{release}')}")
     return lines
 
 
