@@ -45,7 +45,7 @@ export const programsFor = (own) => ({
   brief: python("replay.claims", "--data", own, "--brief", "--ratios", "--against", SHIPPED),
   "brief alone": python("replay.claims", "--data", own, "--brief", "--ratios"),
   measure: python(
-    ...["replay.measure", "--site", "sandbox", "--data", own],
+    ...["replay", "measure", "--site", "sandbox", "--data", own],
     ...["--scale", "quick", "--experiment", EXPERIMENT],
   ),
 });

@@ -73,6 +73,6 @@ def test_a_missing_data_set_pack_or_member_is_named_in_a_sentence(tree, capsys, 
 
 
 def test_a_reader_that_closes_the_pipe_is_a_status_and_not_an_error(tree):
-    command = f"set -o pipefail; {sys.executable} -m replay.raw ls --data mine | true"
+    command = f"set -o pipefail; {sys.executable} -m replay raw ls --data mine | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (141, "")

@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
 from replay.raw.documents import parse_json
 from replay.raw.durable import is_working
 from replay.raw.pack import ALTERED, PACK, in_pack_order, pack_name, verified_members
@@ -207,7 +208,7 @@ def refuse_unpacked(raw: str | os.PathLike[str]) -> None:
         raise EvidenceError(
             "its blocks lie unpacked, as an earlier version of Replay wrote them",
             where=raw,
-            next_step="pack them, which loses nothing: python -m replay.raw convert --data NAME",
+            next_step=f"pack them, which loses nothing: {replay_command('raw', 'convert', '--data', 'NAME')}",
         )
 
 

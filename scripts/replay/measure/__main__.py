@@ -1,8 +1,0 @@
-"""`python -m replay.measure`."""
-
-import sys
-
-from replay.measure.arguments import COMMAND
-
-if __name__ == "__main__":
-    sys.exit(COMMAND.main())

@@ -1,8 +1,0 @@
-"""`python -m replay.preflight`."""
-
-import sys
-
-from replay.preflight.arguments import COMMAND
-
-if __name__ == "__main__":
-    sys.exit(COMMAND.main())
