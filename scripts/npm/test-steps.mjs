@@ -112,7 +112,8 @@ export function testSteps({ quick = false, releases = false } = {}) {
   };
   const python = {
     name: "Python tests without a cluster",
-    argv: pytest(quick ? "not sandbox and not slow" : "not sandbox", "-n", "2", "--dist", "loadgroup"),
+    // Three at a time on two cores: some wait for the processes that they start.
+    argv: pytest(quick ? "not sandbox and not slow" : "not sandbox", "-n", "3", "--dist", "loadgroup"),
     report: "junit",
     bound: 3 * MINUTE,
   };
