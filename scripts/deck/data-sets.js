@@ -101,7 +101,7 @@ async function addFiles(files, root, folder, belongs) {
 }
 
 /** A folder's entries; none if it is absent, is a file, or disappears while it is read. */
-async function entriesOf(folder) {
+export async function entriesOf(folder) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {

@@ -7,10 +7,10 @@
  * as it is newer than datapackage.json.
  */
 
-import { readFile, readdir, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 
-import { scanBenchmarks } from "../data-sets.js";
+import { entriesOf, scanBenchmarks } from "../data-sets.js";
 import { Digests } from "./digests.js";
 
 const PACKAGE = "datapackage.json";
@@ -231,15 +231,6 @@ async function inTurn(items, one) {
   const results = [];
   for (const item of items) results.push(await one(item));
   return results;
-}
-
-async function entriesOf(folder) {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(error.code)) return [];
-    throw error;
-  }
 }
 
 async function exists(file) {

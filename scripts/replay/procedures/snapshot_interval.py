@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from replay.design.design import Cell
 from replay.design.needs import NUMBER, Needs, Option
 from replay.measure.procedure import Procedure
 from replay.procedures.drivers.logged_writer import LoggedWriter
 from replay.procedures.drivers.options import FIO_FACTORS, FIO_OPTIONS
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.mirror_position import MirrorPosition
-from replay.procedures.watches.snapshots import INTERVAL, SnapshotsTaken, check_intervals
+from replay.procedures.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
 from replay.procedures.watches.trims import Trims
 
 
-class SnapshotInterval(Procedure):
+class SnapshotInterval(SnapshotsAfterRamp, Procedure):
     """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
 
     needs = Needs(
@@ -32,15 +31,6 @@ class SnapshotInterval(Procedure):
     driver = LoggedWriter()
     watches = (MirrorPosition(), SnapshotsTaken(), Trims())
     overhead_seconds = 5.5
-
-    def interval_of(self, cell: Cell) -> float | None:
-        """Return how often mirror snapshots are taken in a cell."""
-        return cell.levels.get(INTERVAL.name)
-
-    def first_seconds(self, cell: Cell) -> float | None:
-        """Return when the first is due: half an interval after the ramp, so a cell of one interval has one."""
-        interval = self.interval_of(cell)
-        return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the rate and the tail latency."""

@@ -19,13 +19,13 @@ from replay.procedures.targets.images import Images
 from replay.procedures.watches.ledger import LedgerAboveIdle, require_counters
 from replay.procedures.watches.mirror import Level
 from replay.procedures.watches.mirror_position import MirrorPosition
-from replay.procedures.watches.snapshots import INTERVAL, SnapshotsTaken, check_intervals
+from replay.procedures.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
 from replay.procedures.watches.trims import TrimmedAfterwards
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 
 
-class WriteLatency(Procedure):
+class WriteLatency(SnapshotsAfterRamp, Procedure):
     """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused is at rest."""
 
     needs = Needs(
@@ -82,15 +82,6 @@ class WriteLatency(Procedure):
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return fio's options for the cell's load."""
         return self.driver.job_options(cell)
-
-    def interval_of(self, cell: Cell) -> float | None:
-        """Return how often mirror snapshots are taken in a cell."""
-        return cell.levels.get(INTERVAL.name)
-
-    def first_seconds(self, cell: Cell) -> float | None:
-        """Return when the first is due: half an interval after the ramp."""
-        interval = self.interval_of(cell)
-        return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the rate, the median and the worst latency."""

@@ -113,6 +113,19 @@ def check_intervals(procedure: Procedure) -> None:
             )
 
 
+class SnapshotsAfterRamp:
+    """For procedures whose variants name their interval, and whose option `ramp_seconds` is not measured."""
+
+    def interval_of(self, cell: Cell) -> float | None:
+        """Return how often mirror snapshots are taken in a cell."""
+        return cell.levels.get(INTERVAL.name)
+
+    def first_seconds(self, cell: Cell) -> float | None:
+        """Return when the first is due: half an interval after the ramp, so a cell of one interval has one."""
+        interval = self.interval_of(cell)
+        return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
+
+
 class SnapshotsTaken(Watch):
     """Takes snapshots and counts them in the cell's facts; `procedure.interval_of` and `first_seconds` say when."""
 
