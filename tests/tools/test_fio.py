@@ -150,6 +150,8 @@ def test_argv_is_reproducible_by_seed_and_bounded_by_time():
     argv = FIO.argv_template({"io_type": "rw", "io_pattern": "rand", "io_size_bytes": 4096, "rw_mix_read": 70}, {})
     assert {"--rw=randrw", "--rwmixread=70", "--randrepeat=0", "--randseed={seed}", "--time_based=1"} <= set(argv)
     assert "--rbdname={image}" in argv
+    # A job that is a process makes a session of its own: neither a signal to fio's group nor fio's death would end it.
+    assert "--thread=1" in argv
 
 
 def test_client_and_server_get_a_job_file_each():

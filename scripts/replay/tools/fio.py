@@ -60,10 +60,12 @@ def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
     `levels`: `rw` or `io_type` as fio's word, or `io_type` (read, write, rw) and `io_pattern`; `io_size_bytes`;
     `rw_mix_read` for mixed ones; `io_depth`. `options`: `io_depth` (16), `ramp_seconds` (1), `fio_options` (any more).
     The runtime is the placeholder `{runtime_seconds}`; the seed is `{seed}`, with `randrepeat=0`, without which
-    fio 3.33 repeats the same offsets.
+    fio 3.33 repeats the same offsets. A job is a thread: as a process of its own it would outlive a fio that is killed,
+    and for ever if that happened before fio had told it to start.
     """
     job = {
         **_target(options),
+        "thread": "1",
         "rw": rw_of(levels),
         "bs": str(levels["io_size_bytes"]),
         "iodepth": str(levels.get("io_depth", options.get("io_depth", 16))),
