@@ -20,7 +20,7 @@ from replay.preflight.plan import sources_digest
 SITE = SimpleNamespace(name="mine", ceilings=SimpleNamespace(client_options=dict))
 
 
-class _ReachedTheCluster(Exception):
+class _ReachedTheCluster(BaseException):
     pass
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
@@ -10,6 +12,9 @@ class ReplayError(Exception):
 
     `what` says what happened, `where` names the file, key or cell, `next_step` says what to do about it.
     Programs print `str(error)` and exit with `exit_status`; they never print a traceback for it.
+
+    Those who let it pass may add to it: `during` names the work that failed, such as a cell, `because` a cause that
+    was found out, and `afterwards` what cleaning up met.
     """
 
     exit_status = 1
@@ -18,11 +23,18 @@ class ReplayError(Exception):
         self.what = what
         self.where = str(where) if where is not None else None
         self.next_step = next_step
+        self.during = ""
+        self.because = ""
+        self.afterwards: list[str] = []
         super().__init__(self.__str__())
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text}\n  next: {self.next_step}" if self.next_step else text
+        lines = [f"{self.where}: {self.what}" if self.where else self.what]
+        more = {"in": self.during, "because": self.because, "next": self.next_step}
+        lines += [f"  {word}: {text}" for word, text in more.items() if text]
+        for each in self.afterwards:
+            lines.append("  cleaning up then met: " + each.replace("\n", "\n  "))
+        return "\n".join(lines)
 
 
 class ConfigurationError(ReplayError):
@@ -41,3 +53,45 @@ class RefusedError(ReplayError):
     """Replay declines to touch the cluster: it is unhealthy, not allowed, not Replay's own, or a ceiling is reached."""
 
     exit_status = 4
+
+
+@contextlib.contextmanager
+def during(what: str) -> Iterator[None]:
+    """Name the work inside in every ReplayError that leaves it; work inside that work keeps its own name."""
+    try:
+        yield
+    except ReplayError as error:
+        error.during = error.during or what
+        raise
+
+
+@contextlib.contextmanager
+def cleaning_up(*steps: Callable[[], None]) -> Iterator[None]:
+    """Do the work inside, then every step, whatever the work and the steps before it met.
+
+    The first failure is raised, because it is the cause. What later steps met is added to it (`afterwards`, or a note
+    of an exception that is not Replay's).
+    """
+    first: BaseException | None = None
+    try:
+        yield
+    except BaseException as error:
+        first = error
+    for step in steps:
+        try:
+            step()
+        except BaseException as error:
+            if first is None:
+                first = error
+            else:
+                _add_afterwards(first, error)
+    if first is not None:
+        raise first
+
+
+def _add_afterwards(first: BaseException, met: BaseException) -> None:
+    text = str(met) if isinstance(met, ReplayError) else f"{type(met).__name__}: {met}".removesuffix(": ")
+    if isinstance(first, ReplayError):
+        first.afterwards.append(text)
+    else:
+        first.add_note("  cleaning up then met: " + text.replace("\n", "\n  "))

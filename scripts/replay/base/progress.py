@@ -194,6 +194,10 @@ class Progress:
         else:
             self._say(text)
 
+    def record(self, text: str) -> None:
+        """Write text to the log only."""
+        self._keep(text)
+
     def doing(self, what: str) -> None:
         """Say what happens between steps. A pipe shows it only if it takes long."""
         self.now = what

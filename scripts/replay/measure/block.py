@@ -6,12 +6,14 @@ import argparse
 import contextlib
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from replay.base.command_line import INTERRUPTED
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
-from replay.base.paths import config_directory
+from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
 from replay.cluster.placement_state import await_calm
 from replay.cluster.site_file import load_site
@@ -30,6 +32,7 @@ from replay.owned.pools import ensure_pools
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases
 from replay.raw.seal import recover
+from replay.sandbox.absent import naming_absent_daemons
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,12 +54,23 @@ def _run(options: argparse.Namespace, progress: Progress) -> int:
     try:
         _measure(options, progress)
     except ReplayError as error:
-        progress.line(str(error))
+        _say_failure(error, str(error), options, progress)
         return error.exit_status
-    except KeyboardInterrupt:
-        progress.line("stopped; every finished set is kept")
-        return 130
+    except KeyboardInterrupt as error:
+        progress.line("\n".join(["stopped; every finished set is kept", *getattr(error, "__notes__", ())]))
+        return INTERRUPTED
+    except Exception as error:
+        what = f"{options.experiment}, block {options.block}: {type(error).__name__}: {error}"
+        notes = ("  next: this is a fault of Replay's; report it with the log", *getattr(error, "__notes__", ()))
+        _say_failure(error, "\n".join([what, *notes]), options, progress)
+        return 1
     return 0
+
+
+def _say_failure(error: Exception, text: str, options: argparse.Namespace, progress: Progress) -> None:
+    """Say why the block ended, and where its log is, which also gets the traceback."""
+    progress.line(f"{text}\n  log: {shown(options.log)}" if options.log else text)
+    progress.record("".join(traceback.format_exception(error)).rstrip())
 
 
 def _interrupt(number: int, frame: object) -> None:
@@ -76,7 +90,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         )
     raw = raw_directory(plan.data_set, design.name)
     progress.doing(f"{design.title_of_block(options.block)}: looking for what an interrupted run has left")
-    with open_bench(site, plan.data_set, progress.line) as bench:
+    with naming_absent_daemons(site), open_bench(site, plan.data_set, progress.line) as bench:
         # Again, because a cluster may be upgraded between two blocks.
         refuse_other_releases(site, plan.data_set, [design.name], versions(bench.session, "rbd", bench.secondary))
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):

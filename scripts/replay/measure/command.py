@@ -30,6 +30,7 @@ from replay.preflight.releases import check_releases
 from replay.raw.evidence import record_design
 from replay.raw.history import History
 from replay.raw.layout import sealed_block
+from replay.sandbox.absent import naming_absent_daemons
 from replay.workflow.snakemake import cause_in, log_path, run_snakemake
 
 
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     before = {one for one, pack in packs.items() if pack.exists()}
     if before != packs.keys():
         require_consent(data_set, given=options.into_shipped)
-        with waiting("asking the cluster for its release"):
+        with waiting("asking the cluster for its release"), naming_absent_daemons(site):
             notes = check_releases(site, data_set, names)
         for note in notes:
             print(f"note: {note}", flush=True)

@@ -8,11 +8,10 @@ I/O, what it `watches` meanwhile, and the line that people see for a cell (`head
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from replay.base.errors import ConfigurationError
+from replay.base.errors import ConfigurationError, cleaning_up
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Design, Skip, Variant
 from replay.design.media import Write
@@ -119,9 +118,8 @@ class Procedure:
 
     def close_block(self) -> None:
         """Undo and remove everything that `open_block` and the cells made. Also called after an interruption."""
-        with ExitStack() as last_first:
-            last_first.callback(self.target.close)
-            last_first.callback(self.driver.close)
+        with cleaning_up(self.driver.close, self.target.close):
+            pass
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Bring the cluster into the state for measuring the cell; return the waits for the record."""
@@ -152,9 +150,15 @@ class Procedure:
     def watched(self, cell: Cell, seed: int, **how: Any) -> Measured:
         """Run the driver once with all watches; `how` holds further arguments for the driver's `run`."""
         self.driver.start(cell)
-        with ExitStack() as stack:
+        begun: list[Watch] = []
+
+        def stop() -> None:
+            with cleaning_up(*(watch.stop for watch in reversed(begun))):
+                pass
+
+        with cleaning_up(stop):
             for watch in self.watches:
-                stack.callback(watch.stop)
+                begun.append(watch)
                 watch.started(cell)
             looks = [look for watch in self.watches if (look := watch.look_of(cell)) is not None]
             measured = self.driver.run(cell, seed, look=_all_of(looks), **how)

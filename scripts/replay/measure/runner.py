@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from replay.base.clock import seconds_of, utc_now
-from replay.base.errors import ReplayError
+from replay.base.errors import ReplayError, cleaning_up, during
 from replay.base.progress import Progress
 from replay.cluster.versions import versions
 from replay.design.design import (
@@ -85,28 +86,32 @@ class BlockRunner:
         )
         void: list[str] = []
         if todo:
-            try:
-                self.guard.before_block()
-                self.caches.before_block()
-                self.protocol.open_block(self.writer, [one for _, one in todo])
+            with _without_interruption(self._say_closing, self.protocol.close_block, self._remove_leftovers):
+                with during(self._name):
+                    self.guard.before_block()
+                    self.caches.before_block()
+                    self.protocol.open_block(self.writer, [one for _, one in todo])
                 for index, one in self._available(todo):
                     if not self._measure_set(index, one):
                         void.append(one.point)
-            finally:
-                _without_interruption(self._close)
         if void:
             raise ReplayError(
                 f"{len(void)} set(s) stayed void after {MOST_ATTEMPTS} attempts: {', '.join(void)}",
-                where=f"{self.design.name}, block {self.block}",
+                where=self._name,
                 next_step="each attempt.json gives the reasons; fix the cause, then run measure again",
             )
         self._write_receipt(plan, len(todo))
         return seal(self.raw, self.block, plan)
 
-    def _close(self) -> None:
-        """Remove what the block created; an image whose creation was cut short is only in the ledger."""
+    @property
+    def _name(self) -> str:
+        return f"{self.design.name}, block {self.block}"
+
+    def _say_closing(self) -> None:
         self.progress.doing("removing what the block made")
-        self.protocol.close_block()
+
+    def _remove_leftovers(self) -> None:
+        """Remove what only the ledger knows: an image whose creation was cut short."""
         remove_owned_leftovers(self.bench)
 
     def _lacks(self, one: CellSet) -> bool:
@@ -128,7 +133,7 @@ class BlockRunner:
     def _measure_set(self, index: int, one: CellSet) -> bool:
         """Run a set until an attempt is valid, at most three times; return whether one was."""
         for _ in range(MOST_ATTEMPTS):
-            what = f"{self.design.name}, block {self.block}, set {one.point}"
+            what = f"{self._name}, set {one.point}"
             expected, added = self.protocol.expected_bytes(one)
             self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
             number = self.writer.next_attempt(one.point)
@@ -139,7 +144,8 @@ class BlockRunner:
                 started = utc_now()
                 for position, cell in enumerate(cells):
                     reservation.begin(cell.cell_id)
-                    measured = self._measure_cell(attempt, index, position, cell)
+                    with during(f"{self._name}, {cell.point} {cell.variant.label}, attempt {number}"):
+                        measured = self._measure_cell(attempt, index, position, cell)
                     reservation.end(void=measured.invalid is not None)
                     if measured.invalid:
                         reason, detail = measured.invalid
@@ -289,11 +295,17 @@ class BlockRunner:
         )
 
 
-def _without_interruption(action: Callable[[], None]) -> None:
-    """Run `action` to its end although the person presses Ctrl-C again: it removes what was created."""
-    previous = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        action()
-    finally:
+@contextlib.contextmanager
+def _without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
+    """Clean up by `steps` after the work inside, although the person presses Ctrl-C again: they remove what it made."""
+    previous: dict[int, Any] = {}
+
+    def ignore() -> None:
+        previous.update({number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)})
+
+    def heed() -> None:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+    with cleaning_up(ignore, *steps, heed):
+        yield

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from replay.base.errors import cleaning_up
 from replay.cluster.capabilities import missing
 from replay.design.design import CellSet, Skip, Variant
 from replay.design.needs import Factor
@@ -56,12 +57,13 @@ class JournaledImages(Images):
 
         If its creation was cut short, the pool is only in the ledger, and the next run removes it.
         """
-        try:
-            super().close()
-        finally:
-            made, self.made, self.journal_pool = self.made, None, None
-            if made is not None:
-                remove_pool_entries(self.bench, lambda entry: entry.id == made.entry_id)
+        with cleaning_up(super().close, self._remove_pool):
+            pass
+
+    def _remove_pool(self) -> None:
+        made, self.made, self.journal_pool = self.made, None, None
+        if made is not None:
+            remove_pool_entries(self.bench, lambda entry: entry.id == made.entry_id)
 
     def _spec(self) -> PoolSpec:
         """Return a pool like the data pool, so that only the place of the journals differs."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.cluster.placement_state import QUIET_SECONDS, await_calm, await_stable, throttles
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
@@ -87,16 +87,22 @@ class PlacedPool(ObjectPools):
 
     def close(self) -> None:
         """Restore every setting, then remove the pool with its objects. Each is done even if the other fails."""
-        try:
-            with self.bench.costs.measure("prepare"):
-                self.settings.restore()
-        finally:
-            self.pool = None
-            remove_leftover_pools(self.bench)
-            with self.bench.costs.measure("wait"):
-                # The next block would be refused while data move back.
-                if moving := await_calm(self.bench.session):
-                    self.bench.say(f"the cluster is not calm yet: {moving}")
+        with cleaning_up(self._restore, self._remove_pool, self._await_calm):
+            pass
+
+    def _restore(self) -> None:
+        with self.bench.costs.measure("prepare"):
+            self.settings.restore()
+
+    def _remove_pool(self) -> None:
+        self.pool = None
+        remove_leftover_pools(self.bench)
+
+    def _await_calm(self) -> None:
+        with self.bench.costs.measure("wait"):
+            # The next block would be refused while data move back.
+            if moving := await_calm(self.bench.session):
+                self.bench.say(f"the cluster is not calm yet: {moving}")
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Apply the cell's levels, and wait until the data are placed accordingly."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Variant
@@ -37,9 +36,7 @@ class CappedImages(Images):
 
     def close(self) -> None:
         """Lift the caps, then remove images and pools, then restore the classes."""
-        images = ExitStack()
-        images.callback(super().close)
-        self.classes.close(before_pools=images)
+        self.classes.close(before_pools=super().close)
 
 
 class CappedPools(ObjectPools):

@@ -7,12 +7,12 @@ middle one takes no part. Classes and caps are in the ledger before they are set
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.site import Site
@@ -98,15 +98,11 @@ class DeviceClasses:
                 pid, data = osd_process(self.bench, osd.number)
                 self.caps[osd.number] = self.settings.cap_io(osd, pid, data, self.cap_iops)
 
-    def close(self, *, before_pools: ExitStack | None = None) -> None:
+    def close(self, *, before_pools: Callable[[], None] = lambda: None) -> None:
         """Lift the caps, let `before_pools` run, remove images and pools, and restore the classes. Each is done even if
         another fails."""
-        with ExitStack() as last_first:
-            last_first.callback(self._restore)
-            last_first.callback(self._remove_pools)
-            if before_pools is not None:
-                last_first.enter_context(before_pools)
-            last_first.callback(self._lift)
+        with cleaning_up(self._lift, before_pools, self._remove_pools, self._restore):
+            pass
 
     def _lift(self) -> None:
         self.caps.clear()

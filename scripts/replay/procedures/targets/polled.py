@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
+from replay.base.errors import cleaning_up
 from replay.design.design import Cell
 from replay.design.needs import Factor
 from replay.measure.parts import Target
@@ -36,9 +35,8 @@ class Polled(Target):
 
     def close(self) -> None:
         """Remove what is left, then set the poll age back, whether or not that could be removed."""
-        with ExitStack() as stack:
-            stack.callback(self._restore)
-            super().close()
+        with cleaning_up(super().close, self._restore):
+            pass
 
     def _restore(self) -> None:
         if self.poll_age is not None:

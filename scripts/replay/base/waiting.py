@@ -1,0 +1,62 @@
+"""Waiting that a person can follow: what for, for how long at most, and every ten seconds what is seen.
+
+The one place for waits of all rooms. Loops keep their own conditions and limits, and sleep with `Waiting.pause`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from replay.base.progress import elapsed_text
+
+#: A wait that is shorter is not worth a line.
+SAY_AFTER_SECONDS = 5.0
+SAY_EVERY_SECONDS = 10.0
+#: What makes a wait hopeless must end it within fifteen seconds, and a look may take ten itself.
+LOOK_EVERY_SECONDS = 3.0
+
+
+def _nothing() -> str:
+    return ""
+
+
+class Waiting:
+    """One wait. `look` returns what it sees in a few words, and raises ReplayError if the wait has become hopeless.
+
+    It is called first after a few seconds, so that short waits cost nothing.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        at_most_seconds: float,
+        *,
+        say: Callable[[str], None],
+        look: Callable[[], str] = _nothing,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.what = what
+        self.at_most_seconds = at_most_seconds
+        self._say, self._look, self._clock, self._sleep = say, look, clock, sleep
+        self._began = clock()
+        self._look_due = self._began + LOOK_EVERY_SECONDS
+        self._say_due = self._began + SAY_AFTER_SECONDS
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, then `glance`. Raises what `look` raises."""
+        self._sleep(seconds)
+        self.glance()
+
+    def glance(self) -> None:
+        """Look, and say what is seen, if either is due. Call it every few seconds while a command runs."""
+        if self._clock() < min(self._look_due, self._say_due):
+            return
+        seen = self._look()
+        now = self._clock()
+        self._look_due = now + LOOK_EVERY_SECONDS
+        if now >= self._say_due:
+            self._say_due = now + SAY_EVERY_SECONDS
+            waited = f"{elapsed_text(now - self._began)} of at most {elapsed_text(self.at_most_seconds)}"
+            self._say(f"waiting for {self.what}: {waited}" + (f"; {seen}" if seen else ""))
