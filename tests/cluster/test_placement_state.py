@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from replay.base.errors import RefusedError
+from replay.cluster.cluster import CephCommandError
 from replay.cluster.placement_state import await_calm, await_stable, throttles, unsettled
 from replay.procedures.placement import placement_files
 
@@ -15,7 +18,7 @@ class Cluster:
     def __init__(self, *, late=0, objects=(8,), state="active+clean"):
         self.late, self.objects, self.state = late, list(objects), state
         self.wanted = {"2.0": [0, 1], "2.1": [1, 2]}
-        self.recovers = 0
+        self.recovers, self.refusal = 0, errno.ENOENT
         self.reported = {"2.0": [2, 1], "2.1": [1, 2]} if late else dict(self.wanted)
 
     def command(self, command, *, target="mon"):
@@ -27,6 +30,12 @@ class Cluster:
             rows = [{"pgid": name, "state": self.state, "up": on, "acting": on} for name, on in self.reported.items()]
             return {"pg_stats": rows}
         if prefix == "pg map":
+            if command["pgid"] not in self.wanted:
+                raise CephCommandError(
+                    f"error {self.refusal}: pgid '{command['pgid']}' does not exist",
+                    where="ceph pg map (primary)",
+                    exit_status_of_tool=self.refusal,
+                )
             return {"up": self.wanted[command["pgid"]], "acting": self.wanted[command["pgid"]]}
         if prefix == "pg ls-by-pool":
             known = self.objects.pop(0) if len(self.objects) > 1 else self.objects[0]
@@ -55,6 +64,20 @@ def test_groups_that_the_manager_calls_clean_at_their_old_place_are_awaited():
     cluster = Cluster(late=3)
     assert unsettled(cluster) == ["2.0 moves from [2, 1] to [0, 1]"]
     assert stable(cluster).details == {"most_reasons": 1}
+
+
+def test_groups_of_a_removed_pool_that_the_manager_still_lists_are_awaited():
+    cluster = Cluster(late=2)
+    cluster.reported = {"1.0": [0, 1], **cluster.wanted}
+    assert unsettled(cluster) == ["1.0 is still listed, and its pool is gone"]
+    assert stable(cluster).details == {"most_reasons": 1}
+
+
+def test_a_monitor_that_refuses_the_question_is_no_removed_pool():
+    cluster = Cluster(late=2)
+    cluster.reported, cluster.refusal = {"1.0": [0, 1]}, errno.EACCES
+    with pytest.raises(CephCommandError, match="does not exist"):
+        unsettled(cluster)
 
 
 def test_recovery_that_the_manager_still_reports_is_awaited():

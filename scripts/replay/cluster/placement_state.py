@@ -6,12 +6,14 @@ its answer counts only if it agrees with the monitors' map, group by group, and 
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable
 from typing import Any
 
 from replay.base.errors import RefusedError
 from replay.cluster import health
+from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.raw.record import Wait
 
@@ -31,12 +33,24 @@ def unsettled(session: MonitorSession) -> list[str]:
         if not set(state.split("+")) >= {"active", "clean"} or "remapped" in state:
             found.append(f"{name} is {state}")
             continue
-        wanted = session.command({"prefix": "pg map", "pgid": name})
-        if not (group["acting"] == group["up"] == wanted["acting"] == wanted["up"]):
+        wanted = _wanted(session, name)
+        if wanted is None:
+            found.append(f"{name} is still listed, and its pool is gone")
+        elif not (group["acting"] == group["up"] == wanted["acting"] == wanted["up"]):
             found.append(f"{name} moves from {group['acting']} to {wanted['up']}")
     if not found:
         found += [f"{code}: {message}" for code, message in health.classify(session.status()).refuse]
     return found
+
+
+def _wanted(session: MonitorSession, group: str) -> dict[str, Any] | None:
+    """Return where the monitors want a placement group, None if its pool has been removed."""
+    try:
+        return session.command({"prefix": "pg map", "pgid": group})
+    except CephCommandError as error:
+        if error.exit_status_of_tool == errno.ENOENT:
+            return None
+        raise
 
 
 def await_calm(
