@@ -225,7 +225,7 @@ def changed(shipped, config, monkeypatch):
         (lambda c: c.update(ours="nobody said this"), "expected either says or ours, found more than one"),
         (lambda c: c["says"][0].update(source="S9"), "no source 'S9'"),
         (lambda c: c.update(kind="guess"), "'guess' is not one of claim, setup_check"),
-        (lambda c: c["conditions"][0].update(each="io_size_bytes"), "each: io_size_bytes has no list of levels"),
+        (lambda c: c["conditions"][0].update(each="io_size_bytes"), "each: `over` has no list of levels"),
         (lambda c: c["conditions"][0].update(between=[2, 1]), "not less than"),
         (lambda c: c["plain"].update(finding="It takes {estimated} times as long."), "no figure {estimated}"),
         (lambda c: c["plain"].update(refuted="In {data_set} it does not hold."), "no figure {data_set}"),

@@ -55,7 +55,7 @@ def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     said = capfd.readouterr()
     assert "deriving ended with status 3; the raw output is unaffected" in said.out
     assert "with-journal.stdout" in said.err
-    assert "next: correct the problem, then run ./replay derive --data mine" in said.out
+    assert "next: fix the problem, then run ./replay derive --data mine" in said.out
     assert {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()} == before
 
 

@@ -70,7 +70,7 @@ def test_a_wrong_value_never_reads_like_the_required_one(one, found):
     [
         ("idle_cpu_fraction", "is not a predicate", "idle_cpu_fraction >= 0.25"),
         ("idle_cpu_fractoin >= 0.25", "no fact 'idle_cpu_fractoin'", "did you mean 'idle_cpu_fraction'?"),
-        ("idle_cpu_fraction >= 25", "1 at the most", "0.25 is 25 per cent"),
+        ("idle_cpu_fraction >= 25", "a fraction is at most 1", "0.25 is 25 per cent"),
         ("idle_cpu_fraction >= 25%", "'25%' is not a number", "0.25"),
         ("idle_cpu_fraction = 0.25", "= does not compare a fraction", ">= <= > <"),
         ("snapshots_taken_in_cell >= 1.5", "not a whole number", "a whole number"),

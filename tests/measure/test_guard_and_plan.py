@@ -253,7 +253,7 @@ def test_a_run_says_how_long_each_experiment_takes_and_all_of_them_together():
 def test_skipped_variants_are_listed_with_their_reason():
     skipped = expand(load_experiment("failover"), "talk", missing={"second_site": "no second cluster"})
     first, second = plan_lines([(skipped, 0, Estimate())])
-    assert first == "failover: all of it is skipped, needs second_site: no second cluster"
+    assert first == "failover: all of it is skipped, because it needs second_site: no second cluster"
     assert second.startswith("failover at scale talk: 0 block(s), 0 of 0 cells")
 
 

@@ -91,7 +91,7 @@ def test_an_interruption_stops_the_sandbox_and_tells_how_to_continue(world, monk
     monkeypatch.setattr(interleave, "_run", lambda argv, environment: 130)
     assert main([*RELEASES, "--blocks", "1", "--experiment", "failover"]) == 130
     assert world.running == set()
-    assert "next: to continue run" in capsys.readouterr().out
+    assert "next: to continue, run" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

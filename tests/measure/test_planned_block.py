@@ -64,7 +64,7 @@ def lengthen(configuration):
 def test_an_experiment_that_was_changed_after_it_was_planned_is_refused_before_the_cluster_is_asked(edit, capsys):
     assert edit(lengthen) == 2
     said = capsys.readouterr().out
-    assert "rbd-bench.yaml: this experiment, or what its site allows, was changed after" in said
+    assert "rbd-bench.yaml: this experiment, or what its site allows, has changed since" in said
     assert "run measure again" in said
 
 

@@ -137,7 +137,7 @@ def test_if_no_osd_reports_its_counters_nothing_is_created(tmp_path):
     made = protocol()
     silent = Reading({"primary": {}}, None, 0.0, 0.01, ("primary osd.0: error 13: Permission denied",))
     made.watches[1].daemons = SimpleNamespace(read=lambda: silent)
-    with pytest.raises(ReplayError, match=r"no OSD tells its counters .*Permission denied"):
+    with pytest.raises(ReplayError, match=r"no OSD returns its counters .*Permission denied"):
         made.open_block(tmp_path, made.design.sets)
     assert made.target.images == {}
 

@@ -115,7 +115,7 @@ def test_six_osds_give_three_copies_on_each_class(make):
 
 
 def test_one_osd_has_no_two_classes(make):
-    with pytest.raises(ConfigurationError, match="two device classes need two OSDs"):
+    with pytest.raises(ConfigurationError, match="two device classes need at least two OSDs"):
         make(1).open()
 
 
@@ -160,7 +160,7 @@ def test_a_cap_that_did_not_hold_makes_the_cell_void(make, monkeypatch):
     made.caps[2].done = (0, 600)
     cell = measured()
     made.observe(cell, Reading(10.0, ((0, 0),)))
-    assert cell.invalid == ("failed", "a capped OSD did 300 operations/s on its disk; its cap is 100")
+    assert cell.invalid == ("failed", "a capped OSD did 300 operations/s on its disk, but its cap is 100")
 
 
 def test_an_osd_that_was_restarted_ends_the_block(make):
@@ -168,7 +168,7 @@ def test_an_osd_that_was_restarted_ends_the_block(make):
     made.open()
     made.cap()
     made.caps[2].held = False
-    with pytest.raises(ReplayError, match=r"osd\.2 runs without its cap"):
+    with pytest.raises(ReplayError, match=r"osd\.2 is running without its cap"):
         made.read()
 
 
@@ -204,9 +204,9 @@ def variants(**changes):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"label": "HDD", "levels": {"device_class": "capped"}}, "does not say the cap, 1000 IOPS"),
+        ({"label": "HDD", "levels": {"device_class": "capped"}}, "does not name the cap, 1000 IOPS"),
         ({"levels": {"device_class": "hdd"}}, "'hdd' is not one of fast, capped"),
-        ({"levels": {"device_class": "fast", "journal_class": "fast"}}, "says where its journal lies, and has none"),
+        ({"levels": {"device_class": "fast", "journal_class": "fast"}}, "has the level journal_class, but no journal"),
         ({"levels": {"device_class": "fast", "journal_class": "x"}}, "'x' is not one of fast, capped"),
         ({"levels": {"device_class": "fast"}, "mirroring": "journal"}, "no mirrored variants"),
     ],

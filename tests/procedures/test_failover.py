@@ -84,7 +84,7 @@ def test_contents_of_another_trial_are_unexplained():
 
 @pytest.mark.parametrize("size", [0, 4095, 4096, 8193])
 def test_an_incomplete_image_is_refused(size):
-    with pytest.raises(ValueError, match="no image of whole blocks"):
+    with pytest.raises(ValueError, match="are not an image of whole blocks"):
         inspect(b"x" * size, SEED)
 
 

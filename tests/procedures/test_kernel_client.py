@@ -107,8 +107,8 @@ def test_both_clients_do_the_same_and_bypass_the_page_cache(make):
     ("variant", "said"),
     [
         ({"levels": {"client": "fuse"}}, "'fuse' is not one of librbd, kernel"),
-        ({"levels": {"client": "kernel"}}, "no file system None"),
-        ({"levels": {"client": "librbd"}, "features": ["journaling"]}, "kernels know no journal"),
+        ({"levels": {"client": "kernel"}}, "cannot make the file system None"),
+        ({"levels": {"client": "librbd"}, "features": ["journaling"]}, "kernels do not support journaling"),
     ],
 )
 def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, variant, said):
@@ -119,7 +119,7 @@ def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, va
 
 def test_a_file_that_leaves_no_space_is_refused(make):
     options = {**load_experiment("kernel-client")["options"], "file_size_bytes": 2**40}
-    with pytest.raises(ConfigurationError, match="at most half of an image"):
+    with pytest.raises(ConfigurationError, match="more than half of an image"):
         make(options=options)
 
 
@@ -137,7 +137,7 @@ def test_a_kernel_with_rbd_measures_it_and_one_without_says_why(campaign):
     said, lacking = measure_as_shipped(campaign, "kernel-client")
     if lacking:
         word, reason = lacking[0]
-        assert f"kernel-client: all of it is skipped, needs {word}: {reason}" in said
+        assert f"kernel-client: all of it is skipped, because it needs {word}: {reason}" in said
         assert campaign.sidecars("kernel-client") == []
     else:
         assert {one["variant"] for one in campaign.sidecars("kernel-client") if one["valid"]} == {

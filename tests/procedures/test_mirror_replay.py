@@ -145,7 +145,7 @@ def test_images_are_removed_even_if_the_daemon_does_not_answer(stopping):
     image = SimpleNamespace(name="one")
     stopping.target.images, stopping.driver.stopped = {"journal": [image]}, ["one"]
     stopping.watches[0].copies.daemon = None
-    with pytest.raises(Exception, match="admin socket is not named"):
+    with pytest.raises(Exception, match="no admin socket of the mirror daemon is named"):
         stopping.close_block()
     assert stopping.removed == [image]
 

@@ -44,7 +44,7 @@ def variant(**more):
 @pytest.mark.parametrize(
     ("variants", "said"),
     [
-        (variant(mirroring="snapshot"), "mirroring is 'snapshot', levels.snapshot_interval_seconds is None"),
+        (variant(mirroring="snapshot"), "mirroring is 'snapshot', but levels.snapshot_interval_seconds is None"),
         (variant(levels={"snapshot_interval_seconds": 5}), "mirroring is None"),
         (variant(mirroring="journal", levels={"snapshot_interval_seconds": 5}), "mirroring is 'journal'"),
         (variant(mirroring="snapshot", levels={"snapshot_interval_seconds": 90}), "shorter than its interval"),

@@ -1,1 +1,1 @@
-"""The talk's one question as a table, answer.csv: what is lost by mode of mirroring, against what each write pays."""
+"""Answers the talk's question in a table, answer.csv: what each mode of mirroring loses, and what its writes pay."""

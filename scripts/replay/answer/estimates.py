@@ -1,6 +1,6 @@
 """A figure's fields in one row of answer.csv, by its kind: estimate, interval, number of runs. Pure.
 
-Values are those of valid runs, by block. A field without a value stays away, and so becomes an empty one.
+Values are those of valid runs, by block. A field without a value is left out, and becomes an empty one in the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Values = Mapping[int, float]
 Fields = dict[str, float | int | None]
 
 _INTERVAL = ("low", "high", "n")
-#: The parts of a figure's columns, apart from its source. Those of the last two have no unit.
+#: The parts of a figure, each in a column of its own, apart from its source.
 PARTS: Mapping[Kind, tuple[str, ...]] = {
     Kind.TRIALS: (
         "worst", "median", "median_low", "median_high", "p95_bound", "worst_bounds_p95_confidence", "n",
@@ -33,9 +33,9 @@ def column_of(figure: Figure, part: str) -> str:
 
 
 def fields_of(figure: Figure, values: Values, reference: Values) -> Fields:
-    """Return a figure's fields by column; nothing without values, or without pairs of a figure that is compared.
+    """Return a figure's fields by column; empty without values, or without pairs for a figure that is compared.
 
-    `reference` are the reference's values, by the same blocks.
+    `values` are a mode's by block, `reference` those of the reference by the same blocks.
     """
     found: dict[str, float | int | None] = {}
     if figure.kind is Kind.TRIALS:
@@ -69,7 +69,10 @@ def _difference(pairs: Sequence[tuple[float, float]]) -> statistics.Estimate:
 
 
 def _ratio(pairs: Sequence[tuple[float, float]]) -> statistics.Estimate | None:
-    """Return the reference divided by the mode, as ratio charts and claims estimate it. A rate of 0 has none."""
+    """Return the reference divided by the mode, as ratio charts and claims estimate it; pairs with a rate of 0 are out.
+
+    None if no pair is left.
+    """
     pairs = [pair for pair in pairs if min(pair) > 0]
     return statistics.paired_log_ratio([over for _, over in pairs], [under for under, _ in pairs]) if pairs else None
 

@@ -1,4 +1,4 @@
-"""answer.csv of one data set: reads its tables, and writes the file where it changes."""
+"""answer.csv of one data set: reads the set's tables, and writes the file if it has changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER = "answer.csv"
 def write_answer(data_set: Path) -> bool:
     """Write a data set's answer.csv from its experiments' tables; return whether it changed.
 
-    A talk without config/answer.yaml has none. Raises ConfigurationError if that file is invalid.
+    A talk without config/answer.yaml has no answer.csv. Raises ConfigurationError if that file is invalid.
     """
     if not answer_path().exists():
         return False

@@ -1,4 +1,4 @@
-"""Reads and checks `config/answer.yaml`: unknown modes, experiments, metrics, levels and variants are refused."""
+"""Reads and checks `config/answer.yaml`: refuses unknown modes, experiments, metrics, levels and variants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from replay.config.experiments import experiment_names, load_experiment
 
 
 def load_question() -> Question:
-    """Return what config/answer.yaml says. Raises ConfigurationError naming file, line and what is wrong."""
+    """Return what config/answer.yaml says. Raises ConfigurationError that names the file, the line and the mistake."""
     document = load_answer_document()
     modes = tuple(_mode(raw) for raw in document.data["modes"])
     for number, mode in enumerate(modes):
@@ -27,7 +27,7 @@ def load_question() -> Question:
         raise ConfigurationError(
             f"{count} modes are the reference",
             where=document.where("modes"),
-            next_step="write `reference: true` at the one mode that the others are compared with",
+            next_step="give `reference: true` to exactly one mode, with which the others are compared",
         )
     sources = {}
     for name, several in document.data["figures"].items():
@@ -86,7 +86,7 @@ def _source(raw: Mapping[str, Any], figure: str, modes: tuple[Mode, ...], docume
 
 
 def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return one level of each of the experiment's factors."""
+    """Return one level of each of the experiment's factors. Raises ConfigurationError if one is missing or unknown."""
     factors = experiment["factors"]
     for factor, level in raw.items():
         if factor not in factors:

@@ -1,4 +1,4 @@
-"""What answer.csv consists of: its modes, its figures, and where each figure comes from. Pure."""
+"""The model of answer.csv: its modes, its figures, and where each figure comes from. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from replay.claims.predicate import Predicate
 
 
 class Kind(Enum):
-    """How a figure is estimated from runs: `estimates` has one function for each."""
+    """How a figure is estimated from runs. `estimates` has a function for each kind."""
 
     TRIALS = "every trial by itself: the worst, the median, and a bound of the 95th percentile"
     MEAN = "the mean over blocks"
@@ -70,7 +70,7 @@ class Mode:
     journal_poll_age_seconds: float | None = None
 
     def stated(self) -> dict[str, float]:
-        """Return what a run of this mode has to say of itself, if it says anything of it."""
+        """Return what a run of this mode must state, by name, if it states anything under that name; in seconds."""
         found = {
             "snapshot_interval_seconds": self.snapshot_interval_seconds,
             "journal_poll_age_seconds": self.journal_poll_age_seconds,
@@ -80,7 +80,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Presupposed:
-    """What the runs of some modes must have been like for a figure to say anything."""
+    """What must have been true of the runs of some modes for a figure to mean anything."""
 
     predicate: Predicate
     modes: frozenset[str]
@@ -88,9 +88,9 @@ class Presupposed:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a figure may come from: the sum of some metrics in the cells of an experiment at one level each.
+    """Where a figure may come from: the sum of `metrics` in the cells of an experiment at these levels.
 
-    `variants` gives the variant that measures each mode.
+    `variants` maps each mode to the variant that measures it.
     """
 
     experiment: str
@@ -106,12 +106,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Question:
-    """The table's rows, and each figure's sources: the first one that a data set has measured counts."""
+    """The table's rows, and each figure's sources. The first source that a data set has measured counts."""
 
     modes: tuple[Mode, ...]
     sources: Mapping[str, tuple[Source, ...]]
 
     @property
     def reference(self) -> Mode:
-        """The mode that others are compared with."""
+        """The mode with which the others are compared."""
         return next(mode for mode in self.modes if mode.is_reference)

@@ -1,4 +1,4 @@
-"""From a data set's tables to the rows of answer.csv. Pure."""
+"""Turns a data set's tables into the rows of answer.csv. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def columns() -> list[str]:
 
 
 def answer_csv(question: Question, tables: Tables, *, altered: bool = False) -> str:
-    """Return the text of answer.csv, a row per mode; for an altered data set each row says so in a last column."""
+    """Return the text of answer.csv, one row per mode. For an altered data set, a last column of each row says so."""
     mark = ("altered", "true") if altered else None
     rows = answer_rows(question, tables)
     header = columns()
@@ -32,7 +32,7 @@ def answer_csv(question: Question, tables: Tables, *, altered: bool = False) -> 
 
 
 def answer_rows(question: Question, tables: Tables) -> list[dict[str, str | float | int | None]]:
-    """Return a row per mode, by column. What was not measured is not in it."""
+    """Return one row per mode, as fields by column. What was not measured is left out."""
     rows: list[dict[str, str | float | int | None]] = [_of_mode(mode) for mode in question.modes]
     for name, figure in FIGURES.items():
         source = next((one for one in question.sources.get(name, ()) if _has_runs(one, question, tables)), None)
@@ -66,14 +66,14 @@ def _of_figure(
 
 
 def _has_runs(source: Source, question: Question, tables: Tables) -> bool:
-    """Tell whether a data set measured the source at any mode but the reference."""
+    """Return whether a data set measured the source in any mode other than the reference."""
     table = tables.get(source.experiment)
     others = [mode for mode in question.modes if not mode.is_reference]
     return table is not None and any(_runs(source, mode, table) for mode in others)
 
 
 def _runs(source: Source, mode: Mode, table: Table) -> dict[int, Row]:
-    """Return the runs that measure a mode, by block: those that state each metric."""
+    """Return the runs that measure a mode and have a value of each metric, by block."""
     if mode.name not in source.variants:
         return {}
     selector = Selector(source.variants[mode.name], {factor: (level,) for factor, level in source.levels.items()})
@@ -88,7 +88,7 @@ def _values(runs: Mapping[int, Row], source: Source) -> dict[int, float]:
 
 
 def _problem(source: Source, mode: Mode, runs: Sequence[Row]) -> str:
-    """Return why runs say nothing of a mode: they state another interval, or lack what is presupposed."""
+    """Return why runs say nothing about a mode: they state another interval, or lack what is presupposed."""
     for name, wanted in mode.stated().items():
         stated = {float(row[name]) for row in runs if row.get(name) not in (None, "")}
         if other := sorted(stated - {float(wanted)}):

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the verdicts. Returns 0, or 1 if an expected verdict differs; raises ReplayError."""
+    """Print the verdicts. Returns 0, or 1 if a verdict is not the expected one; raises ReplayError."""
     if options.ratios and not options.brief:
         COMMAND.parser().refuse("--ratios goes with --brief: add it")
     book, data_set = load_book(), benchmarks_directory() / options.data
@@ -81,7 +81,7 @@ def _other(options: argparse.Namespace, book: Book) -> Assessment | None:
 
 
 def _chosen(assessment: Assessment, experiments: list[str] | None) -> Assessment:
-    """Keep only the claims of these experiments; an experiment may have none, but it must exist."""
+    """Keep only the claims of these experiments. An experiment may have none, but it must exist."""
     if not experiments:
         return assessment
     known = dict.fromkeys([*experiment_names(), *(one.claim.experiment for one in assessment.judgements)])

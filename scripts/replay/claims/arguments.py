@@ -7,7 +7,7 @@ from replay.base.command_line import Command, Parser, add_data, add_experiment
 
 def _add_arguments(parser: Parser) -> None:
     add_data(parser, required=True, help="the data set, a folder in benchmarks/")
-    add_data(parser, option="--against", help="compare with another data set: what differs, and is it more than noise?")
+    add_data(parser, option="--against", help="compare with another data set: what differs by more than noise?")
     add_experiment(parser, "only the claims of this experiment (may be repeated)")
     parser.add_argument("--measured", action="store_true", help="leave out claims whose cells are not measured")
     shape = parser.add_mutually_exclusive_group()

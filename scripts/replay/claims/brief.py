@@ -1,6 +1,6 @@
-"""A data set's claims as a few plain sentences. Pure: it puts figures of claims.json and manifest.json into templates.
+"""A data set's claims as a few plain sentences: fills templates with figures of claims.json and manifest.json. Pure.
 
-Nothing is computed here but how many digits of a figure are shown, so that a sentence, the deck and the files agree.
+Nothing is computed here except how many digits of a figure are shown, so sentences, deck and files always agree.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from replay.base.stats import CONFIDENCE
 from replay.claims.model import NOT_MEASURED, NOT_TESTABLE, Book, Claim, Plain, Wording
 from replay.claims.table import PLACEHOLDER
 
-#: Below this many per cent a share is shown with two digits, from here on without decimals.
+#: A share below this many per cent is shown with two digits, any other without decimals.
 _WHOLE_PERCENT = 10
 
-#: Stands for the verdict where a figure was measured, but not all that its claim is about.
+#: Takes the place of the verdict if a figure was measured, but not everything that its claim is about.
 _IN_PART = "measured in part"
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """What a data set says of one claim or control; `beside` is what another data set says of it, or ""."""
+    """What a data set says about one claim or control; `beside` is what another data set says about it, or ""."""
 
     text: str
     beside: str = ""
@@ -36,10 +36,10 @@ def brief(
     controls: Mapping[str, Mapping[str, Any]],
     other: Mapping[str, Any] | None = None,
 ) -> list[Sentence]:
-    """Return a sentence for each claim with plain words whose figure was measured, in order, then for each control.
+    """Return a sentence for each claim that has plain words and a measured figure, in order, then for each control.
 
-    `document` and `other` are the content of claims.json of two data sets, `controls` is `control` of the manifest's
-    experiments, by name. A claim that `document` does not hold has no sentence.
+    `document` and `other` are the contents of two data sets' claims.json. `controls` maps the names of experiments to
+    their `control` in the manifest. A claim that is not in `document` has no sentence.
     """
     wording = book.wording
     if wording is None:
@@ -56,7 +56,7 @@ def brief(
 
 
 def as_text(data_set: str, sentences: Sequence[Sentence], width: int = 100) -> str:
-    """Return the sentences for a terminal, each with what is beside it below."""
+    """Return the sentences for a terminal, each followed by that of the other data set."""
     if not sentences:
         return f"The data set {data_set} has measured no claim that has a plain sentence."
     lines = [f"What the data set {data_set} says (intervals: {CONFIDENCE:.0%}, over n blocks):"]
@@ -67,14 +67,14 @@ def as_text(data_set: str, sentences: Sequence[Sentence], width: int = 100) -> s
 
 
 def _wrapped(text: str, width: int, start: str) -> list[str]:
-    """Wrap a text, but not between a figure and its sign: "n = 6" and "38 %" stay whole."""
+    """Wrap a text, but never between a figure and its sign: "n = 6" and "38 %" stay together."""
     whole = text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
     lines = textwrap.wrap(whole, width, initial_indent=start, subsequent_indent="    ")
     return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _is_measured(document: Mapping[str, Any], claim: Claim, plain: Plain) -> bool:
-    """Return whether there is an estimate to say, even if other conditions of the claim are without."""
+    """Return whether there is an estimate to report, even if other conditions of the claim have none."""
     judged = document["claims"].get(claim.id)
     return judged is not None and judged["conditions"][plain.condition]["estimate"] is not None
 
@@ -109,7 +109,7 @@ def _beside(claim: Claim, plain: Plain, wording: Wording, other: Mapping[str, An
 
 
 def _of_control(wording: Wording, experiment: str, found: Mapping[str, Any]) -> Sentence:
-    """Say what a control found: it passed if there is an interval at all, and every one includes 1."""
+    """Return what a control found. It passed if there are intervals, and all of them include 1."""
     one = wording.controls[experiment]
     if not found["intervals"]:
         return Sentence(one.no_interval)
@@ -130,7 +130,7 @@ def _figures(plain: Plain, judged: Mapping[str, Any]) -> dict[str, str]:
 
 
 def times(value: float, digits: int = 2) -> str:
-    """Return a ratio with so many significant digits, without an exponent: 1.83 is "1.8", 2 is "2.0"."""
+    """Return a ratio with this many significant digits and no exponent: 1.83 is "1.8", 2 is "2.0"."""
     return format(Decimal(f"{value:.{digits - 1}e}"), "f")
 
 
@@ -141,5 +141,5 @@ def percent(value: float) -> str:
 
 
 def filled(template: str, figures: Mapping[str, str]) -> str:
-    """Replace every placeholder of a template; the templates were checked when they were read."""
+    """Replace every placeholder of a template. Reading the templates has checked that all are known."""
     return PLACEHOLDER.sub(lambda match: figures[match[1]], template)

@@ -1,4 +1,4 @@
-"""Which charts derive makes of an experiment, from its configuration alone. Pure."""
+"""Tells from an experiment's configuration alone which charts derive makes of it. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 
 def charts_of(experiment: Mapping[str, Any], scale: str | None = None) -> list[str]:
-    """Return `<experiment>/<aggregate>` of an experiment's charts, as derive names them, at a scale or at all levels.
+    """Return `<experiment>/<aggregate>` for each chart of an experiment, at a scale or for all levels.
 
-    A metric over time has a chart per level of the x factor, whose name ends in that level; see docs/data-formats.md.
+    A metric over time has one chart for each level of the x factor, and its name ends in that level; see
+    docs/data-formats.md.
     """
     factors = dict(experiment["factors"])
     if scale is not None:

@@ -1,10 +1,10 @@
-"""Compares two data sets: does a ratio differ between them by more than noise? Takes judgements, returns comparisons.
+"""Compares two data sets: does a ratio differ between them by more than noise? Judgements in, comparisons out. Pure.
 
 The unit is each block's own estimate, on the logarithm. The blocks of two data sets are two independent samples, which
-may differ in number and spread, so the interval is Welch's. Where one host measured both in turns, block by block, each
-block of one and the same block of the other are a pair: what drifts from block to block cancels out, and the interval
-is Student's. All conditions of all claims are tested together; "more than noise" means significant after Holm's
-correction over all of them. Counts are compared directly. Pure.
+may differ in number and spread, so the interval is Welch's. If one host measured both in turns, block by block, then a
+block of one and the same block of the other are a pair: drift from block to block cancels out, and the interval is
+Student's. All conditions of all claims are tested together: "more than noise" means significant after Holm's correction
+over all of them. Counts are compared directly.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class ConditionComparison:
     """One condition in two data sets.
 
     A finding is None if its data set has no data for the experiment. `ratio` is the first estimate ÷ the second, `low`
-    and `high` its 95 % interval, `p_value` two-sided. Without an interval `more_than_noise` is None and `missing` says
-    why. A count has no ratio either: `missing` says whether both counts are alike. `paired` says that the blocks of
-    both were compared in pairs.
+    and `high` bound its 95 % interval, and `p_value` is two-sided. Without an interval, `more_than_noise` is None and
+    `missing` says why. A count has no ratio either: `missing` then says whether both counts are alike. `paired` says
+    that the blocks of both were compared in pairs.
     """
 
     condition: Condition | Count
@@ -56,7 +56,7 @@ class ClaimComparison:
 
 
 def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
-    """Return every claim of both, in the first one's order."""
+    """Return the comparison of every claim, in the order of the first data set."""
     others = {one.claim.id: one for one in second.judgements}
     names = (first.data_set, second.data_set)
 
@@ -95,7 +95,7 @@ def _condition(
             condition, findings, ratio, missing=f"no interval is possible: one block in {' and '.join(few)}"
         )
     paired = one_host and not why_not_in_turns(*(one.times for one in findings))
-    # Sorted, so that the same blocks are at the same place on both sides.
+    # Sorted, so that each block is at the same place on both sides.
     logs = [[math.log(value) for _, value in sorted(one.blocks.items())] for one in findings]
     found = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
     return ConditionComparison(
@@ -113,7 +113,7 @@ def _finding(judgement: Judgement, condition: Condition | Count) -> Finding | No
 
 
 def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:
-    """Decide for each condition with a p-value whether it is significant after Holm's correction over all of them."""
+    """Set for each condition with a p-value whether it is significant after Holm's correction over all of them."""
     tested = [one.p_value for claim in compared for one in claim.conditions if one.p_value is not None]
     stands = iter(statistics.holm(tested))
     return [

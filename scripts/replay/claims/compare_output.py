@@ -67,7 +67,7 @@ def _finding(found: Finding | None) -> dict[str, Any] | None:
 
 
 def comparison_table(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> str:
-    """Return the comparison for a terminal: per claim its verdicts, per condition both estimates and their ratio.
+    """Return the comparison for a terminal: the verdicts on each claim, both estimates of each condition, their ratio.
 
     A claim whose verdicts differ begins with ≠. Checks of the set-up come last, under a line of their own.
     """

@@ -1,6 +1,6 @@
-"""Counts: conditions whose cells must all have exactly the claimed count. Pure: rows in, findings out.
+"""Counts: conditions whose cells must all have exactly the claimed count. Rows in, findings out. Pure.
 
-There is no interval and no correction, because a count is not noisy: 0 primaries are 0 primaries.
+There is no interval and no correction, because a count has no noise: 0 primaries are 0 primaries.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from replay.claims.table import Row, Table, filled
 def examine_count(condition: Count, table: Table) -> Finding:
     """Return the finding: refuted if any block differs, held if enough blocks match the claim.
 
-    A block with a missing cell, or with a cell without a count, is ignored.
+    A block is ignored if one of its cells is missing or has no count.
     """
     counted: dict[int, list[float]] = {}
     used: list[Row] = []

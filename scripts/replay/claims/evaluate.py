@@ -1,7 +1,7 @@
-"""Turns a tidy table into verdicts. Pure: rows with their facts in, judgements out.
+"""Turns a tidy table into verdicts: rows with their facts in, judgements out. Pure.
 
-The method is docs/claims.md: one estimate per block, Student's t-interval over blocks on the logarithm; two one-sided
-tests (Schuirmann 1987) for "no difference"; Holm 1979 over the conditions of a claim before it is refuted.
+docs/claims.md explains the method: one estimate per block; Student's t-interval over blocks, on the logarithm; two
+one-sided tests (Schuirmann 1987) for "no difference"; Holm 1979 over a claim's conditions before it is refuted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
     """Return a claim's verdict. `table` is None if the experiment has no data."""
     if table is None:
         reason = f"{claim.experiment} is not part of this data set"
-        # Slides bind a claim's conditions by name, even if a data set has not measured them.
+        # Slides refer to a claim's conditions by name, even if a data set has not measured them.
         findings = tuple(Finding(one, NOT_MEASURED, reason, filled(one.says, ())) for one in claim.conditions)
         return Judgement(claim, NOT_MEASURED, reason, findings)
     findings = tuple(_holm([examine(condition, table) for condition in claim.conditions]))
@@ -97,13 +97,13 @@ def _examine_ratio(condition: Condition, table: Table) -> Finding:
 
 
 def _ran_together(terms: Sequence[Sequence[Row]]) -> bool:
-    """Return whether a block's cells over and under a ratio are of the same sets; terms come in such pairs."""
+    """Return whether a block's cells over and under each ratio belong to the same sets. Terms come in such pairs."""
     sets = [{row["point"] for row in rows} for rows in terms]
     return all(over == under for over, under in zip(sets[::2], sets[1::2], strict=True))
 
 
 def confidence_of(condition: Condition) -> float:
-    """Return the confidence of a condition's own interval: that of k simultaneous ones is 1 - 0.05 / k.
+    """Return the confidence of a condition's own interval: 1 - 0.05 / k for each of k simultaneous ones.
 
     Source: Dunn 1961, "Multiple comparisons among means" (Journal of the American Statistical Association 56).
     """
@@ -135,12 +135,12 @@ def _interval_text(found: Finding) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Three significant digits, as the deck writes a ratio: 2.00, 0.378."""
+    """Return a value with three significant digits, as the deck writes a ratio: 2.00, 0.378."""
     return f"{value:#.3g}".rstrip(".")
 
 
 def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str, str]:
-    """Judge a claim of no difference: two one-sided tests (Schuirmann 1987), and enough blocks."""
+    """Judge a claim of no difference: it needs two one-sided tests (Schuirmann 1987), and enough blocks."""
     region = found.condition.region
     confidence = 1 - (1 - EQUIVALENCE_CONFIDENCE) / found.condition.simultaneous
     narrow = statistics.exponentiate(statistics.mean_with_interval(values, confidence))
@@ -156,8 +156,8 @@ def _equivalence(found: Finding, values: Sequence[float], said: str) -> dict[str
 def _holm(findings: list[Finding]) -> list[Finding]:
     """Keep a refutation among several conditions only if it is significant after Holm's correction.
 
-    A single refuted condition refutes the claim, so each additional condition is another chance of a false refutation.
-    Counts are not part of the correction: they leave nothing to chance.
+    A single refuted condition refutes the claim, so each further condition is another chance of a false refutation.
+    Counts take no part in the correction: they leave nothing to chance.
     """
     ratios = [one for one in findings if not isinstance(one.condition, Count)]
     if len(ratios) < 2:
@@ -174,7 +174,7 @@ def _holm(findings: list[Finding]) -> list[Finding]:
 
 
 def _tail(found: Finding) -> float:
-    """Return the one-sided probability of the data if the true ratio were on the nearest edge of the region."""
+    """Return the one-sided probability of the data if the true ratio were at the nearest edge of the region."""
     region, estimate = found.condition.region, math.log(found.estimate)
     edges = [math.log(edge) for edge in (region.low, region.high) if edge is not None]
     nearest = min(edges, key=lambda edge: abs(edge - estimate))
@@ -183,7 +183,7 @@ def _tail(found: Finding) -> float:
 
 
 def _figures(findings: Sequence[Finding]) -> str:
-    """Return the figure of a claim with one condition, for a verdict that does not rest on it."""
+    """Return a claim's figure as text, for a verdict that does not rest on it; "" unless it has one condition."""
     if len(findings) != 1 or findings[0].n < BLOCKS_FOR_VERDICT:
         return ""
     return f" (the figure is {_interval_text(findings[0])})"

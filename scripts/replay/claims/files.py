@@ -1,4 +1,4 @@
-"""Claims of one data set: reads its tidy tables, writes claims.json and claims.csv where they change."""
+"""Claims of one data set: reads its tidy tables, and writes claims.json and claims.csv if they have changed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from replay.raw.copies import MANIFEST, read_stamp
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
-    """Return a data set's verdict on every claim, from `book` if it has already been read.
+    """Return a data set's verdict on every claim. `book` saves reading the claims again.
 
-    Raises ConfigurationError for invalid claims.
+    Raises EvidenceError if there is no such data set, and ConfigurationError if the claims are invalid.
     """
     if not data_set.is_dir():
         raise EvidenceError("there is no such data set", where=data_set, next_step=after_missing(data_set))
@@ -45,7 +45,7 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
 
 
 def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
-    """Return an assessment with what its data set's manifest.json says of versions and hosts.
+    """Return an assessment with the versions and hosts that its data set's manifest.json names.
 
     Raises EvidenceError if that file cannot be read.
     """
@@ -58,7 +58,7 @@ def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
 
 
 def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Return what `pick` takes from manifest.json; nothing if there is none. Raises EvidenceError if it cannot."""
+    """Return what `pick` takes from manifest.json, empty if there is no such file. Raises EvidenceError if it fails."""
     path = data_set / MANIFEST
     try:
         return pick(json.loads(path.read_text(encoding="utf-8")))
@@ -75,7 +75,8 @@ def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[
 def read_table(experiment: Path, factors: list[str]) -> Table | None:
     """Read an experiment's tidy.csv with the facts of its cells and the claims that its blocks registered.
 
-    Returns None if it was not measured. A data set that was derived before there were facts knows none.
+    Returns None if the experiment was not measured. Without facts.csv or registered.csv, the table has no facts or
+    registered claims.
     """
     if not (experiment / "tidy.csv").exists():
         return None
@@ -92,9 +93,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
-    """Return what the A/A control of each experiment found, from manifest.json; nothing before it was derived.
+    """Return what the A/A control of each experiment found, from manifest.json; empty if there is no such file.
 
-    Raises EvidenceError if the file makes no sense.
+    Raises EvidenceError if that file cannot be read.
     """
     return _of_manifest(
         data_set,
@@ -107,7 +108,7 @@ def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
 def write_claims(data_set: Path, book: Book | None = None) -> Assessment | None:
     """Judge a data set and write its claims.json and claims.csv; return the result.
 
-    For a talk without claims, write nothing and return None.
+    A talk without claims has no such files, and None is returned.
     """
     if not claims_path().exists():
         return None

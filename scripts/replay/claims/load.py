@@ -1,4 +1,4 @@
-"""Reads and checks `config/claims.yaml`: unknown variants, levels, metrics, sources, charts; duplicate ids."""
+"""Reads and checks `config/claims.yaml`: refuses unknown variants, levels, metrics, sources, charts; duplicate ids."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from replay.design.registration import claim_digest
 
 
 def load_book() -> Book:
-    """Return all claims and sources. Raises ConfigurationError naming file, line and what is wrong."""
+    """Return all claims and sources. Raises ConfigurationError that names the file, the line and the mistake."""
     if not claims_path().exists():
         raise ConfigurationError(
             "this project has no claims", where=claims_path(), next_step="write them into this file"
@@ -128,16 +128,16 @@ def _matches(selector: Selector, variants: Sequence[str], levels: Mapping[str, S
 
 
 def _each(raw: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
-    """Return the conditions that a condition with `each` stands for, one per level; else the condition alone."""
+    """Return the conditions that a condition with `each` stands for, one per level; otherwise the condition itself."""
     if "each" not in raw:
         return [raw]
     factor, rest = raw["each"], {key: value for key, value in raw.items() if key != "each"}
     levels = raw["over"].get(factor)
     if not isinstance(levels, list) or len(levels) < 2 or "per" in raw:
         raise ConfigurationError(
-            f"each: {factor} has no list of levels in `over`, or the condition has a `per`",
+            f"each: `over` has no list of levels for {factor}, or the condition has a `per`",
             where=where,
-            next_step="list two levels or more of that factor in `over`",
+            next_step="list two or more levels of that factor in `over`, and leave out `per`",
         )
     return [
         {
@@ -169,7 +169,7 @@ def _plain(raw: Mapping[str, Any], document: Document, number: int, ratios: Sequ
     where = document.where("claims", number, "plain")
     if "plain" not in document.data:
         raise ConfigurationError(
-            "a claim has plain words, but the file does not say what is said of every claim",
+            "a claim has plain words, but the file lacks the wording that all claims share",
             where=where,
             next_step="add the key `plain` beside `sources` and `claims`",
         )
@@ -217,7 +217,7 @@ def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any
 
 
 def _metric_of(fact: Fact) -> Mapping[str, str]:
-    """Return a fact as an experiment states a metric. Facts that are claimed are costs: less is better."""
+    """Return a fact in the form of an experiment's metric. The facts that claims use are costs, so less is better."""
     return {"unit": fact.type.value, "better": "lower"}
 
 

@@ -1,4 +1,4 @@
-"""The margin of a ratio chart: which differences do not count, according to the "no difference" claims. Pure."""
+"""The margin of a ratio chart: the differences that do not count, according to claims of no difference. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from replay.claims.model import Claim, Condition, Count, Region
 from replay.claims.output import six_digits
 
-#: What a manifest says of a chart's margin; from today's claims, never from what was recorded.
+#: The key of a chart's margin in a manifest. It comes from today's claims, never from those that were registered.
 KEY = "margin"
 
 
@@ -17,9 +17,9 @@ def with_margins(
 ) -> dict[str, Mapping[str, Any]]:
     """Return a manifest's experiments with the margin of each ratio chart, if the claims state exactly one.
 
-    A claim states a margin if a condition of no difference (`within`) divides the chart's reference by one of its
-    variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ, none is
-    returned: one picture cannot show both.
+    A claim states a margin if one of its conditions of no difference (`within`) divides the chart's reference by one of
+    its variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ, there
+    is none, because one picture cannot show both.
     """
     claims = list(claims)
     return {name: _with_margins(name, entry, claims) for name, entry in experiments.items()}
@@ -43,7 +43,7 @@ def _margin(
 ) -> dict[str, Any] | None:
     """Return `low`, `high`, the series that they apply to and the claims that state them.
 
-    None if no claim states them, or if two differ.
+    Returns None if no claim states them, or if two claims differ.
     """
     stated: dict[tuple[float, float], list[tuple[str, str]]] = {}
     for claim, condition in conditions:
@@ -69,7 +69,7 @@ def _says_no_difference(condition: Condition | Count) -> bool:
 def _as_drawn(condition: Condition, chart: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[str, Region] | None:
     """Return the series that a condition compares with the reference, and its region as the chart draws it.
 
-    None if the chart does not draw what it compares.
+    Returns None if the chart does not draw what the condition compares.
     """
     if condition.metric != chart.get("column"):
         return None

@@ -1,4 +1,4 @@
-"""The types of claims; no I/O."""
+"""The types that describe claims and verdicts on them. No I/O."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
 NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"
 VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
 
-#: A verdict needs this many blocks: an interval needs two, and what one block alone counted is not repeated yet.
+#: A verdict needs this many blocks: an interval takes two, and a count in a single block has not been repeated.
 BLOCKS_FOR_VERDICT = 2
 
-#: Which verdicts stand only where a presupposition is met: all, or only that one which its absence could bring about.
+#: Which verdicts stand only if a presupposition is met: all, or just the one that its absence could bring about.
 DECIDES_ANY, DECIDES_REFUTATION, DECIDES_CONFIRMATION = "any", "refutation", "confirmation"
 
-#: A sentence about storage, or one about the set-up that measured it: its own caps, its loopback, its virtual disk.
+#: A sentence about storage, or one about the set-up that measured it, such as its caps, loopback or virtual disk.
 CLAIM, SETUP_CHECK = "claim", "setup_check"
 
 
@@ -53,7 +53,7 @@ class Region:
         return (self.low is not None and high < self.low) or (self.high is not None and low > self.high)
 
     def text(self) -> str:
-        """Return the region as text."""
+        """Return the region in words."""
         if self.low is not None and self.low == self.high:
             return f"exactly {self.low:g}"
         if self.low is None:
@@ -84,8 +84,8 @@ class Condition:
 class Count:
     """Cells that must all have exactly the count `equals`, in every block.
 
-    A count is not noisy: it is compared directly, without an interval. A count of 0 has no logarithm, so a ratio could
-    not express it.
+    A count has no noise, so it is compared directly, without an interval. A count of 0 has no logarithm, so no ratio
+    could express it.
     """
 
     name: str
@@ -102,10 +102,10 @@ class Count:
 
 @dataclass(frozen=True)
 class Presupposition:
-    """What a claim's cells must have been like for it to be testable at all.
+    """What must have been true of a claim's cells for it to be testable at all.
 
-    It is asked of the claim's own cells: of all, where `variant` and `levels` are empty, else of those that match
-    them, and of the slower side of each ratio alone if `slower`. `decides` is one of the DECIDES_… words.
+    This concerns the claim's own cells: all of them if `variants` and `levels` are empty, else those that match; with
+    `slower`, only the slower side of each ratio. `decides` is one of the DECIDES_… words.
     """
 
     predicate: Predicate
@@ -118,7 +118,7 @@ class Presupposition:
 
 @dataclass(frozen=True)
 class Quotation:
-    """The words of a source, where they stand in it, and the source's id."""
+    """The words of a source, the place where it says them, and the source's id."""
 
     words: str
     place: str
@@ -129,7 +129,7 @@ class Quotation:
 class Plain:
     """A claim in plain words: what was found, and what follows from each verdict.
 
-    The figures are those of one condition. `shown` is how to write them: `times` or `percent`.
+    The figures are those of one condition. `shown` says how to write them: `times` or `percent`.
     """
 
     condition: str
@@ -140,7 +140,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class Control:
-    """What to say of an experiment's A/A control: every interval includes 1, some exclude it, or there is none yet."""
+    """What to say about an experiment's A/A control: all intervals include 1, some exclude it, or there is none yet."""
 
     passed: str
     strayed: str
@@ -149,7 +149,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Wording:
-    """What is said the same way of every claim, and of each experiment's control."""
+    """The wording that all claims share, and that of each experiment's control."""
 
     against: str
     not_in_other: str
@@ -160,14 +160,14 @@ class Wording:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence with its conditions; all of them must be held.
+    """A sentence with its conditions, all of which must hold.
 
     `chart` is `<experiment>/<aggregate>`, the chart that draws it, or None. A claim without a presupposition says why
-    in `presupposes_nothing`. `digest` is what a block's receipt registers. `kind` is CLAIM or SETUP_CHECK. `plain` says
+    in `presupposes_nothing`. `digest` is what a block's receipt registers. `kind` is CLAIM or SETUP_CHECK. `plain` puts
     it in plain words, or is None.
 
-    `says` are the source's words and `differs` why the sentence is not theirs; where no source says anything of the
-    kind, `ours` says what prompted the question.
+    `says` holds the source's words, and `differs` says why the sentence is not the same. If no source says anything of
+    the kind, `ours` says what prompted the question.
     """
 
     id: str
@@ -188,7 +188,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Book:
-    """All of config/claims.yaml: the claims, the title of each source by its id, and what is said of every claim."""
+    """All of config/claims.yaml: the claims, the title of each source by its id, and the wording that claims share."""
 
     sources: Mapping[str, str]
     claims: tuple[Claim, ...]
@@ -197,13 +197,13 @@ class Book:
 
 @dataclass(frozen=True)
 class Finding:
-    """A data set's finding for one condition.
+    """A data set's finding on one condition.
 
-    `low` and `high` bound the 95 % interval; None if there is none. `blocks` holds each block's own estimate, by block
-    number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and largest count;
-    `estimate`, and each block's own, is the count that differs most from the claimed one. `p_value` and `q_value` are
-    those of `multiplicity`; None where nothing is tested. `neighbours` says whether the cells of each pair ran back to
-    back, in one set; None for a count. `times` has each block's first start and last end, as tidy.csv writes them.
+    `low` and `high` bound the 95 % interval, or are None if there is none. `blocks` holds each block's own estimate, by
+    block number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and the largest
+    count, and the estimates are the counts that differ most from the claimed one. `multiplicity` gives `p_value` and
+    `q_value`, which are None if nothing is tested. `neighbours` says whether the cells of each pair ran back to back in
+    one set; it is None for a count. `times` has each block's first start and last end, as tidy.csv writes them.
     """
 
     condition: Condition | Count
@@ -224,10 +224,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Presupposed:
-    """What a data set's cells say of one presupposition.
+    """What a data set's cells say about one presupposition.
 
-    `met` is None where a cell does not tell, or where there are no cells. `found` is the value that is furthest off, in
-    the unit of the fact; None where nothing is off or known.
+    `met` is None if a cell does not tell, or if there are no cells. `found` is the value that is furthest off, in the
+    unit of the fact; it is None if no value is off, or none is known.
     """
 
     presupposition: Presupposition
@@ -255,9 +255,9 @@ class Judgement:
 class Assessment:
     """A data set's verdict on every claim.
 
-    `altered` says that it is a copy whose raw output was changed; "" if it is unchanged. `measured_with` says which
-    Ceph and which client measured it, where a comparison asks; "" if that is not known. So are `machines`, the
-    pseudonyms of the hosts that measured each experiment.
+    `altered` says that the data set is a copy whose raw output was changed; "" if it is not. The next two are filled in
+    for comparisons: `measured_with` names the versions of Ceph and of the client, "" if they are not known; `machines`
+    holds the pseudonyms of the hosts that measured each experiment.
     """
 
     data_set: str
@@ -278,10 +278,10 @@ class Assessment:
         return tuple(one for one in self.judgements if one.claim.kind == SETUP_CHECK)
 
     def of(self, experiments: Collection[str]) -> Assessment:
-        """Return the same with only the claims of these experiments."""
+        """Return the assessment with only the claims of these experiments."""
         return replace(self, judgements=tuple(one for one in self.judgements if one.claim.experiment in experiments))
 
     def measured(self) -> tuple[Assessment, tuple[Judgement, ...]]:
-        """Return the same without the claims that are not measured, and those."""
+        """Return the assessment without the claims that are not measured, and those claims by themselves."""
         absent = tuple(one for one in self.judgements if one.verdict == NOT_MEASURED)
         return replace(self, judgements=tuple(one for one in self.judgements if one not in absent)), absent

@@ -1,7 +1,7 @@
 """Many claims are tested at once: how many verdicts chance alone would produce, and what survives. Pure.
 
-A p-value belongs to what a condition's data say, held or refuted: 0.05 is where its own interval touches an edge of the
-region. Counts have none: nothing about them is random.
+A p-value belongs to what a condition's data say, held or refuted. It is 0.05 if the condition's own interval touches an
+edge of the region. Counts have none, because nothing about them is random.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from replay.claims.model import (
     Judgement,
 )
 
-#: The rate of false discoveries that q-values are compared with.
+#: The rate of false discoveries with which q-values are compared.
 FALSE_DISCOVERY_RATE = 0.05
 
 
@@ -31,9 +31,9 @@ FALSE_DISCOVERY_RATE = 0.05
 class Multiplicity:
     """How far a table of claims can be trusted as a whole.
 
-    `tested` claims rest on intervals; `decided` of them are held or refuted. Were the truth of each just beyond the
-    edge of its region, `by_chance` of their verdicts would be wrong, on average. `conditions` were tested in all;
-    `discoveries` of them have a q-value of FALSE_DISCOVERY_RATE at the most.
+    `tested` claims rest on intervals, and `decided` of them are held or refuted. If the truth of each were just beyond
+    the edge of its region, `by_chance` of their verdicts would be wrong on average. In all, `conditions` were tested,
+    and `discoveries` of them have a q-value of at most FALSE_DISCOVERY_RATE.
     """
 
     tested: int
@@ -44,7 +44,7 @@ class Multiplicity:
 
 
 def with_q_values(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
-    """Return the judgements with p-values and, over all tested conditions of claims together, q-values."""
+    """Return the judgements with p-values, and with q-values over all tested conditions of claims together."""
     judgements = tuple(judgements)
     p_values = [_p_value(found) for _, found in _tested(judgements)]
     q_values = iter(statistics.false_discovery_q_values(p_values))
@@ -84,10 +84,10 @@ def _tested(judgements: Iterable[Judgement]) -> Iterator[tuple[str, Finding]]:
 
 
 def _p_value(found: Finding) -> float:
-    """Return the p-value of what the estimate says: of held if it is inside the region, else of refuted.
+    """Return the p-value of what the estimate says: held if it is inside the region, else refuted.
 
-    Held needs both edges cleared: the larger tail. It is doubled, since either could have been found; two one-sided
-    tests (Schuirmann 1987) of no difference are not.
+    To be held it must clear both edges, so the larger tail counts. The tail is doubled, because the data could have
+    said either; for the two one-sided tests of no difference (Schuirmann 1987) it is not.
     """
     logs = [math.log(value) for value in found.blocks.values()]
     region, estimate = found.condition.region, math.fsum(logs) / len(logs)

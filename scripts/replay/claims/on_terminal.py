@@ -1,4 +1,4 @@
-"""The verdicts on a terminal: the same words as in a pipe, in columns that fit its width."""
+"""Prints the verdicts on a terminal: the same words as in a pipe, in columns that fit its width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STYLES = {"held": "green", "refuted": "bold red", "inconclusive": "yellow"}
 
 
 def print_assessment(assessment: Assessment, console: Console) -> None:
-    """Print each claim: its verdict, its sentence, and the reason below."""
+    """Print each claim: its verdict, its sentence, and the reason below it."""
     for line in altered_line(assessment):
         console.print(Text(line, "bold red"), soft_wrap=True)
     if not assessment.judgements:

@@ -13,7 +13,7 @@ from replay.claims.evaluate import EQUIVALENCE_BLOCKS
 from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement, Presupposed
 from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity
 
-#: Wide enough for every verdict, in text as on a terminal.
+#: Wide enough for every verdict, in a pipe and on a terminal.
 VERDICT_WIDTH = 20
 NO_CLAIM = "no claim is about these experiments"
 COLUMNS = (
@@ -25,7 +25,7 @@ SETUP_CHECKS = "Checks of the set-up, which say nothing of storage:"
 
 
 def as_document(assessment: Assessment) -> dict[str, Any]:
-    """Return the content of claims.json. Estimates have six significant digits; no time, no host."""
+    """Return the content of claims.json. Estimates have six significant digits; no time or host appears in it."""
     return {
         "schema_version": 3,
         "data_set": assessment.data_set,
@@ -111,7 +111,7 @@ def kind_of(condition: Condition | Count) -> str:
 
 
 def six_digits(value: float | None) -> float | None:
-    """Return a number for the files, with six significant digits."""
+    """Return a number with six significant digits, for the files."""
     return None if value is None else float(f"{value:.6g}")
 
 
@@ -121,9 +121,9 @@ def as_json(assessment: Assessment) -> str:
 
 
 def as_csv(assessment: Assessment) -> str:
-    """Return the text of claims.csv: one row per condition, or per claim where it has none.
+    """Return the text of claims.csv: one row per condition, and one for a claim without any.
 
-    For an altered data set every row says so in a last column, `altered`.
+    For an altered data set, a last column `altered` of every row says so.
     """
     mark = (("altered",), ("true",)) if assessment.altered else ((), ())
     out = io.StringIO()
@@ -162,12 +162,12 @@ def _empty(value: float | None) -> str:
 
 
 def altered_line(assessment: Assessment) -> list[str]:
-    """Return the first line of any text about an altered data set; none if the data set is unchanged."""
+    """Return the line that begins any text about an altered data set; an empty list if the data set is unchanged."""
     return [f"ALTERED DATA: {assessment.data_set} is {assessment.altered}"] if assessment.altered else []
 
 
 def as_table(assessment: Assessment, width: int = 100) -> str:
-    """Return the claims as plain text: verdict, sentence, reason."""
+    """Return the claims as plain text, each with its verdict, sentence and reason."""
     lines = altered_line(assessment)
     if not assessment.judgements:
         lines.append(NO_CLAIM)
@@ -184,17 +184,17 @@ def _lines_of(one: Judgement, width: int) -> list[str]:
 
 
 def heading_of(one: Judgement) -> str:
-    """Return a claim for people: its sentence, whose it is, its name, and whether it is exploratory."""
+    """Return a claim for people: its sentence, who makes it, its id, and whether it is exploratory."""
     return f"{one.claim.sentence} ({whose(one.claim)}, {one.claim.id}{', exploratory' if one.exploratory else ''})"
 
 
 def whose(claim: Claim) -> str:
-    """Return who makes a claim: a source, or we, prompted by one."""
+    """Return who makes a claim: a source, or Replay, prompted by a source."""
     return f"ours, after {claim.source}" if claim.ours else claim.source
 
 
 def summary_lines(assessment: Assessment) -> list[str]:
-    """Return what a table of claims ends with: what chance alone would produce, and what exploratory means."""
+    """Return the lines that end a table of claims: what chance alone would produce, and what exploratory means."""
     found = multiplicity(assessment.judgements)
     lines = []
     if found.tested:

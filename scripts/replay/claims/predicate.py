@@ -1,4 +1,4 @@
-"""Predicates over facts of a cell, such as `idle_cpu_fraction >= 0.25` or `limiter != cpu`: parsed, applied. Pure."""
+"""Parses and applies predicates on a cell's facts, such as `idle_cpu_fraction >= 0.25` or `limiter != cpu`. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMPARISONS: Mapping[str, Callable[[float | str, float | str], bool]] = {
     "<": operator.lt,
 }
 _WORDS = {">=": "at least", "<=": "at most", "!=": "anything but", "=": "", ">": "more than", "<": "less than"}
-#: Which comparisons a type allows: words have no order, and no two measured fractions are the same.
+#: Which comparisons a type allows: words have no order, and two measured fractions are never equal.
 _OF_WORDS = ("=", "!=")
 _OF_COUNTS = tuple(_COMPARISONS)
 _OF_MEASURES = (">=", "<=", ">", "<")
@@ -37,7 +37,7 @@ class Predicate:
     value: float | str
 
     def holds(self, found: float | str) -> bool:
-        """Return whether a value of the fact meets it."""
+        """Return whether a value of the fact meets the predicate."""
         return _COMPARISONS[self.comparison](found, self.value)
 
     def text(self) -> str:
@@ -48,18 +48,18 @@ class Predicate:
         return f"{self.fact.name} {self.comparison} {value}"
 
     def in_words(self) -> str:
-        """Return what the fact has to be, for people: `at least 25%`."""
+        """Return what the fact must be, for people, such as `at least 25%`."""
         return f"{_WORDS[self.comparison]} {_shown(self.fact, self.value, 3)}".strip()
 
     def found_in_words(self, found: float | str) -> str:
-        """Return a value that was found, with as many digits as tell it from the value that was asked for."""
+        """Return a value that was found, with enough digits to tell it from the required value."""
         asked = _shown(self.fact, self.value, 3)
         shown = [_shown(self.fact, found, digits) for digits in range(3, 16)]
         return next((one for one in shown if one != asked), shown[-1]) if found != self.value else asked
 
 
 def parse_predicate(text: str, where: str) -> Predicate:
-    """Return the predicate that `text` states. Raises ConfigurationError naming `where` and what is wrong."""
+    """Return the predicate that `text` states. Raises ConfigurationError that names `where` and the mistake."""
     match = _FORM.fullmatch(text)
     if match is None:
         raise ConfigurationError(
@@ -101,7 +101,7 @@ def _value(fact: Fact, value: str, text: str, where: str) -> float | str:
         what = "a whole number" if fact.type is FactType.COUNT else "a number of 0 or more, such as 0.25"
         raise ConfigurationError(f"{text!r}: {value!r} is not {what}", where=where, next_step=f"write {what}")
     if fact.type is FactType.FRACTION and number > 1:
-        raise ConfigurationError(f"{text!r}: a fraction is 1 at the most", where=where, next_step="0.25 is 25 per cent")
+        raise ConfigurationError(f"{text!r}: a fraction is at most 1", where=where, next_step="0.25 is 25 per cent")
     return number
 
 

@@ -1,7 +1,7 @@
-"""Whether a claim's cells were what it presupposes. Pure: rows with their facts in, what was found out.
+"""Examines whether a claim's cells were as it presupposes: rows with their facts in, findings out. Pure.
 
-Each cell is judged over the runs that the claim uses: by their median, by every one of them if the fact is a count, and
-by more than half of them if it is a word. A run that does not tell the fact leaves the presupposition undecided.
+Each cell is judged over the runs that the claim uses: by their median, by every single run if the fact is a count, and
+by more than half of the runs if it is a word. A run that does not state the fact leaves the presupposition undecided.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from replay.claims.predicate import Predicate
 from replay.claims.table import Row, Table
 from replay.derive.fact_vocabulary import FactType
 
-#: The verdict that a presupposition decides, where it decides one alone.
+#: The verdict that a presupposition decides, if it decides only one.
 _DECIDED = {DECIDES_REFUTATION: REFUTED, DECIDES_CONFIRMATION: HELD}
 
 
 def examine_presuppositions(claim: Claim, table: Table, findings: Sequence[Finding]) -> tuple[Presupposed, ...]:
-    """Return what the claim's cells say of each of its presuppositions, in their order."""
+    """Return what the claim's cells say about each of its presuppositions, in the same order."""
     return tuple(_examine(one, table, findings) for one in claim.presupposes)
 
 
 def what_decides_instead(presupposed: Sequence[Presupposed], findings: Sequence[Finding], verdict: str) -> str:
     """Return why a verdict does not stand; "" if it does.
 
-    A count other than the one claimed refutes the claim whatever its cells were like: nothing feigns a count.
+    A count other than the claimed one refutes the claim whatever its cells were like: nothing can feign a count.
     """
     counted_otherwise = any(one.verdict == REFUTED for one in findings if not isinstance(one.condition, Condition))
     if counted_otherwise or verdict == NOT_MEASURED:
@@ -95,7 +95,7 @@ def _cells(one: Presupposition, table: Table, findings: Sequence[Finding]) -> It
 
 
 def selectors_of(found: Finding, *, slower: bool) -> list[Selector]:
-    """Return the selectors of a ratio, or of its slower side alone: the worse one, by its metric."""
+    """Return the selectors of a ratio, or with `slower` those of the side that is worse by the ratio's metric."""
     if not slower:
         return [selector for _, selector in found.condition.terms]
     over_is_slower = (found.estimate < 1) == (found.condition.better == "higher")
@@ -108,7 +108,7 @@ def _values(cell: _Cell, fact: str) -> list[float | str | None]:
 
 
 def failing_value(predicate: Predicate, values: Sequence[float | str | None]) -> float | str | None:
-    """Return the value by which a cell fails, None if it does not fail by what is known of it."""
+    """Return the value by which a cell fails; None if none of its known values makes it fail."""
     known = [value for value in values if value is not None]
     failing = [value for value in known if not predicate.holds(value)]
     if not failing:

@@ -1,4 +1,4 @@
-"""A data set's ratios of throughput as a short table for a terminal, with their intervals, as derive wrote them.
+"""Prints a data set's ratios of throughput as a short table for a terminal, with the intervals that derive wrote.
 
 Nothing is computed here, so the table and the charts always agree.
 """
@@ -20,7 +20,7 @@ NO_INTERVAL = "  (no interval: it needs at least two blocks)"
 
 
 def ratio_lines(data_set: Path) -> list[str]:
-    """Return the lines of the table; none if the data set has no ratios yet."""
+    """Return the lines of the table; an empty list if the data set has no ratios yet."""
     entries = _entries(data_set)
     return [
         line
@@ -53,7 +53,7 @@ def _experiment(folder: Path, entry: dict[str, Any]) -> Iterator[str]:
 
 
 def size_text(text: str) -> str:
-    """Return bytes as an I/O size (4096 is 4K), and anything else unchanged."""
+    """Return bytes as an I/O size (4096 becomes 4K), and anything else unchanged."""
     if not text.isdecimal():
         return text
     value, unit = int(text), 0
@@ -87,7 +87,7 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def _entries(data_set: Path) -> dict[str, Any]:
-    """Return what the manifest says of experiments; nothing before the data set is described."""
+    """Return the experiments of the manifest; empty if the data set has not been described yet."""
     try:
         return json.loads((data_set / "manifest.json").read_text(encoding="utf-8"))["experiments"]
     except FileNotFoundError:

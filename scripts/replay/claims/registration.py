@@ -1,4 +1,4 @@
-"""Whether a claim was registered, as it stands, before the blocks that test it were measured. Pure."""
+"""Finds out whether a claim was registered, as it stands, before the blocks that test it were measured. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from replay.claims.model import Claim, Finding
 
-#: By block what each of its receipts registered: digests by the claim's id.
+#: For each block, what each of its receipts registered: digests by the claim's id.
 Registered = Mapping[int, Sequence[Mapping[str, str]]]
 
 
 def registered_in(rows: Iterable[Mapping[str, str]]) -> Registered:
-    """Return what the rows of registered.csv say, a mapping per receipt."""
+    """Return what the rows of registered.csv say: for each block, one mapping per receipt."""
     receipts: dict[tuple[int, str, str], dict[str, str]] = {}
     for row in rows:
         claims = receipts.setdefault((int(row["block"]), row["plan"], row["ended_at"]), {})
@@ -24,7 +24,7 @@ def registered_in(rows: Iterable[Mapping[str, str]]) -> Registered:
 
 
 def exploratory(claim: Claim, findings: Iterable[Finding], registered: Registered) -> str:
-    """Return why a claim is exploratory: not registered, as it stands, by all of its blocks; "" if it is registered.
+    """Return why a claim is exploratory, so not registered as it stands by all of its blocks; "" if it is registered.
 
     A claim without data is not exploratory.
     """

@@ -1,4 +1,4 @@
-"""The input of claims: the used rows of one experiment's tidy.csv, and what they state. Pure."""
+"""The input of claims: the rows of one experiment's tidy.csv that charts use, and what they state. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from replay.claims.model import Selector
 from replay.claims.registration import Registered
 from replay.derive.fact_vocabulary import FACTS, FactType
 
-#: A column of tidy.csv within what a condition says.
+#: A placeholder for a column of tidy.csv in what a condition says.
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 
 Row = Mapping[str, Any]
@@ -19,8 +19,8 @@ Row = Mapping[str, Any]
 class Table:
     """The used rows of one experiment's tidy.csv, found by block, variant and levels.
 
-    A row holds its cell's facts by name as `facts`, and those that are numbers as columns as well, so that a claim can
-    be about them. `registered` is what the blocks' receipts say.
+    A row holds its cell's facts under `facts`, and also as columns, so that a claim can be about them. `registered`
+    holds what the blocks' receipts say.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ def _identity(row: Row) -> tuple[str, ...]:
 
 
 def _facts(row: Mapping[str, str]) -> dict[str, float | str]:
-    """Return the facts of a row of facts.csv; an empty field is a fact that is not known."""
+    """Return the facts of a row of facts.csv. An empty field is a fact that is not known, and is left out."""
     return {
         name: text if FACTS[name].type is FactType.WORD else float(text)
         for name, text in row.items()
@@ -67,12 +67,12 @@ def _facts(row: Mapping[str, str]) -> dict[str, float | str]:
 
 
 def _text(level: Any) -> str:
-    """A level as tidy.csv writes it, so that 4096 and "4096" are one."""
+    """Return a level as tidy.csv writes it, so that 4096 and "4096" are the same."""
     return f"{level:g}" if isinstance(level, float) else str(level)
 
 
 def filled(says: str, rows: Sequence[Row]) -> str:
-    """Replace the columns named in `says` with the rows' values, or with a question mark if they have none."""
+    """Return `says` with the values of the rows for the columns it names, or "?" if they have none."""
 
     def stated(match: re.Match[str]) -> str:
         values = dict.fromkeys(str(row[match[1]]) for row in rows if row.get(match[1]) not in (None, ""))

@@ -27,7 +27,7 @@ def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) ->
         raise ConfigurationError(
             f"plain: this claim has no ratio {condition or 'at all'}",
             where=where,
-            next_step=f"ratios: {', '.join(conditions) or 'none, so that there is no figure to say plainly'}",
+            next_step=f"ratios: {', '.join(conditions) or 'none, so there is no figure for a plain sentence'}",
         )
     follows = {verdict: raw[verdict] for verdict in (HELD, REFUTED, INCONCLUSIVE)}
     for name, text in {"finding": raw["finding"], **follows}.items():
@@ -36,7 +36,7 @@ def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) ->
 
 
 def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str) -> Wording:
-    """Return what is said of every claim. Raises ConfigurationError for an unknown experiment or placeholder."""
+    """Return the wording that claims share. Raises ConfigurationError for an unknown experiment or placeholder."""
     for name, allowed in (
         ("against", OF_ANOTHER_DATA_SET),
         ("not_in_other", OF_AN_ABSENT_CLAIM),
@@ -62,7 +62,7 @@ def _check(name: str, text: str, allowed: Collection[str], where: str) -> None:
     for placeholder in PLACEHOLDER.findall(text):
         if placeholder not in allowed:
             raise ConfigurationError(
-                f"{name}: there is no figure {{{placeholder}}} to put there",
+                f"{name}: there is no figure {{{placeholder}}}",
                 where=where,
                 next_step=f"one of {', '.join(f'{{{one}}}' for one in allowed)}",
             )

@@ -1,1 +1,1 @@
-"""The `replay` command: its grammar and its subcommands. Everything here needs only the standard library."""
+"""The `replay` command: its grammar and its subcommands. The modules here need only the standard library."""

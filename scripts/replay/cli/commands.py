@@ -22,7 +22,7 @@ from replay.preflight.arguments import COMMAND as PREFLIGHT
 from replay.raw.arguments import COMMAND as RAW
 from replay.sandbox.arguments import COMMAND as SANDBOX
 
-#: What `scripts/setup --for LEVEL` provides in a checkout; NOTHING needs no more than a Python.
+#: What `scripts/setup --for LEVEL` provides in a checkout. NOTHING means that Python alone is enough.
 NOTHING, DERIVED, CLIENT, OWN_CLUSTER = "nothing", "derive", "client", "sandbox"
 
 
@@ -31,7 +31,7 @@ def _derive(options: argparse.Namespace) -> str:
 
 
 def _cluster(options: argparse.Namespace) -> str:
-    """Only the sandbox needs Ceph's daemons on this machine, and one of a release brings them along."""
+    """Return the level for a site: only the sandbox needs Ceph's daemons here, and a fetched release brings them."""
     if options.site != "sandbox":
         return CLIENT
     try:
@@ -42,7 +42,7 @@ def _cluster(options: argparse.Namespace) -> str:
 
 
 def _sandbox(options: argparse.Namespace) -> str:
-    """A release brings along what it needs."""
+    """Return the level for `sandbox`: a fetched release brings what it needs."""
     if options.what != "up" or (options.release or HOST) != HOST:
         return NOTHING
     return OWN_CLUSTER
@@ -50,7 +50,7 @@ def _sandbox(options: argparse.Namespace) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """A command, and the level of set-up that it needs with the given options."""
+    """A command, and the function that returns the level of set-up that it needs with the given options."""
 
     command: Command
     level: Callable[[argparse.Namespace], str]

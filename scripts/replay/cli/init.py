@@ -13,7 +13,7 @@ from replay.base.paths import program_file
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the files, and print the next steps. Raises ConfigurationError if one of them exists."""
+    """Write the project's files and print the next steps; return 0. Raises ConfigurationError if one already exists."""
     folder = Path(options.directory)
     for path in write_project(folder):
         print(f"wrote {folder / path}")
@@ -30,10 +30,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def write_project(folder: Path) -> list[Path]:
-    """Write a first site and experiment into `folder`; return their paths relative to it.
+    """Write first sites and a first experiment into `folder`; return their paths relative to it.
 
-    Raises ConfigurationError naming the files that exist already, and then writes nothing; or naming a folder or file
-    that cannot be created.
+    Raises ConfigurationError, and writes nothing, if some of the files exist already. Also raises ConfigurationError if
+    a folder or file cannot be created.
     """
     templates = program_file("templates")
     wanted = sorted(path.relative_to(templates) for path in templates.rglob("*.yaml"))

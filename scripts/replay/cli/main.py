@@ -18,12 +18,15 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 0 done, 2 wrong usage, 130 interrupted, else see the message."""
+    """Run the command line; return its exit status.
+
+    It is 0 for success, 2 for wrong usage, 130 after an interruption, and otherwise that of the printed error.
+    """
     remember_call(sys.argv[0])
     words = sys.argv[1:] if arguments is None else list(arguments)
     parser = whole_grammar()
     if "_ARGCOMPLETE" in os.environ:
-        import argcomplete  # noqa: PLC0415 - a shell's completion is the only one that needs it
+        import argcomplete  # noqa: PLC0415 - only a shell's completion needs it
 
         argcomplete.autocomplete(parser)
     options = parser.parse_args(words)
@@ -50,9 +53,9 @@ def whole_grammar() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"replay {version()}")
     parser.add_argument("--completion", choices=SHELLS, help="print a completion script for your shell to source")
-    # For a checkout's ./replay script, which sets up what a command needs before it runs the command.
+    # For ./replay in a checkout, which sets up what a command needs before it runs the command.
     parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)
-    # For scripts/npm/tasks.mjs, which looks for those that npm has taken as its own.
+    # For scripts/npm/tasks.mjs, which looks for options that npm has taken for its own.
     parser.add_argument("--options-of", choices=tuple(COMMANDS), help=argparse.SUPPRESS)
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
     for name, entry in COMMANDS.items():
@@ -62,10 +65,10 @@ def whole_grammar() -> Parser:
 
 
 def declared(parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """Return what a command takes, its subcommands included.
+    """Return the options and words that a command and its subcommands take.
 
-    `options`: by name without dashes, `{"type": "boolean"}` for a flag and `{"type": "string"}` for what takes a value;
-    `words`: what chooses a subcommand, and what it takes besides options.
+    `options` maps each name, without dashes, to `{"type": "boolean"}` for a flag or `{"type": "string"}` for an option
+    with a value. `words` lists the names of subcommands and the choices of other arguments.
     """
     options: dict[str, dict[str, str]] = {}
     words: list[str] = []

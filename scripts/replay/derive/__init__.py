@@ -1,4 +1,4 @@
-"""Derive: turns `raw/` into tidy.csv, aggregates, manifest.json and datapackage.json. Needs no cluster.
+"""Derives tables from raw output: turns `raw/` into tidy.csv and aggregates. Needs no cluster.
 
-`python -m replay.derive --help`; docs/deriving.md says what it does.
+docs/deriving.md explains what `replay derive` does.
 """

@@ -1,4 +1,4 @@
-"""`replay derive`."""
+"""The entry of `replay derive`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.derive.arguments import COMMAND
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status (3: raw output that is missing, altered or unreadable)."""
+    """Run the command line; return the exit status, which is 3 if raw output is missing, altered or unreadable."""
     return COMMAND.main(arguments)
 
 

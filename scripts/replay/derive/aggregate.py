@@ -1,4 +1,4 @@
-"""From the used cells of an experiment to the charts of their metrics: one per workload and metric."""
+"""Makes charts from the used cells of an experiment: one for each workload and metric."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def used_frame(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> pd.
 
 
 def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
-    """Return every chart of an experiment: the medians of each workload and metric, and the ratios if asked for.
+    """Return the charts of an experiment: the medians of each workload and metric, and the ratios if it asks for them.
 
-    A metric that was added since the design was recorded has a chart only if some run has a value of it.
+    A metric that was added after the design was recorded has a chart only if some run has a value for it.
     """
     metrics = _scalars(design)
     names = list(dict.fromkeys(metric["metric"] for metric in metrics))
@@ -60,14 +60,14 @@ def charts(frame: pd.DataFrame, design: Design) -> list[Chart]:
 
 
 def _statistics(places: DataFrameGroupBy) -> dict[tuple, tuple[Sequence[float], ...]]:
-    """Return the medians, least values, greatest values and counts of each place, each with a value per metric."""
-    # One after the other: pandas takes twice as long to aggregate by a list of functions.
+    """Return the medians, smallest values, largest values and counts at each place, with one value per metric."""
+    # One after another: pandas takes twice as long to aggregate by a list of functions.
     tables = [places.median(), places.min(), places.max(), places.count()]
     return dict(zip(tables[0].index, zip(*(table.to_numpy() for table in tables), strict=True), strict=True))
 
 
 def _scalars(design: Design) -> list[Mapping[str, Any]]:
-    """Return the metrics that are one number per cell. Other modules draw those over time and by entity."""
+    """Return the metrics with one number per cell. Other modules draw metrics over time and by entity."""
     return [metric for metric in design.public["metrics"] if not metric.get("series") and not metric.get("entity")]
 
 

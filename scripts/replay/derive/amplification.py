@@ -1,8 +1,8 @@
-"""What one client write became, from the ledger of daemons' counters in a sidecar: per write, and per byte. Pure.
+"""What one client write turned into, per write and per byte, from a sidecar's ledger of daemons' counters. Pure.
 
-The ledger (`samples.ledger`) spans the whole cell, from before the tool until the cluster was quiet again. So it also
-holds what the tool did besides writing: opening and closing its image. If a daemon was left out, there is no sum over
-daemons. What each daemon did by itself is given all the same.
+The ledger (`samples.ledger`) spans the whole cell, from before the tool ran until the cluster was quiet again. So it
+also holds what the tool did besides writing, such as opening and closing its image. If a daemon is missing, there is no
+sum over daemons, but what each of the others did is still given.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 #: Moments of an entity's value: right before the tool ran, or a difference over the whole cell.
 BEFORE, OVER_CELL = "before", "cell"
-#: What the second cluster's daemons are called beside the first one's.
+#: The prefix of each cluster's kinds of entities.
 _SECOND = {"primary": "", "secondary": "second_"}
 
-#: Metric: (cluster, stage, counters that are added, what it is divided by). `osd_cpu` sums OSDs only, as all others do.
+#: Metric: (cluster, stage, counters to add up, what to divide by). All sums, `osd_cpu` included, are over OSDs only.
 _METRICS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
     "osd_writes_per_write": ("primary", "client", ("write_operations", "read_write_operations"), "operations"),
     "osd_plain_writes_per_write": ("primary", "client", ("write_operations",), "operations"),
@@ -50,7 +50,7 @@ class Entity(NamedTuple):
 
 
 def per_write(ledger: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics that the ledger allows; `metrics` are those of the tool: `operations` and `bytes`."""
+    """Return the metrics that the ledger allows. `metrics` holds the tool's `operations` and `bytes`."""
     result = {}
     for name, (cluster, stage, counters, divisor) in _METRICS.items():
         if not is_whole(ledger, cluster) or not metrics.get(divisor):
@@ -79,10 +79,11 @@ def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) 
 
 
 def ledger_entities(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> list[Entity]:
-    """Return a cell's ledger daemon by daemon: every counter as `<stage>_<counter>`, and each OSD's part per write.
+    """Return a cell's ledger daemon by daemon: every counter as `<stage>_<counter>`, and each OSD's share per write.
 
-    An OSD's part has the name of the sum: `media_bytes_per_byte` of all OSDs adds up to the cell's. Kinds are `osd` by
-    number and `daemon` by name; of the second cluster `second_osd` and `second_daemon`, whose parts carry its metrics.
+    An OSD's share has the name of the sum: `media_bytes_per_byte` of all OSDs adds up to the cell's. The kinds are
+    `osd`, with a number, and `daemon`, with a name; for the second cluster, they are `second_osd` and `second_daemon`,
+    whose shares have the names of its metrics.
     """
     ledger = (sidecar.get("samples") or {}).get("ledger") or {}
     return [

@@ -1,4 +1,4 @@
-"""Samples over time, put into bins: a cell's series then weighs its bins, however many samples its tool has logged."""
+"""Puts samples over time into bins, so that memory grows with the bins and not with the samples that tools logged."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-#: (metric, width of its bins in seconds): what a design's metric with `series: true` asks for.
+#: (metric, width of its bins in seconds) for each metric of a design with `series: true`.
 Wanted = frozenset[tuple[str, float]]
-#: By (metric, width): the mean of the samples in each bin, by the bin's number.
+#: For each (metric, width), the mean of the samples in each bin, by the bin's number.
 Binned = Mapping[tuple[str, float], Mapping[int, float]]
 
-#: A sample this share of a bin below an edge lies on it: 0.3 / 0.1 is a little less than 3 in binary.
+#: A sample within this share of a bin below an edge counts as on it: 0.3 / 0.1 is a little less than 3 in binary.
 _EDGE = 1e-9
 
 
 def wanted_series(designs: Iterable[Mapping[str, Any]]) -> Wanted:
-    """Return which series these designs (as `raw/` holds them) draw, and how finely."""
+    """Return which series these designs (as `raw/` holds them) draw, with the widths of their bins."""
     return frozenset(
         (metric["metric"], float(metric["bin_seconds"]))
         for design in designs
@@ -28,8 +28,8 @@ def wanted_series(designs: Iterable[Mapping[str, Any]]) -> Wanted:
 def binned(series: Iterable[tuple[float, str, float]], wanted: Wanted) -> dict[tuple[str, float], dict[int, float]]:
     """Return the wanted part of a series of (elapsed_seconds, metric, value), each bin the mean of its samples.
 
-    Bin `k` holds the samples from `k` up to below `k + 1` widths; it may be negative, where time is counted from an
-    event within the cell. A bin without samples is left out. The series itself is not kept.
+    Bin `k` holds the samples from `k` up to, but not including, `k + 1` widths. `k` may be negative if time is counted
+    from an event within the cell. A bin without samples is left out. The series itself is not kept.
     """
     widths: dict[str, list[float]] = {}
     for metric, width in wanted:

@@ -1,4 +1,4 @@
-"""Verifies, parses and judges the files of an attempt, and makes a row of each of its cells."""
+"""Verifies, parses and judges the files of an attempt, and makes a row for each of its cells."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class CellRow:
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
     series: Binned = field(default_factory=dict)
-    #: What the adapter and the ledger of daemons say of OSDs, other daemons and placement groups.
+    #: What the adapter and the ledger of daemons say about OSDs, other daemons and placement groups.
     entities: tuple[Entity, ...] = ()
     #: What each sampler cost, in seconds: see `sampler_seconds`.
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
     #: The value of a series after its last sample, by metric: see `Result.after_end`.
     after_end: Mapping[str, float] = field(default_factory=dict)
-    #: What the cell was like, by the names of `fact_vocabulary`. A fact that the evidence does not state is left out.
+    #: The cell's facts, by the names of `fact_vocabulary`. A fact that the evidence does not state is left out.
     facts: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -83,21 +83,21 @@ class Loaded:
 
 
 class Cache:
-    """What a long-lived process has read so far. It notices changes by the digests of packs and files."""
+    """Keeps what a long-lived process has read. It recognises changes by the digests of packs and files."""
 
     def __init__(self) -> None:
         self._blocks: dict[str, tuple[Any, Loaded]] = {}
         self._attempts: dict[str, tuple[Any, AttemptRecord]] = {}
 
     def block(self, block: Pack | OpenBlock, wanted: Wanted) -> Loaded:
-        """Return the content of a block, which is read again only if it has changed."""
+        """Return the content of a block, which is read only if it is new or has changed."""
         state, known = (wanted, block.state), self._blocks.get(block.name)
         if known is None or known[0] != state:
             known = self._blocks[block.name] = (state, _load_block(block, wanted, self))
         return known[1]
 
     def attempt(self, folder: Folder, wanted: Wanted) -> AttemptRecord:
-        """Return the attempt in a folder. If it is known, the folder comes without contents."""
+        """Return the attempt in a folder. The folder of a known attempt comes without contents."""
         if folder.contents:
             self._attempts[folder.path] = (_state_of(folder.digests, wanted), _load(folder, wanted))
         return self._attempts[folder.path][1]
@@ -119,9 +119,9 @@ def load_evidence(raw: Path, cache: Cache | None, prepare: Callable[[Designs], D
     """Verify and read the evidence of an experiment; return its prepared designs, attempts and receipts.
 
     `prepare` is applied to the recorded designs. Rows hold only the series that the prepared designs draw. Attempts
-    that are not sealed yet are left out. What the `cache` holds is not read again. Without a cache, no digests stay in
-    memory; they would take as much as the rows.
-    Raises EvidenceError naming a pack, its member or a file that is missing, altered, malformed or not listed.
+    that are not sealed yet are left out. What the `cache` holds is not read again. Without a cache, no digests are kept
+    in memory; they would take as much as the rows.
+    Raises EvidenceError that names the pack, member or file that is missing, altered, malformed or not listed.
     """
     while True:
         with contextlib.suppress(SealedMeanwhile):
@@ -170,7 +170,7 @@ def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
         stored[plain_name] = f"{files.where}{name}"
         contents[plain_name] = plain(stored[plain_name], content)
     if SEAL not in contents:
-        raise EvidenceError(f"no {SEAL}", where=files.where, next_step="restore it from a copy")
+        raise EvidenceError(f"there is no {SEAL}", where=files.where, next_step="restore it from a copy")
     identity = _identity(files.path)
     seal = parse_json(stored[SEAL], contents[SEAL])
     _check_identity(seal, identity, stored[SEAL])
@@ -215,7 +215,7 @@ def _row(
         files = sidecar["files"]
         if lost := sorted(set(files.values()) - contents.keys()):
             raise EvidenceError(
-                f"it names files that are not there: {', '.join(lost)}",
+                f"this sidecar names files that are missing: {', '.join(lost)}",
                 where=where,
                 next_step="restore them from a copy",
             )
@@ -256,7 +256,7 @@ def _parse(
 ) -> tuple[Result, str, str]:
     """Return the result, the reason why it cannot be used (or ""), and the error in words (or "").
 
-    A protocol without a tool has no output to parse: its metrics are the facts of its sidecars.
+    A tool without an adapter has no output to parse: its metrics are the facts of its sidecars.
     """
     adapter = find_adapter(tool)
     if adapter is None:

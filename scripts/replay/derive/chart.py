@@ -1,4 +1,4 @@
-"""What a chart is: its name, its files, what the manifest says of it; and the workloads of a design. Pure."""
+"""The parts of a chart: its name, its files, what the manifest says about it; and a design's workloads. Pure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ LONG_HEADER = ("series", "x", "y", "low", "high", "n")
 
 @dataclass(frozen=True)
 class Chart:
-    """One aggregate: its files by name, and what the manifest says of it.
+    """One aggregate: its files by name, and what the manifest says about it.
 
-    - `companions`: the files that go with `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`.
-    - `runs`: the runs behind its points, for `runs.csv`; none if its points are runs, or lines of them.
+    - `companions`: the files that accompany `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`.
+    - `runs`: the runs behind its points, for `runs.csv`; empty if each point is a run, or if it draws lines over time.
     - `column`: the column of tidy.csv whose values the chart draws, or divides.
     - `estimates`: what a ratio chart draws, by variant and x. Empty for other charts.
-    - `summary`: what a chart of trials says of each variant over all blocks. Empty for other charts.
-    - `x`: label and unit of an axis that differs from the design's.
+    - `summary`: what a chart of trials says about each variant over all blocks. Empty for other charts.
+    - `x`: the label and unit of an axis that differs from the design's.
     - `level`: the level of the x factor, if the chart shows only one.
-    - `sparse`: the series that the design measures at fewer levels of the axis; a gap in them is no failure.
+    - `sparse`: the series that the design measures at fewer levels of the axis. A gap in them is not a failure.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Workload:
-    """What one workload's charts share: its levels, its axis, its variants, and where the design has cells."""
+    """What one workload's charts share: its levels, axis and variants, and where the design has cells."""
 
     levels: tuple[Any, ...]
     xs: tuple[Any, ...]
@@ -66,7 +66,7 @@ class Workload:
 
 
 def workloads_of(design: Design, blocks: Iterable[int]) -> list[Workload]:
-    """Return the design's workloads in the order of the factors' levels, including those not measured yet."""
+    """Return the design's workloads in the order of the factors' levels, including those without measurements."""
     labels = {one["name"]: one["label"] for one in design.variants}
     designed: dict[tuple, set[tuple[str, Any]]] = {}
     for cell in design.cells.values():
@@ -88,7 +88,7 @@ def workloads_of(design: Design, blocks: Iterable[int]) -> list[Workload]:
 
 
 def chart_name(metric: Mapping[str, Any], levels: Iterable[Any]) -> str:
-    """Return the name of a chart's file without its ending."""
+    """Return the name of a chart's file, without its suffix."""
     return "-".join(str(part) for part in (metric["name"], *levels))
 
 
@@ -99,7 +99,7 @@ def chart_title(metric: Mapping[str, Any], levels: Iterable[Any]) -> str:
 
 
 def chart_file(name: str, part: str) -> str:
-    """Return the name of a chart's file: its main one if `part` is empty, else that companion."""
+    """Return the name of one of a chart's files: the main one if `part` is empty, else that companion."""
     return f"{name}.{part}.csv" if part else f"{name}.csv"
 
 

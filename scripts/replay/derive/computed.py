@@ -1,4 +1,4 @@
-"""Metrics that are computed from what a sidecar holds besides the tool's output: samples and facts. Pure."""
+"""Computes metrics from what a sidecar holds besides the tool's output: samples and facts. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from replay.derive.write_costs import of_whole_run, write_costs
 
 
 def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return further metrics of a cell; `metrics` are the tool's and the facts. Empty where nothing was sampled."""
+    """Return further metrics of a cell, empty if nothing was sampled. `metrics` holds the tool's and the facts."""
     samples = sidecar.get("samples") or {}
     result: dict[str, float] = {}
     if ledger := samples.get("ledger"):
@@ -25,6 +25,6 @@ def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -
         result |= utilisation_of_hosts(hosts)
     offered, done = metrics.get("offered_operations_per_second"), metrics.get("operations_per_second")
     if offered and done is not None:
-        # Below 1 the clients did not manage what was asked of them, and latency grew with the length of the run.
+        # Below 1, the clients could not keep up with the offered rate, and latency grew with the length of the run.
         result["offered_share_met"] = done / offered
     return result

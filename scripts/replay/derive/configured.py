@@ -1,8 +1,8 @@
-"""Metrics that an experiment's configuration has gained since its data were measured.
+"""Adds the metrics that an experiment's configuration has gained since its data were measured.
 
-A metric says what of a cell is drawn, and changes nothing of how the cell is measured. So one that is added to
-`config/experiments/` later is drawn of older raw output too, where this says anything of it. All else of a design, the
-metrics that it lists included, stays as it was recorded.
+A metric says what is drawn about a cell, and changes nothing in how the cell is measured. So a metric that is added to
+`config/experiments/` later is drawn from older raw output too, if that contains it. Everything else in a design,
+including the metrics that it lists, stays as it was recorded.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ ADDED = "added"
 
 
 def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
-    """Return the metrics of `config/experiments/<experiment>.yaml`; none if there is no such file.
+    """Return the metrics of `config/experiments/<experiment>.yaml`; empty if there is no such file.
 
-    Raises ConfigurationError where the file makes no sense: a mistake in it must not take charts away unseen.
+    Raises ConfigurationError if the file is invalid, so that a mistake in it cannot remove charts unnoticed.
     """
     if not (config_directory() / "experiments" / f"{experiment}.yaml").is_file():
         return []
@@ -28,7 +28,7 @@ def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
 
 
 def with_added(design: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a recorded design with those of the metrics that it does not list by name, marked as added."""
+    """Return a recorded design with the metrics whose names it does not list, marked as added."""
     listed = {metric["name"] for metric in design.get("metrics", ())}
     added = [{**metric, ADDED: True} for metric in metrics if metric["name"] not in listed]
     return {**design, "metrics": [*design.get("metrics", ()), *added]}

@@ -1,4 +1,4 @@
-"""Which cells count: the designs in `raw/`, put together with the newest in front."""
+"""Combines the designs in `raw/`, the newest first, and so decides which cells count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from replay.base.errors import EvidenceError
 
-#: What a ratio divides: the usual way, and the way of designs whose question is how much a variant gains.
+#: What a ratio divides: as usual, or for designs that ask how much a variant gains.
 REFERENCE_ON_TOP, VARIANT_ON_TOP = "reference/variant", "variant/reference"
 
 
@@ -23,7 +23,7 @@ class DesignCell:
 
 @dataclass(frozen=True)
 class Design:
-    """The newest design, with the cells that older designs add to it. `public` is the newest as raw/ holds it."""
+    """The newest design, with the cells that older designs add to it. `public` is the newest one as raw/ holds it."""
 
     public: Mapping[str, Any]
     cells: Mapping[str, DesignCell]
@@ -32,12 +32,12 @@ class Design:
 
     @property
     def reference(self) -> str | None:
-        """Name of the variant that the others are compared with, or None."""
+        """The name of the variant with which the others are compared, or None."""
         return next((one["name"] for one in self.variants if one.get("reference")), None)
 
     @property
     def ratio_direction(self) -> str:
-        """What divides what in a ratio; unless the design says otherwise the reference is on top."""
+        """What a ratio divides by what. Unless the design says otherwise, the reference is on top."""
         return self.public.get("ratio_direction") or REFERENCE_ON_TOP
 
     @property
@@ -52,7 +52,7 @@ class Design:
 
     @property
     def kind(self) -> str:
-        """`wide` (a shared axis of sizes), `long` (another measured axis) or `trials` (no axis: one dot a block)."""
+        """`wide` (a shared axis of sizes), `long` (another measured axis) or `trials` (no axis, one dot per block)."""
         if self.x_factor is None:
             return "trials"
         return "wide" if self.public.get("x_unit") == "bytes" else "long"
@@ -71,7 +71,7 @@ class Design:
         for cell in self.cells.values():
             if places.setdefault((self.workload(cell.levels), self.x(cell.levels)), cell.point) != cell.point:
                 raise EvidenceError(
-                    f"two points fall on one place of a chart: {cell.point!r}; "
+                    f"two points would share a place in a chart: {cell.point!r}; "
                     f"x_factor and workload_factors do not tell them apart",
                     where=where,
                     next_step="add the missing factor to workload_factors and measure with that design",
@@ -83,10 +83,10 @@ def combine(
     receipts: Iterable[Mapping[str, Any]],
     last_attempt: tuple[str, frozenset[str]] | None,
 ) -> Design:
-    """Put designs together: the newest gives labels, axes and metrics; older ones add cells at points it does not have.
+    """Combine designs: the newest gives labels, axes and metrics; older ones add cells at points that it lacks.
 
-    A design is as new as the last receipt that names it, or as the last attempt (its end, its cell ids) that measured
-    its cells. A cell of an older design whose point and variant the newer one has too is abandoned.
+    A design is as new as the last receipt that names it, or as the last attempt (its end, its cell ids) if that
+    measured its cells. A cell of an older design is abandoned if a newer one has its point and variant as well.
     """
     receipts = list(receipts)
     newest: dict[str, str] = dict.fromkeys(designs, "")
@@ -118,14 +118,14 @@ def combine(
             variants.setdefault(one["name"], {**one, "reference": False})
         for name, levels in design["factors"].items():
             factors[name] += [level for level in levels if level not in factors[name]]
-    # JSON with sorted keys does not keep the order of the factors; charts are named in the order of the workload's.
+    # JSON with sorted keys loses the order of the factors. Charts are named in the order of the workload's factors.
     named = [*first["workload_factors"], *([first["x_factor"]] if first.get("x_factor") else [])]
     names = [*named, *sorted(factors.keys() - set(named))]
     return Design(first, cells, tuple(variants.values()), {name: _ordered(factors[name]) for name in names})
 
 
 def _refused(receipts: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the variants that the cluster refused when it was asked for them, as the newest receipt says."""
+    """Return the variants that the cluster refused to create, according to the newest receipt."""
     last = max(receipts, key=lambda one: str(one.get("ended_at") or ""), default={})
     return list(last.get("skipped", ()))
 
@@ -136,5 +136,5 @@ def _same_axes(design: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
 
 
 def _ordered(levels: list[Any]) -> tuple[Any, ...]:
-    """Numbers by size; words in the order of the designs."""
+    """Return the levels: numbers sorted by size, words in the order of the designs."""
     return tuple(sorted(levels) if all(isinstance(level, int | float) for level in levels) else levels)

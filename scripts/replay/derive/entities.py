@@ -1,4 +1,4 @@
-"""Values by entity, such as one dot per OSD: the long CSVs that charts read, and entities.csv when it is asked for."""
+"""Values by entity, such as one dot per OSD: the long CSVs that charts read, and entities.csv on request."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _TITLES = {"osd": "OSD"}
 
 
 def entity_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> list[Chart]:
-    """Return a chart per metric with `entity` and workload: `x` is the entity's number, a series a level.
+    """Return a chart for each workload and each metric with `entity`. `x` is the entity's number.
 
     A series is a level of the x factor, taken from the cells of the reference variant (or of the first variant if there
-    is no reference). Without an x factor a series is a variant. `y` is the median over blocks, `low` and `high` are the
-    least and the greatest.
+    is no reference). Without an x factor, a series is a variant. `y` is the median over blocks, and `low` and `high`
+    are the smallest and largest values.
     """
     metrics = [metric for metric in design.public["metrics"] if metric.get("entity")]
     if not metrics:
         return []
     wanted = {(metric["entity"], metric["metric"]) for metric in metrics}
-    #: By place and number of the entity: (value, block, attempt).
+    #: For each place and each number of an entity: (value, block, attempt).
     values: dict[tuple[Any, ...], dict[int, list[tuple[float, int, int]]]] = {}
     for record, row in used:
         cell = design.cells[row.cell_id]
@@ -83,7 +83,7 @@ def entities_csv(records: Iterable[AttemptRecord]) -> str:
 
 
 def _level(x: Any, design: Design) -> str:
-    """Return a level as a series names it. Sizes look as on the axes of charts: 4K, 4M."""
+    """Return a level as a series names it. Sizes look the same as on the axes of charts: 4K, 4M."""
     if design.public.get("x_unit") == "bytes":
         for shift, letter in ((20, "M"), (10, "K")):
             if x >= 1 << shift and x % (1 << shift) == 0:

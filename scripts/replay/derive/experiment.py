@@ -1,4 +1,4 @@
-"""Derives one experiment: from `raw/` to its tables, aggregates and entry in the manifest."""
+"""Derives one experiment: turns `raw/` into its tables, its aggregates and its entry in the manifest."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
 
     With `entities`, also write `entities.csv` if a tool states anything about entities. Nothing is written until every
     pack and file that SHA256SUMS lists has been found unaltered. Packs that the `cache` holds are not read again.
-    Raises EvidenceError naming the file.
+    Raises EvidenceError that names the file that is missing, altered or invalid.
     """
-    evidence = evidence_digest(directory)  # taken first: what is sealed from now on is left to the next run
+    evidence = evidence_digest(directory)  # taken first: the next run reads what is sealed from now on
     raw = directory / "raw"
     designs, loaded = load_evidence(raw, cache, _with_metrics)
     sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
@@ -47,7 +47,7 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     chosen = used_attempts(records, design)
     used = used_rows(chosen, design)
     drawn = charts(used_frame(used, design), design) + series_charts(used, design) + entity_charts(used, design)
-    # All of them before any is written: what makes no sense leaves everything as it was.
+    # All of them are made before any is written, so that an error leaves every file as it was.
     tables = [
         LongTable(directory / "tidy.csv", tidy_rows(records, design, chosen)),
         LongTable(directory / FACTS_FILE, facts_rows(records)),
@@ -81,7 +81,7 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
 
 
 def _experiment_of(designs: Designs) -> str:
-    """Return the name of the configuration that designs come from."""
+    """Return the name of the configuration from which the designs come."""
     return next(iter(designs.values())).get("experiment", "")
 
 
@@ -167,7 +167,7 @@ def _chart_entry(
 
 
 def _axis(design: Design) -> dict[str, str]:
-    """Return the label, unit and factor of the design's axis. `factor` is the column of tidy.csv along it."""
+    """Return the label, unit and factor of the design's axis. `factor` is the column of tidy.csv along the axis."""
     if design.x_factor is None:
         return {"label": "Trial", "unit": "count", "factor": "block"}
     return {
@@ -180,7 +180,7 @@ def _axis(design: Design) -> dict[str, str]:
 def _attempts(
     workload: Mapping[str, Any], taken: list[tuple[AttemptRecord, CellRow]], records: list[AttemptRecord]
 ) -> dict[str, int]:
-    """Return how many attempts there are at a chart's sets, how many the chart draws, and how many are not valid."""
+    """Return how many attempts there are at a chart's sets, how many the chart draws, and how many are invalid."""
     at = [record for record in records if any(workload.items() <= row.levels.items() for row in record.rows)]
     return {
         "all": len(at),
@@ -194,7 +194,7 @@ def _day(moment: Any) -> str:
 
 
 def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
-    """Return what the manifest gathers over all experiments: days, machines, commits, versions."""
+    """Return what the manifest collects over all experiments: days, machines, commits, versions."""
     sidecars = [row.sidecar for record in records for row in record.rows]
     hosts = [host for sidecar in sidecars if isinstance(host := sidecar.get("host"), dict)]
     versions = [found for sidecar in sidecars if isinstance(found := sidecar.get("versions"), dict)]
@@ -203,7 +203,7 @@ def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
         "measured_from": min(days, default=None),
         "measured_to": max(days, default=None),
         "machines": sorted({str(host.get("id")) for host in hosts}),
-        # Older sidecars may name several for one machine: its pseudonym did not depend on the processor.
+        # Older sidecars may name several processors for one machine: its pseudonym did not depend on the processor.
         "processors": sorted({str(host["cpu"]) for host in hosts if host.get("cpu")}),
         "kernels": sorted({str(host["kernel"]) for host in hosts if host.get("kernel")}),
         "ceph_versions": sorted({version for one in versions for version in ceph_versions(one)}),

@@ -1,6 +1,6 @@
-"""The facts of a cell that a claim may presuppose: their names, types, units, and where each comes from. Pure.
+"""The facts of a cell that a claim may presuppose: their names, types and units, and where each comes from. Pure.
 
-A fact is empty where the evidence does not tell it: data sets that were measured before a fact was recorded lack it.
+A fact is empty if the evidence does not state it: data sets that were measured before it was recorded lack it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from enum import Enum
 
 
 class FactType(Enum):
-    """What values a fact has, and so how several runs of one cell are put together.
+    """The kind of values that a fact has, and so how several runs of one cell are judged together.
 
-    Of fractions, ratios and seconds the median of the runs counts; a count has to be right in every run, and a word in
+    For fractions, ratios and seconds, the median of the runs counts. A count must be right in every run, and a word in
     more than half of them.
     """
 
@@ -25,10 +25,10 @@ class FactType(Enum):
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact: its name, which is its column in facts.csv too, and its type.
+    """One fact: its type, and its name, which is also its column in facts.csv.
 
-    `noun` names it in a sentence, `says` explains it, and `origin` is what of the evidence tells it. `words` are the
-    values of a fact of type WORD.
+    `noun` names it in a sentence, `says` explains it, and `origin` is the part of the evidence that states it. `words`
+    are the values of a fact of type WORD.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""facts.csv: what each cell was like, as far as its evidence tells; claims presuppose it (`fact_vocabulary`). Pure."""
+"""facts.csv: what the evidence says about each cell, for claims that presuppose it (`fact_vocabulary`). Pure."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Value = float | str
 
 
 def facts_of(sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Mapping[str, float]) -> dict[str, Value]:
-    """Return the facts that a valid cell's sidecar, its tool's files by role and its metrics tell.
+    """Return a valid cell's facts, from its sidecar, its tool's files by role, and its metrics.
 
-    Units are those of `fact_vocabulary`; what is not known is left out.
+    Units are those of `fact_vocabulary`. What is not known is left out. Raises OutputError if samples are malformed.
     """
     limit = limit_of(sidecar)
     found: dict[str, Value | None] = {
@@ -51,9 +51,9 @@ def facts_of(sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Ma
 
 
 def facts_rows(records: Sequence[AttemptRecord]) -> Iterator[Sequence[str]]:
-    """Yield the rows of facts.csv, sorted: one per cell and attempt, a column per fact that any of them has.
+    """Yield the sorted rows of facts.csv: one per cell and attempt, with a column for each fact that any of them has.
 
-    The records are in the order of their blocks.
+    The records must be in the order of their blocks.
     """
     present = {name for record in records for row in record.rows for name in row.facts}
     names = [name for name in FACTS if name in present]
@@ -74,7 +74,7 @@ def _quotient(metrics: Mapping[str, float], over: str, under: str) -> float | No
 
 
 def _idle_cpu(sidecar: Mapping[str, Any]) -> float | None:
-    """Return the idle share of the busiest machine; None where no machine of the OSDs was seen."""
+    """Return the idle share of the busiest machine; None if no machine with OSDs was observed."""
     samples, load = sidecar.get("samples") or {}, sidecar.get("load") or {}
     limit = limit_of(sidecar)
     if limit.over == STEADY:
@@ -86,7 +86,7 @@ def _idle_cpu(sidecar: Mapping[str, Any]) -> float | None:
 
 
 def _cpu_costs(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return the CPU time per operation and per byte, where the machine was sampled while the load was steady."""
+    """Return the CPU time per operation and per byte; empty unless the machine was sampled under the steady load."""
     cores = (sidecar.get("host") or {}).get("cores")
     if limit_of(sidecar).over != STEADY or not cores:
         return {}
@@ -96,9 +96,9 @@ def _cpu_costs(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict
 
 
 def _over_time(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[str, float]:
-    """Return what the samples over time of a steady load tell of replay; nothing of other protocols.
+    """Return what the samples over time of a steady load say about replay; empty for other protocols.
 
-    Raises OutputError where the adapter would have.
+    Raises OutputError if the samples are malformed, as the adapter does.
     """
     if sidecar.get("tool") != "mirror-lag" or "counters" not in outputs:
         return {}
@@ -118,7 +118,7 @@ def _replay_facts(replayed: list[tuple[float, float]], ended: float, levels: Map
         return {}
     at_end = bisect_right(replayed, ended, key=lambda one: one[0])
     found = {"replayed_fraction_during_cell": replayed[at_end - 1][1] / replayed[-1][1] if at_end else 0.0}
-    # Only the time in which the counter moved: a daemon that waits for its next look at the journal is not slow.
+    # Only the time in which the counter advanced: a daemon that waits for its next look at the journal is not slow.
     moved = [(after - before, done - had) for (before, had), (after, done) in pairwise(replayed) if done > had]
     seconds = sum(one for one, _ in moved)
     offered = levels.get("writes_per_second"), levels.get("io_size_bytes")

@@ -1,7 +1,7 @@
 """What limited a cell, and which of its samples shows that. Pure. The rules themselves are in `samplers/limiter.py`.
 
 The `limiter` in a sidecar covers the whole run of the tool. If the machine was sampled while the load was steady, that
-sample decides instead: little is busy while a tool starts and ends, and neither is part of the measurement.
+sample decides instead: while a tool starts and ends, little is busy, and neither is part of the measurement.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Limit(NamedTuple):
 
 
 def limit_of(sidecar: Mapping[str, Any]) -> Limit:
-    """Return what limited a cell: by `samples.daemons.machine` if that states the CPU, otherwise as it was recorded.
+    """Return what limited a cell: from `samples.daemons.machine` if that states the CPU, otherwise as it was recorded.
 
-    If a Prometheus server watched other machines, the runner has judged already, and its verdict counts.
+    If a Prometheus server watched other machines, the runner's own verdict counts.
     """
     samples = sidecar.get("samples") or {}
     steady = (samples.get("daemons") or {}).get("machine") or {}
@@ -52,7 +52,7 @@ def limiters(rows: Iterable[CellRow]) -> dict[str, int]:
 def limits(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) -> dict[str, Any]:
     """Return `rule` and `over`, each None if cells differ, and `points`: what limited each workload, variant and x.
 
-    A point reads `cpu` if all of its runs agree, otherwise `cpu 4, none 2`. Without an axis there is no level of x.
+    A point reads `cpu` if all of its runs agree, otherwise `cpu 4, none 2`. Without an axis, there is no level of x.
     """
     found: dict[tuple[str, ...], Counter[str]] = {}
     rules, overs = set(), set()
@@ -85,7 +85,7 @@ def _only(values: set[Any]) -> Any:
 
 
 def _in_order(points: Mapping[str, Any], design: Design) -> dict[str, Any]:
-    """Sort workloads by name, and variants and levels of the axis as the design has them."""
+    """Return the points with workloads sorted by name, and variants and levels of the axis in the design's order."""
     variants = [one["name"] for one in design.variants]
     axis = [level_text(level) for level in design.factors.get(design.x_factor or "", ())]
     return {

@@ -17,7 +17,7 @@ LIMIT = 3.5
 
 
 class Outlier(NamedTuple):
-    """A run whose modified z-score exceeds the limit: its chart, the run, the point's median, the score."""
+    """A run whose modified z-score exceeds the limit, with its chart, its point's median and its score."""
 
     chart: str
     run: Run
@@ -34,7 +34,7 @@ class Outlier(NamedTuple):
 
 
 def outliers(chart: str, runs: Iterable[Run], limit: float = LIMIT) -> list[Outlier]:
-    """Return the runs of a chart whose distance from the median of their own point exceeds the limit."""
+    """Return the runs of a chart whose modified z-score within their own point exceeds the limit."""
     points: dict[tuple[str, float], list[Run]] = defaultdict(list)
     for run in runs:
         points[run.series, run.x].append(run)
@@ -50,7 +50,7 @@ def outliers(chart: str, runs: Iterable[Run], limit: float = LIMIT) -> list[Outl
 
 
 class Flagged(NamedTuple):
-    """The outliers of a data set's derived charts, and how many runs were looked at."""
+    """The outliers of a data set's derived charts, and the number of runs that were examined."""
 
     outliers: list[Outlier]
     runs: int
@@ -62,7 +62,7 @@ class Flagged(NamedTuple):
 
 
 def flagged_in(data_set: Path, experiments: Iterable[str]) -> Flagged:
-    """Return the outliers of every derived chart of these experiments; a chart is named `experiment/chart`."""
+    """Return the outliers of every derived chart of these experiments. A chart is named `experiment/chart`."""
     found, count = [], 0
     for experiment in experiments:
         for chart, runs in _runs_by_chart(data_set / experiment / "aggregate" / RUNS_FILE):
@@ -72,7 +72,7 @@ def flagged_in(data_set: Path, experiments: Iterable[str]) -> Flagged:
 
 
 def _runs_by_chart(path: Path) -> Iterator[tuple[str, list[Run]]]:
-    """Yield each chart of a file of runs; none where there is no such file."""
+    """Yield each chart of a file of runs with its runs; nothing if there is no such file."""
     if not path.exists():
         return
     with path.open(newline="", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
-"""`derived.json`: the result of deriving an experiment, for the steps that follow and for the next run.
+"""`derived.json`: the result of deriving an experiment, for the following steps and for the next run.
 
-It holds the experiment's entry in the manifest, and digests of what was read and of what was written, so that nothing
-is derived twice. Git ignores it. Where it is missing, the experiment is derived again.
+It holds the experiment's entry in the manifest, and the digests of what was read and written, so that nothing is
+derived twice. Git ignores it. If it is missing, the experiment is derived again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from replay.raw.layout import recorded_in
 from replay.raw.read import verify_all
 
 PART = "derived.json"
-#: Written by `derive.ratios`, `derive.facts` and `derive.registered`. Importing those here would import pandas, too.
+#: `derive.ratios`, `derive.facts` and `derive.registered` write these. Importing them here would import pandas as well.
 RATIOS = "ratios.csv"
 FACTS_FILE = "facts.csv"
 REGISTERED_FILE = "registered.csv"
 SCHEMA_VERSION = 1
-#: The rooms whose programs decide what deriving writes.
+#: The rooms whose code decides what deriving writes.
 _ROOMS = ("base", "config", "design", "raw", "tools", "samplers", "derive")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -34,8 +34,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 class Derived:
     """The result of deriving an experiment.
 
-    `entry` is its part of the manifest, and `facts` are what the manifest gathers over all experiments. `notes` are for
-    the person who derives. `written` are the files that changed; there are none if nothing had to be derived.
+    `entry` is its part of the manifest, and `facts` is what the manifest collects over all experiments. `notes` are for
+    the person who derives. `written` lists the files that changed; it is empty if nothing had to be derived.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Derived:
 
 
 def evidence_digest(directory: Path) -> str:
-    """Return one digest of all SHA256SUMS, which stand for all raw files; empty if there is none."""
+    """Return one digest of all SHA256SUMS files, which stand for all raw files; empty if there are none."""
     found = recorded_in(directory / "raw")
     return hashlib.sha256("\0".join(map(digest_of_file, found)).encode()).hexdigest() if found else ""
 
@@ -68,7 +68,7 @@ def sources_of(directory: Path, experiment: str) -> dict[str, str]:
 
 @cache
 def program_digest(*further_rooms: str) -> str:
-    """Return the digest of the programs that derive, and of further rooms. After an edit, all is derived again."""
+    """Return the digest of the code that derives, and of further rooms. After an edit, everything is derived again."""
     whole = hashlib.sha256()
     for room in (*_ROOMS, *further_rooms):
         for path in sorted((_PACKAGE / room).rglob("*.py")):
@@ -99,7 +99,7 @@ def read_part(directory: Path) -> Derived | None:
 def current_part(directory: Path) -> Derived | None:
     """Return the last result if deriving again would not change it, else None.
 
-    Compares every raw file with SHA256SUMS: raises EvidenceError naming one that is missing or altered.
+    This compares every raw file with SHA256SUMS. Raises EvidenceError that names one that is missing or altered.
     """
     if (known := noted_part(directory)) is not None:
         verify_all(directory / "raw")
@@ -109,7 +109,7 @@ def current_part(directory: Path) -> Derived | None:
 def noted_part(directory: Path) -> Derived | None:
     """Return the last result if its sources and the derived files are still as noted, else None.
 
-    Reads SHA256SUMS, which stands for the raw files, but not those files themselves.
+    This reads SHA256SUMS, which stands for the raw files, but not those files themselves.
     """
     part = _read(directory)
     if part is None or part["sources"] != sources_of(directory, part["sources"].get("experiment", "")):
@@ -123,7 +123,7 @@ def noted_part(directory: Path) -> Derived | None:
 
 
 def state_of(directory: Path) -> str:
-    """Return a digest of the sources and the derived files as they are now, whatever the note says of them."""
+    """Return a digest of the sources and the derived files as they are now, whatever `derived.json` says about them."""
     part = _read(directory) or {"sources": {}, "outputs": {}}
     found = [*sources_of(directory, part["sources"].get("experiment", "")).values(), program_digest()]
     found += [digest_of_file(path) for path in [directory / name for name in sorted(part["outputs"])]]

@@ -16,7 +16,7 @@ from replay.derive.runs import Run, Runs
 
 @dataclass(frozen=True)
 class Values:
-    """A metric's values, by (workload, variant, x) and block; and the attempt of a set, by (workload, x, block)."""
+    """A metric's values by (workload, variant, x) and block, and each set's attempt by (workload, x, block)."""
 
     by_place: Mapping[tuple[Any, ...], Mapping[int, float]]
     attempts: Mapping[tuple[Any, ...], int]
@@ -33,7 +33,7 @@ class Values:
 def median_chart(
     metric: Mapping[str, Any], workload: Workload, cells: Mapping, values: Values, design: Design
 ) -> Chart:
-    """Return the chart of a metric's medians; `cells` holds (median, least, greatest, n) by (variant, x)."""
+    """Return the chart of a metric's medians. `cells` holds (median, smallest, largest, n) by (variant, x)."""
     name = chart_name(metric, workload.levels)
     counts = [int(point[3]) for point in cells.values() if point[3]]
     known = {place: point for place, point in cells.items() if point[3]}
@@ -89,14 +89,14 @@ def _runs_of_medians(workload: Workload, values: Values) -> Iterator[Run]:
 
 
 def ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Values, design: Design) -> Chart | None:
-    """Return the chart of a metric's paired ratios; None if the workload has no reference, or nothing beside it."""
+    """Return the chart of a metric's paired ratios; None if the workload has no reference, or nothing to compare."""
     compared = [(name, label) for name, label in workload.variants if name != design.reference]
     if not compared or design.reference not in dict(workload.variants):
         return None
     turned = design.ratio_direction == VARIANT_ON_TOP
 
     def pairs_at(name: str, x: Any) -> list[tuple[int, float, float]]:
-        """Return (block, what is divided, what divides it) of every set that has both."""
+        """Return (block, numerator, denominator) of every set that has both."""
         reference, variant = (values.at(workload, one, x) for one in (design.reference, name))
         over, under = (variant, reference) if turned else (reference, variant)
         blocks = sorted(over.keys() & under.keys())
@@ -112,7 +112,7 @@ def ratio_chart(metric: Mapping[str, Any], workload: Workload, values: Values, d
         for x in workload.xs:
             if pairs := pairs_at(variant, x):
                 _, over, under = zip(*pairs, strict=True)
-                # Where no number holds the ratio, none is drawn.
+                # A ratio too large or small for a number is not drawn.
                 with suppress(ValueError):
                     estimates[variant, x] = statistics.paired_log_ratio(over, under)
     name = f"ratio-{chart_name(metric, workload.levels)}"

@@ -1,6 +1,6 @@
 """`ratios.csv`: every paired ratio of an experiment with its interval, in one table for readers and reports. Pure.
 
-Its numbers are those of the ratio charts, one row a point.
+Its numbers are those of the ratio charts, with one row per point.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HEADER = ("chart", "compared", "x", "ratio", "low", "high", "n")
 
 
 def ratios_csv(charts: Iterable[Chart], design: Design) -> str:
-    """Return the text of `ratios.csv`; a header alone where the experiment compares nothing."""
+    """Return the text of `ratios.csv`; just a header if the experiment compares nothing."""
     labels = {one["name"]: one["label"] for one in design.variants}
     rows = (
         [chart.name, labels[variant], level_text(x), *(number_text(value) for value in estimate)]

@@ -11,7 +11,7 @@ COLUMNS = ("block", "plan", "ended_at", "claim", "digest")
 
 
 def registered_csv(receipts: Iterable[Mapping[str, Any]]) -> str:
-    """Return the text of registered.csv: a row per receipt and claim; without a claim where none was registered."""
+    """Return the text of registered.csv: one row per receipt and claim; a receipt without claims has one as well."""
     rows = sorted(
         (
             (one["block"], one["plan"], str(one.get("ended_at") or ""), claim, digest)

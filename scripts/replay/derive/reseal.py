@@ -1,8 +1,8 @@
-"""`replay derive --reseal COPY`: takes altered raw files in a copy of a data set, and stamps the copy as altered.
+"""`replay derive --reseal COPY`: accepts altered raw files in a copy of a data set, and stamps the copy as altered.
 
-SHA256SUMS, and the list in each altered pack, then say what is there, so that the copy can be derived. The stamp
-(`altered.json`, see `replay.raw.copies`) is on disk before the first SHA256SUMS is replaced: whatever cuts this short
-leaves a copy that derive refuses, or one that says that it is altered.
+SHA256SUMS, and the list in each altered pack, are updated to the present files, so that the copy can be derived. The
+stamp (`altered.json`, see `replay.raw.copies`) is on disk before the first SHA256SUMS is replaced. So an interruption
+leaves either a copy that derive refuses, or one that says that it is altered.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ SHIPPED = "reference"
 
 
 def reseal(data_set: Path) -> list[AlteredFile]:
-    """List a copy's altered files anew, drop the missing ones, and stamp the copy; return them.
+    """Record a copy's altered files with new digests, drop the missing ones, and stamp the copy; return these files.
 
-    A pack may have been packed again with any `tar`. A file that was dropped before and is there again is listed again.
-    Where nothing differs, nothing is written.
-    Raises ConfigurationError for what is no copy, and EvidenceError naming a file that cannot be read, or that
+    A pack may have been packed again with any `tar`. A file that was dropped earlier and has come back is listed again.
+    If nothing differs, nothing is written.
+    Raises ConfigurationError if this is not a copy, and EvidenceError that names a file that cannot be read, or that
     SHA256SUMS never listed.
     """
     copied_from = _origin(data_set)
     experiments = experiments_in(data_set)
     if not experiments:
         raise EvidenceError(
-            "no raw output here", where=data_set, next_step="copy a whole data set, with its raw output"
+            "there is no raw output here", where=data_set, next_step="copy a whole data set, with its raw output"
         )
     _refuse_links(data_set, experiments)
     with exclusive(data_set):
@@ -54,20 +54,23 @@ def reseal(data_set: Path) -> list[AlteredFile]:
 
 
 def _origin(data_set: Path) -> str:
-    """Return the name of the data set that this folder is a copy of. Raises ConfigurationError if it is no copy."""
+    """Return the name of the data set of which this folder is a copy.
+
+    Raises ConfigurationError if it is not a copy, and EvidenceError if there is no such folder.
+    """
     if not data_set.is_dir():
         next_step = _how_to_copy(data_set.with_name(SHIPPED), data_set.name)
         raise EvidenceError("there is no such data set", where=data_set, next_step=next_step)
     origin = measured_as(data_set)
     if data_set.name in (SHIPPED, origin):
         raise ConfigurationError(
-            "this is an original, not a copy: its raw output is never edited",
+            "this is an original, not a copy, and its raw output is never edited",
             where=data_set,
             next_step=f"restore what was altered; {_how_to_copy(data_set)}",
         )
     if origin is None:
         raise ConfigurationError(
-            f"no {CAMPAIGN} says what this was measured as: it may be an original",
+            f"there is no {CAMPAIGN} to say what this was measured as, so it may be an original",
             where=data_set,
             next_step=f"copy a whole data set, with its {CAMPAIGN}",
         )
@@ -75,13 +78,13 @@ def _origin(data_set: Path) -> str:
 
 
 def _refuse_links(data_set: Path, experiments: list[str]) -> None:
-    """Raise ConfigurationError where raw output is only linked to: to reseal it would change the original."""
+    """Raise ConfigurationError if raw output is only a link: resealing it would change the original."""
     home = data_set.parent.resolve() / data_set.name
     for name in experiments:
         raw = data_set / name / "raw"
         if raw.resolve() != home / name / "raw":
             raise ConfigurationError(
-                f"a link to {raw.resolve()}, which may be the original",
+                f"this is a link to {raw.resolve()}, which may be the original",
                 where=raw,
                 next_step=f"copy what it links to, and reseal that: cp -rL {data_set} {data_set}-altered",
             )

@@ -10,7 +10,7 @@ from replay.base.tables import number_text
 
 
 class Run(NamedTuple):
-    """One run of a point, or one pair of a ratio: its value, its block, and the attempt that it comes from."""
+    """One run of a point, or one pair of a ratio: its value, its block, and the attempt from which it comes."""
 
     series: str
     x: float
@@ -21,7 +21,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs behind a chart, made whenever they are asked for: kept, those of all charts would take most memory."""
+    """The runs behind a chart, made whenever they are needed: keeping those of all charts would take most memory."""
 
     make: Callable[[], Iterable[Run]]
 
@@ -37,7 +37,7 @@ RUNS_HEADER = ("chart", *Run._fields)
 
 
 def runs_rows(runs: Mapping[str, Iterable[Run]]) -> Iterator[Sequence[str]]:
-    """Yield the rows of `runs.csv` from the runs of each chart: sorted by chart, each chart's in the order given."""
+    """Yield the rows of `runs.csv`, sorted by chart. Each chart's runs keep their order."""
     yield RUNS_HEADER
     for chart in sorted(runs):
         for one in runs[chart]:

@@ -1,4 +1,4 @@
-"""What sampling cost: the time of the samplers' own readings, as sidecars and tables of samples record it. Pure."""
+"""What sampling cost: the time that samplers' readings took, as sidecars and tables of samples record it. Pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from replay.tools.base import number
 
 #: Samplers that observe while a cell is measured. The others read before it begins or after it has ended.
 BESIDE = ("daemons", "machine", "mirror", "replica", "trims")
-#: The samplers among these that go on after the tool has ended, for as long as a wait of this name lasts.
+#: Those of them that continue after the tool has ended, as long as the wait of this name lasts.
 _LOOKING_ON = {"mirror": "replay_level", "replica": "replay_level"}
-#: The row of a table of samples in which the probe of a replica states the processor time that it has used so far.
+#: The row of a table of samples in which the probe of a replica states the CPU time that it has used so far.
 _PROBE_ROW = ",probe,cost_seconds,"
 
 
 def sampler_seconds(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[str, float]:
-    """Return the cost of each sampler of a cell in seconds, without those that do not state one.
+    """Return the cost of each sampler of a cell in seconds, if it states one.
 
-    This is the wall time of its readings. `replica` is a process of its own, whose processor time is in the table of
+    This is the wall time of its readings. For `replica`, a process of its own, it is the CPU time from the table of
     samples.
     """
     found = {"machine": sidecar.get("load"), **(sidecar.get("samples") or {})}
@@ -35,7 +35,7 @@ def sampler_seconds(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> d
 
 
 def sampler_shares(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> dict[str, float]:
-    """Return the share of the observed time that each sampler took, for those that observe while a cell is measured."""
+    """Return the share of the observed time that each sampler took, for samplers that observe while a cell runs."""
     shares = {}
     for name in BESIDE:
         watched = _watched_seconds(name, sidecar)
@@ -45,7 +45,7 @@ def sampler_shares(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> 
 
 
 def sampling_metrics(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> dict[str, float]:
-    """Return `sampler_cost_seconds` and `sampler_cost_share` of all that observe; empty if none states its cost."""
+    """Return `sampler_cost_seconds` and `sampler_cost_share` over these samplers; empty if none states its cost."""
     shares = sampler_shares(seconds, sidecar)
     if not shares:
         return {}
@@ -55,8 +55,8 @@ def sampling_metrics(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -
 def sampling_entry(cells: Iterable[tuple[Mapping[str, float], Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
     """Return what each sampler cost, for the manifest. Each cell is given as (its samplers' seconds, its sidecar).
 
-    The entry has `cells` (how many state it), `median_seconds`, `largest_seconds`, and `share`: the largest share of
-    the time that it observed. A sampler that reads before or after the measurement has no share.
+    An entry has `cells` (how many state the cost), `median_seconds`, `largest_seconds`, and `share`, the largest share
+    of the observed time. A sampler that reads before or after the measurement has no share.
     """
     seconds_of: dict[str, list[float]] = {}
     shares_of: dict[str, list[float]] = {}
@@ -97,7 +97,7 @@ def _watched_seconds(name: str, sidecar: Mapping[str, Any]) -> float:
 
 
 def _probe_seconds(counters: str) -> float | None:
-    """Return what the probe's last row says. The table itself was judged by the adapter that reads it."""
+    """Return the seconds in the probe's last row; None without one. The adapter that reads the table has judged it."""
     at = counters.rfind(_PROBE_ROW)
     if at < 0:
         return None

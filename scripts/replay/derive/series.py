@@ -1,7 +1,7 @@
-"""The CSVs of values over time: a line per variant, each bin the median over blocks with least and greatest.
+"""The CSVs of values over time: one line per variant, with the median, smallest and largest value of blocks per bin.
 
-A line is drawn only where all of its runs are known. Past the end of the shortest run, the median would only cover the
-remaining runs: it would jump although nothing happened, usually towards the slow ones.
+A line is drawn only where all of its runs have values. Past the end of the shortest run, the median would cover only
+the remaining runs, and would jump although nothing happened, usually towards the slow ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.chart import Chart, Workload, chart_name, chart_title, long_csv, workloads_of
 from replay.derive.designs import Design
 
-#: (workload, level of the x factor or None, variant) to the used cells there, one a block.
+#: The used cells, one per block, by (workload, level of the x factor or None, variant).
 _Cells = Mapping[tuple[Any, ...], list[CellRow]]
 
 
@@ -26,14 +26,14 @@ class _Run(NamedTuple):
     after_end: float | None
 
     def value(self, number: int) -> float | None:
-        """Return the run's value in a bin, None if it has none."""
+        """Return the run's value in a bin; None if it has none."""
         return self.after_end if number > max(self.bins) else self.bins.get(number)
 
 
 def series_charts(used: list[tuple[AttemptRecord, CellRow]], design: Design) -> list[Chart]:
-    """Return a chart per metric with `series: true`, workload and, where the design has an x factor, its level.
+    """Return a chart for each metric with `series: true`, each workload and, with an x factor, each of its levels.
 
-    A chart without any sample is left out.
+    A chart without samples is left out.
     """
     metrics = [metric for metric in design.public["metrics"] if metric.get("series")]
     if not metrics:
@@ -90,10 +90,10 @@ def _chart(metric: Mapping[str, Any], workload: Workload, level: Any, cells: _Ce
 
 
 def _line(runs: list[_Run]) -> list[tuple[int, list[float]]]:
-    """Return the bins in which all runs are known, each with the values there; empty if there is no such bin.
+    """Return the bins in which all runs have values, with these values; empty if there is no such bin.
 
-    That is from the last one's first sample until the first one's last sample. A run whose value after its end is known
-    ends with the longest. If a run has no sample in a bin in between, the bin is drawn from the others.
+    They reach from the latest of the runs' first samples to the earliest of their last samples. A run whose value after
+    its end is known does not end the line. A bin in between is drawn from the runs that have a sample in it.
     """
     if not runs:
         return []

@@ -1,4 +1,4 @@
-"""Figures that the manifest gathers over an experiment: what its design fixes, its A/A control, its trials."""
+"""Figures about a whole experiment for the manifest: what its design fixes, its A/A control, its trials."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from replay.derive.chart import Chart
 from replay.derive.designs import Design
 from replay.derive.kept import RECORDED_FACTS
 
-#: Units that a key does not end with: what they measure, the chart says.
+#: Units that are not part of a key, because the chart says what they measure.
 _UNITLESS = {"ratio", "count"}
 
 
 def parameters(design: Design, sidecars: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what fixed the measurement, as it was recorded with it: never from today's configuration.
+    """Return what the measurement's parameters were, as they were recorded, never from today's configuration.
 
-    These are the numbers of the recorded design itself, its options, the smallest and the largest level of each numeric
-    factor (`smallest_io_size_bytes`), and facts of sidecars on which all that state them agree. What was not recorded
-    is not here.
+    These are the numbers of the recorded design itself, its options, the smallest and largest level of each numeric
+    factor (`smallest_io_size_bytes`), and the facts on which all sidecars that state them agree. What was not recorded
+    is left out.
     """
     found = {key: value for key, value in design.public.items() if _is_number(value) and key != "schema_version"}
     found |= design.public.get("options", {})
@@ -38,10 +38,10 @@ def parameters(design: Design, sidecars: Iterable[Mapping[str, Any]]) -> dict[st
 
 
 def control(design: Design, charts: Iterable[Chart]) -> dict[str, Any] | None:
-    """Return what the A/A control says: how many of its ratios' intervals there are, and how many exclude 1.
+    """Return what the A/A control found: how many intervals its ratios have, and how many of these exclude 1.
 
-    If nothing differs, about one in twenty 95 % intervals excludes 1. `geometric_mean` is over all of its ratios.
-    None if the experiment has no control, or nothing of it is measured.
+    If nothing differs, about one in twenty 95 % intervals excludes 1. `geometric_mean` is that of all its ratios.
+    Returns None if the experiment has no control, or if none of it is measured.
     """
     names = {one["name"] for one in design.variants if one.get("control")}
     estimates = [one for chart in charts for (variant, _), one in chart.estimates.items() if variant in names]
@@ -59,7 +59,7 @@ def control(design: Design, charts: Iterable[Chart]) -> dict[str, Any] | None:
 
 
 def trials_entry(chart: Chart) -> dict[str, dict[str, Any]]:
-    """Return median, least, greatest and n of each variant's trials; the keys end with the chart's unit."""
+    """Return median, smallest value, largest value and n of each variant's trials. Keys end with the chart's unit."""
     unit = "" if chart.unit in _UNITLESS else f"_{chart.unit}"
     return {variant: _point(point, unit) for variant, point in chart.summary.items()}
 

@@ -1,4 +1,4 @@
-"""tidy.csv: one row per cell and attempt, good or void, used or not."""
+"""tidy.csv: one row per cell and attempt, whether it is valid or void, used or not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "started_at", "en
 def used_attempts(records: Iterable[AttemptRecord], design: Design) -> dict[tuple[int, str], AttemptRecord]:
     """Return the attempt of each set that counts, by (block, point).
 
-    This is the first good attempt. If a design gained cells at a point, it is the first good one with the most of them.
+    This is the first good attempt. If a design gained cells at a point, it is the first with the most of these cells.
     """
     chosen: dict[tuple[int, str], AttemptRecord] = {}
     coverage: dict[tuple[int, str], int] = {}
@@ -31,12 +31,12 @@ def used_attempts(records: Iterable[AttemptRecord], design: Design) -> dict[tupl
 
 
 def used_rows(chosen: dict[tuple[int, str], AttemptRecord], design: Design) -> list[tuple[AttemptRecord, CellRow]]:
-    """Return the cells that aggregates take: those of the chosen attempts that the design still has."""
+    """Return the cells that aggregates use: those of the chosen attempts that the design still has."""
     return [(record, row) for record in chosen.values() for row in record.rows if row.cell_id in design.cells]
 
 
 def metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
-    """Return the names of all metrics: the usual ones first, the others by name."""
+    """Return the names of all metrics: the usual ones first, then the others sorted by name."""
     present = {name for record in records for row in record.rows for name in row.metrics}
     return [*_FIRST_METRICS, *sorted(present - set(_FIRST_METRICS) - set(KEYS) - set(_LAST))]
 
@@ -46,10 +46,10 @@ def tidy_rows(
 ) -> Iterator[Sequence[str]]:
     """Yield the rows of tidy.csv, sorted by block, point, variant and attempt.
 
-    The records are in the order of their blocks and points.
+    The records must be in the order of their blocks and points.
     """
     factors = [name for name in design.factors if name not in KEYS]
-    # A tool may state what is a factor already, such as the number of clients: one column has one name.
+    # A tool may state what is already a factor, such as the number of clients, but no two columns may share a name.
     metrics = [name for name in metric_columns(records) if name not in factors]
     yield *KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *_LAST
     for place, several in groupby(records, lambda record: (record.block, record.point)):

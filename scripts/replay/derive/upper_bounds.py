@@ -1,6 +1,6 @@
-"""Upper bounds: what a data set's baseline found that nothing can exceed. Charts of other experiments draw them. Pure.
+"""Upper bounds: the most that a data set's baseline reached. Charts of other experiments draw them. Pure.
 
-Experiments and the manifest list them under the key `ceilings`. A site's ceilings are another thing: they limit what
+Experiments and the manifest list them under the key `ceilings`. A site's ceilings are something else: they limit what
 Replay may do.
 """
 
@@ -18,10 +18,10 @@ from replay.derive.limits import limit_of
 
 
 def upper_bounds(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) -> dict[str, dict[str, Any]]:
-    """Return the design's upper bounds by name: n, unit, point, variant, what limited it; median, low and high.
+    """Return the design's upper bounds by name: n, unit, point, variant, limiter, median, low and high.
 
-    A bound is the greatest median of the cells at its levels. `low` and `high` bound the 95 % interval of that cell's
-    geometric mean (None of one block); these keys end with the unit. What was not measured is left out.
+    A bound is the largest median of the cells at its levels. `low` and `high` bound the 95 % interval of that cell's
+    geometric mean, and are None for a single block. These keys end with the unit. What was not measured is left out.
     """
     used = list(used)
     found = {}
@@ -32,7 +32,7 @@ def upper_bounds(design: Design, used: Iterable[tuple[AttemptRecord, CellRow]]) 
             if value is not None and value > 0 and _is_among(design.cells[row.cell_id].levels, one["levels"]):
                 by_cell.setdefault(row.cell_id, []).append(row)
         if by_cell:
-            # The id decides between equals, so that the same raw output always gives the same bytes.
+            # The id decides between equal medians, so that the same raw output always gives the same bytes.
             metric = one["metric"]
             best = max(by_cell, key=lambda cell: (statistics.median(_values(by_cell[cell], metric)), cell))
             found[one["name"]] = _entry(design, best, by_cell[best], metric)

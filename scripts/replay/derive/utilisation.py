@@ -1,4 +1,4 @@
-"""How busy daemons and their hosts were: CPU and storage, mean over the OSDs and the busiest one. Pure."""
+"""How busy daemons and their hosts were: CPU and storage, as the mean over OSDs and for the busiest one. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from replay.samplers.limiter import busy_fractions
 
 
 def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
-    """Return the metrics that a sample (`DaemonSampler.between`) allows; what it does not hold is left out.
+    """Return the metrics that a sample (`DaemonSampler.between`) allows. What it does not hold is left out.
 
-    CPU in cores (seconds of CPU per second), storage in bytes per second, `machine_…` as fractions of the machine.
+    CPU is in cores (seconds of CPU per second), storage in bytes per second, `machine_…` in fractions of the machine.
     """
     seconds = daemons.get("seconds")
     if not seconds:
@@ -42,7 +42,7 @@ def utilisation_of_hosts(sample: Mapping[str, Any]) -> dict[str, float]:
     """Return the metrics that a sample of a site's Prometheus (`HostSampler.between`) allows, over the whole cell.
 
     `osd_host_cpu_fraction_…` and `osd_disk_busy_fraction_…` are fractions of the time between scrapes. Bytes are those
-    of the OSDs' disks, whoever wrote them. A mean stands for the whole cluster: without it where an OSD was not seen.
+    of the OSDs' disks, whoever wrote them. A mean is about the whole cluster, so it is left out if an OSD is missing.
     """
     result: dict[str, float] = {}
     cpus, disks = busy_fractions(sample)

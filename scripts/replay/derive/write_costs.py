@@ -1,8 +1,8 @@
-"""What one write cost each side above what its daemons do at rest: from the ledgers of a cell and of its block. Pure.
+"""What one write cost each side above what its daemons do at rest, from the ledgers of a cell and its block. Pure.
 
-The ledger spans the cell until everything that it set in motion has come to rest, so that a mode with more to do
-afterwards is watched for longer. Daemons that no client uses take CPU time too. Only what is above that belongs to the
-writes, and it may come out a little below 0 where a daemon had nothing to do with them.
+The ledger lasts until everything that the cell set in motion has finished, so a mode with more to do afterwards is
+observed for longer. Idle daemons take CPU time too. Only what exceeds that belongs to the writes; for a daemon that had
+nothing to do with them, the result may be a little below 0.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from replay.derive.amplification import is_whole, total_of
 
 _CPU = ("cpu", ("seconds",))
-#: Writes of object data as BlueStore takes them, and once more those that it defers: they go to the database first.
+#: Writes of object data to BlueStore. Those that it defers count twice, because they go to the database first.
 _STORED = ("store", ("big_writes", "small_writes", "deferred_writes"))
 MIRROR_DAEMON = "rbd-mirror"
 
-#: Metric of the CPU time above idle: whose daemons.
+#: For each metric of CPU time above idle, the cluster and the daemon; None stands for the OSDs.
 _ROLES = {
     "osd_cpu_seconds_above_idle_per_write": ("primary", None),
     "second_osd_cpu_seconds_above_idle_per_write": ("secondary", None),
@@ -26,10 +26,10 @@ _ROLES = {
 
 
 def write_costs(ledger: Mapping[str, Any], idle: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics that the ledgers allow; `metrics`: `operations` of the whole run, and `client_cpu_seconds`.
+    """Return the metrics that the ledgers allow. `metrics` has `operations` of the whole run and `client_cpu_seconds`.
 
-    `cpu_seconds_above_idle_per_write` is the sum of client, OSDs of both clusters and mirror daemon; it is left out
-    where one of them is not known.
+    `cpu_seconds_above_idle_per_write` is the sum over the client, the OSDs of both clusters and the mirror daemon; it
+    is left out if one of them is not known.
     """
     operations = metrics.get("operations")
     if not operations or not idle.get("seconds") or "seconds" not in ledger:
@@ -52,7 +52,7 @@ def write_costs(ledger: Mapping[str, Any], idle: Mapping[str, Any], metrics: Map
 def of_whole_run(metrics: Mapping[str, float]) -> dict[str, float]:
     """Return `operations` and `bytes` of the whole run: what fio did in its ramp is added at the rate that it reports.
 
-    Where no ramp is known, they are those of the report.
+    If no ramp is known, they are those of the report.
     """
     ramp, seconds = metrics.get("ramp_seconds", 0.0), metrics.get("duration_seconds")
     share = 1 + ramp / seconds if seconds else 1.0

@@ -15,7 +15,7 @@ from replay.raw.layout import exclusive
 
 
 def describe_data_set(data_set: Path) -> None:
-    """Write the three files from the derived tables and verdicts; each only if it changes."""
+    """Write the three files from the derived tables and verdicts, each only if it changes."""
     with exclusive(data_set):
         write_manifest(data_set, _claims())
         write_recording(data_set)
@@ -29,7 +29,7 @@ def mark_altered(data_set: Path) -> None:
 
 
 def _claims() -> tuple[Claim, ...]:
-    """Return the talk's claims. None if there are none, or if they are invalid, which judging them reports."""
+    """Return the talk's claims; empty if there are none, or if they are invalid, which judging them reports."""
     try:
         return load_book().claims if claims_path().exists() else ()
     except ConfigurationError:

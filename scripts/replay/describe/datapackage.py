@@ -1,6 +1,6 @@
-"""datapackage.json: a Frictionless description of every derived file of a data set (https://datapackage.org).
+"""Writes datapackage.json, a Frictionless description of a data set's derived files (https://datapackage.org).
 
-It holds the digest of each file, so that a file altered after deriving can be named. It has no digest of itself.
+It holds the digest of each file but itself, so that a file that was altered after deriving can be named.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from replay.derive.tidy import KEYS
 from replay.raw.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
-#: The derived files that are no tables.
+#: The derived files that are not tables.
 JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json")
 _WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
 _NUMBER = re.compile(r"(?:-?\d+(?:\.\d+)?)?", re.ASCII)
@@ -34,9 +34,9 @@ def write_datapackage(data_set: Path) -> bool:
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: a resource for each file with its size and digest, and the fields of CSVs.
+    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields.
 
-    It says so if the data set is an altered copy.
+    The title and description of an altered copy say so.
     """
     stamp = read_stamp(data_set)
     said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
@@ -49,7 +49,7 @@ def datapackage(data_set: Path) -> dict[str, Any]:
 
 
 def described_files(data_set: Path) -> list[Path]:
-    """Return the existing derived files of a data set that can have a digest in its datapackage.json."""
+    """Return the existing derived files of a data set that datapackage.json describes."""
     wanted = ("claims.csv", "answer.csv", "*/tidy.csv", f"*/{FACTS_FILE}", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
     tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
     documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
@@ -131,7 +131,7 @@ def _tidy_type(column: str, words: set[str]) -> str:
     return "string" if column in _WORDS or column in words else "number"
 
 
-#: By file how a column's type is told, and the columns that tell its rows apart.
+#: For each file, the function that tells a column's type, and the columns that tell its rows apart.
 _TYPES: Mapping[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     "claims.csv": (_claim_type, ()),
     "answer.csv": (_answer_type, ("name",)),

@@ -1,4 +1,4 @@
-"""manifest.json: the content of a data set. The deck and every chart label read it."""
+"""Writes manifest.json, which says what a data set holds. The deck and every chart label read it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from replay.raw.layout import experiments_in
 def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
     """Write manifest.json from each experiment's derived entry; return whether it changed.
 
-    Call it with `exclusive(data_set)` held. Experiments never derived here keep their entry; experiments without raw
-    output have none. `claims` state the margins of ratio charts.
+    Call it while holding `exclusive(data_set)`. An experiment that was never derived here keeps its entry; one without
+    raw output has none. `claims` state the margins of ratio charts.
     """
     path = data_set / MANIFEST
     entries = _previous(path)
@@ -78,21 +78,21 @@ def manifest(
 
 
 def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
-    """Return the set-up noted when the data set was started, completed with what the runs saw.
+    """Return the set-up that was noted when the data set was started, updated with what the runs saw.
 
-    Each of `seen` lists all that cells were measured on, in one text: a data set can be resumed on another host.
+    Each of `seen` lists everything that cells were measured on, because a data set can be resumed on another host.
     """
     return {**noted, **{key: ", ".join(found) for key, found in seen.items() if key in noted and found}}
 
 
 def _with_releases(setup: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the set-up with the releases of daemons and client by their names, such as `16 (pacific)`, where known."""
+    """Return the set-up with the releases of daemons and client, such as `16 (pacific)`, if they are known."""
     names = {"ceph_release": "ceph_version", "client_release": "librbd_version"}
     return {**setup, **{name: found for name, key in names.items() if (found := titles_in(setup.get(key)))}}
 
 
 def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the upper bounds that experiments found, as `ceilings`; nothing if there are none."""
+    """Return the upper bounds that experiments found, under `ceilings`; empty if there are none."""
     found = {
         key: {"experiment": name, **one}
         for name, entry in sorted(entries.items())

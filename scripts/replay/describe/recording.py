@@ -1,6 +1,6 @@
-"""recording.json: the course of a measurement over time, so that a deck can show its charts filling as they did.
+"""Writes recording.json, the course of a measurement over time, so that a deck can show charts filling as they did.
 
-It only holds moments. The values that arrived at them are in the file of runs, so that no figure is stored twice.
+It holds only moments. The values that arrived at them are in the file of runs, so that no figure is stored twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RECORDING = "recording.json"
 #: A longer pause of an experiment (a night, another experiment, a busy machine) counts as one of this length.
 LONGEST_PAUSE_SECONDS = 60.0
 
-#: What arrives at a moment: a run of a point, all that a block gives, a row of the chart's own file, the whole file.
+#: What arrives at a moment: one run of a point, all of a block, a row of the chart's own file, or the whole file.
 RUN, BLOCK, ROW, WHOLE = "run", "block", "row", "whole"
 
 Row = Mapping[str, str]
@@ -30,7 +30,7 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt of a set, from the rows of tidy.csv: `used` says whether charts draw it."""
+    """One attempt of a set, from the rows of tidy.csv. `used` says whether charts draw it."""
 
     block: int
     levels: Row
@@ -49,7 +49,7 @@ def write_recording(data_set: Path) -> bool:
 
 
 def _read_rows(path: Path) -> list[dict[str, str]] | None:
-    """Return the rows of a tidy table; None if there is none, or if it is too old to say when a cell ended."""
+    """Return the rows of a tidy table; None if there is none, or if it does not say when a cell ended."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
@@ -59,9 +59,9 @@ def _read_rows(path: Path) -> list[dict[str, str]] | None:
 
 
 def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
-    """Return the recording of a data set: each experiment's time, and when each part of each chart arrived.
+    """Return the recording of a data set: each experiment's time, and when each part of each chart arrived. Pure.
 
-    Pure. An experiment without a timed attempt, and a chart without a used one, are left out.
+    An experiment without a timed attempt is left out, and so is a chart without a used one.
     """
     experiments = {
         name: found
@@ -113,7 +113,7 @@ def attempts_of(rows: Iterable[Row]) -> list[Attempt]:
 
 
 def played_seconds(spans: Sequence[tuple[float, float]], longest_pause: float = LONGEST_PAUSE_SECONDS) -> list[float]:
-    """Return when each span (start, end) ends, in seconds since the first start, long pauses shortened. Pure.
+    """Return when each span (start, end) ends, in seconds since the first start, with long pauses shortened. Pure.
 
     Time within any span counts in full; time between spans counts up to `longest_pause`.
     """
@@ -148,7 +148,7 @@ def _experiment(entry: Mapping[str, Any], attempts: Sequence[Attempt]) -> dict[s
 
 
 def _groups(charts: Mapping[str, Mapping[str, Any]], timed: Sequence[tuple[float, Attempt]]) -> list[dict[str, Any]]:
-    """Group the charts by when their parts arrive; charts of several metrics of the same runs are one group."""
+    """Group the charts by when their parts arrive. Charts of several metrics of the same runs form one group."""
     groups: dict[tuple[Any, ...], list[str]] = {}
     for name, chart in charts.items():
         arrives = _arrives(chart)
@@ -167,7 +167,7 @@ def _arrives(chart: Mapping[str, Any]) -> str:
 def _moments(
     chart: Mapping[str, Any], arrives: str, timed: Sequence[tuple[float, Attempt]]
 ) -> tuple[tuple[float, int | float | None, int | None], ...]:
-    """Return (seconds, x, block) of every arrival, in order; x and block are None if they distinguish nothing."""
+    """Return (seconds, x, block) of every arrival, in order. x and block are None if they distinguish nothing."""
     workload = {factor: level_text(level) for factor, level in chart["workload"].items()}
     found: dict[tuple[int | float | None, int | None], float] = {}
     for at, one in timed:

@@ -28,13 +28,13 @@ def differences(data_set: Path) -> list[str]:
 
 
 def recorded_digests(data_set: Path) -> dict[str, str]:
-    """Return the digests of datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
+    """Return the digests in datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
     path = data_set / DATAPACKAGE
     try:
         return {one["path"]: one["hash"] for one in json.loads(path.read_bytes())["resources"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReplayError(
-            f"it does not list the derived files: {error}",
+            f"this file does not list the derived files: {error}",
             where=path,
             next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
         ) from None

@@ -6,8 +6,9 @@ from replay.base.command_line import Command, Parser, add_data, add_experiment, 
 from replay.design.design import SCALES
 
 _DESCRIPTION = """\
-Measure a cluster. It first prints what it will do: cells, hours, bytes. Finished work is never repeated: interrupt it
-at any time, and run it again to continue. At the end it derives the tables and prints the verdicts on the claims."""
+Measure a cluster. It first prints what it will do: cells, hours, bytes. It never repeats finished work, so you can
+interrupt it at any time and run it again to continue. At the end it derives the tables and prints the verdicts on the
+claims."""
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -31,7 +31,7 @@ class Bench(OpenSite):
 
 
 def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
-    """Return the account of this run on the live cluster, limited by the site's ceiling."""
+    """Return the account of this run's bytes written to media, limited by the site's ceiling."""
     return Spending(
         Account.of(session.fsid(), site.name, data_set),
         Copies(site, session).media_bytes,
@@ -42,7 +42,7 @@ def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
 
 @contextlib.contextmanager
 def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterator[Bench]:
-    """Yield a Bench that holds the cluster's slot. Raises RefusedError when another measurement holds it."""
+    """Yield a Bench that holds the cluster's slot. Raises RefusedError if another measurement holds it."""
     site.primary.programs.check()
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(MonitorSession(site.primary))
@@ -64,7 +64,7 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             costs=costs,
             sampler=MachineSampler([Path(site.primary.conf).parent]),
             say=say,
-            # Only for a sandbox do we know that every daemon is on this machine.
+            # Only of a sandbox does Replay know that every daemon is on this machine.
             daemons_are_here=sandbox_record.owns_fsid(fsid),
             allowed=frozenset(site.capabilities()),
             secondary=secondary,

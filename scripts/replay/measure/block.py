@@ -1,4 +1,4 @@
-"""`python -m replay.measure.block`: the job that Snakemake runs. One block of one experiment, on one site."""
+"""`python -m replay.measure.block`: the job that Snakemake runs for one block of one experiment on one site."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from replay.sandbox.absent import naming_absent_daemons
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure a planned block. Returns 0, 130 when interrupted, or the error's exit status."""
+    """Measure a planned block. Returns 0, 130 if interrupted, or the error's exit status."""
     parser = argparse.ArgumentParser(prog="python -m replay.measure.block", description=__doc__)
-    parser.add_argument("--plan-file", required=True, type=Path, help="the plan that this block is of")
+    parser.add_argument("--plan-file", required=True, type=Path, help="the plan that contains this block")
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--block", required=True, type=int)
     parser.add_argument("--plan", required=True, help="the digest that names the block's evidence")
-    parser.add_argument("--log", type=Path, help="also write every line that stays to this file")
+    parser.add_argument("--log", type=Path, help="also append every line that stays on the screen to this file")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
     with contextlib.ExitStack() as stack:
@@ -84,12 +84,12 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
     site = load_site(plan.site)
     if sources_digest(site, design.name) != plan.sources[design.name]:
         raise ConfigurationError(
-            "this experiment, or what its site allows, was changed after the block was planned",
+            "this experiment, or what its site allows, has changed since the block was planned",
             where=config_directory() / "experiments" / f"{design.name}.yaml",
-            next_step="run measure again: it plans again, and keeps every finished set",
+            next_step="run measure again: it makes a new plan and keeps every finished set",
         )
     raw = raw_directory(plan.data_set, design.name)
-    progress.doing(f"{design.title_of_block(options.block)}: looking for what an interrupted run has left")
+    progress.doing(f"{design.title_of_block(options.block)}: looking for what an interrupted run left behind")
     with naming_absent_daemons(site), open_bench(site, plan.data_set, progress.line) as bench:
         # Again, because a cluster may be upgraded between two blocks.
         refuse_other_releases(site, plan.data_set, [design.name], versions(bench.session, "rbd", bench.secondary))
@@ -103,9 +103,9 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
-    """Undo what interrupted runs left on the cluster; `say` is told how much. Raises ReplayError if something stays."""
+    """Undo what interrupted runs left on the cluster, and `say` how much. Raises ReplayError if something remains."""
     settings = OsdSettings(bench)
-    # Caps first: everything else would go at the pace of a capped disk.
+    # Caps first: otherwise all the rest would run at the pace of a capped disk.
     restored = settings.lift_caps()
     if removed := remove_leftover_mounts(bench):
         say(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
@@ -117,7 +117,7 @@ def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
         say(f"removed {removed} file(s) that an interrupted run had left")
     if restored := restored + settings.restore():
         say(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
-        await_calm(bench.session)  # whether it came, the guard judges
+        await_calm(bench.session)  # the guard judges whether calm came
     second = settings_of_second(bench)
     if second and (restored := second.restore()):
         say(f"set back {restored} setting(s) of the second cluster that an interrupted run had changed")

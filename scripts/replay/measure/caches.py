@@ -1,4 +1,4 @@
-"""Drops caches before a cell, but only on clusters that Replay started, where it harms nobody."""
+"""Drops caches before a cell, but only on clusters that Replay started, where that harms nobody."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Caches:
             ]
 
     def before_block(self) -> None:
-        """Write dirty pages, then drop the page cache; needs root."""
+        """Write dirty pages and drop the page cache, which needs root."""
         if not self.bench.daemons_are_here:
             return
         if os.geteuid() != 0 or "host_root" not in self.bench.allowed:

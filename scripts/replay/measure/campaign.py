@@ -19,7 +19,7 @@ from replay.raw.provenance import host, program_version, short_version
 def campaign_facts(
     site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
 ) -> dict[str, Any]:
-    """Return the content of `campaign.json`: label, limitation and set-up of the site; no address, name or key."""
+    """Return the content of `campaign.json`: the site's label, limitation and set-up, without addresses or keys."""
     known = versions(session, "rbd", secondary)
     return {
         "schema_version": 1,
@@ -48,7 +48,7 @@ def campaign_facts(
 def ensure_campaign(
     folder: Path, site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
 ) -> dict[str, Any]:
-    """Return the data set's `campaign.json`; create it if it does not exist.
+    """Return the content of the data set's `campaign.json`, which is created if it does not exist.
 
     Raises ConfigurationError if the data set was measured on another site: two clusters are two data sets.
     """
@@ -80,5 +80,5 @@ def _object_store(session: MonitorSession) -> str | None:
     try:
         stores = session.command({"prefix": "osd count-metadata", "property": "osd_objectstore"})
     except CephCommandError:
-        return None  # a restricted client may not ask; the deck then shows "not known"
+        return None  # a restricted client may not ask this; the deck then shows "not known"
     return ", ".join(sorted(stores)) or None

@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a campaign. Returns 0, 130 when interrupted, or the failing part's exit status; raises ReplayError."""
+    """Run a campaign. Returns 0, 130 if interrupted, or the exit status of the part that failed; raises ReplayError."""
     with waiting("planning"):
         site = load_site(options.site)
         data_set = options.data or site.name
@@ -99,7 +99,7 @@ def _words(options: argparse.Namespace) -> list[str]:
 
 
 def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
-    """Store the design of each experiment that the site cannot run at all: derive reads from it what is missing."""
+    """Store the design of each experiment that the site cannot run at all, so that derive can say what is missing."""
     for design in designs:
         if design.skipped and not design.sets:
             refuse_copies(data_set)
@@ -109,7 +109,7 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
 def say_claims(data_set: str, names: list[str], status: int) -> int:
     """Derive the tables and print the verdicts on the claims. Returns `status`, even if that fails.
 
-    Nothing is derived from a run that ended before its first set did.
+    Nothing is derived from a run that ended before its first set was finished.
     """
     folder = benchmarks_directory() / data_set
     measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
@@ -120,14 +120,14 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
     if claims_path().exists():
         steps.append(("claims", "judging the claims", ("--measured",)))
     for module, doing, more in steps:
-        print(f"{doing} …")  # the command takes a moment to start
+        print(f"{doing} …")  # because the command takes a moment to start
         try:
             failed = _module(module, data_set, measured, more)
         except KeyboardInterrupt:
             failed = INTERRUPTED
         if failed:
             print(f"{doing} ended with status {failed}; the raw output is unaffected")
-            print(f"next: correct the problem, then run {replay_command(module, '--data', data_set)}")
+            print(f"next: fix the problem, then run {replay_command(module, '--data', data_set)}")
             return status
     print(f"\nnext: {_to_present(data_set, folder)}")
     if claims_path().exists():
@@ -157,11 +157,11 @@ def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock]) ->
 
 
 def plan_lines(estimates: Sequence[tuple[Design, int, Estimate]]) -> list[str]:
-    """Return what a run will do: skipped variants, a line for each experiment (design, blocks, estimate), the sum."""
+    """Return the lines that say what a run will do: skipped variants, each (design, blocks, estimate), and the sum."""
     lines = []
     for design, blocks, figures in estimates:
         lines += [
-            f"{design.name}: {skip.variant or 'all of it'} is skipped, needs {skip.requires}: {skip.detail}"
+            f"{design.name}: {skip.variant or 'all of it'} is skipped, because it needs {skip.requires}: {skip.detail}"
             for skip in design.skipped
         ]
         told = f"; time estimated from {figures.earlier_blocks} earlier block(s)" if figures.earlier_blocks else ""
@@ -181,7 +181,7 @@ def _amounts(figures: Estimate) -> str:
 
 
 def _measure(plan: PlanFile, progress: Progress) -> int:
-    """Have Snakemake measure the blocks of a plan, one after the other; return its exit status."""
+    """Have Snakemake measure the blocks of a plan, one after another; return its exit status."""
     if not plan.blocks:
         return 0
     log = log_path(plan.data_set, *(plan.designs if len(plan.designs) == 1 else ["all"]))

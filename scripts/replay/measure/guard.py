@@ -1,4 +1,4 @@
-"""Checks before each step whether Replay may continue: health, ceilings, time window. Awaits a settled cluster."""
+"""Checks before each step whether Replay may go on: health, ceilings, time window; waits for a settled cluster."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from replay.cluster.stuck import STUCK_SECONDS, stuck_groups, stuck_sentence
 from replay.measure.bench import Bench
 from replay.raw.record import Wait
 
-#: A cluster that recovers, trims snapshots or scrubs is waited for this long before a cell; then the run stops.
+#: How long a cell waits for a cluster that recovers, trims snapshots or scrubs, before the run stops.
 SETTLE_TIMEOUT_SECONDS = 600.0
-#: Placement groups in these states do work that no client asked for; a cell waits until it is done.
+#: Placement groups in these states do work that no client asked for. A cell waits until it is done.
 BUSY_STATES = ("snaptrim", "recover", "backfill", "peering", "remapped", "degraded", "undersized", "scrubbing")
 
 
@@ -40,7 +40,7 @@ class Guard:
         return health.classify(self.bench.session.status())
 
     def before_block(self) -> None:
-        """Refuse an unfit cluster or a reached ceiling; wait for the time window."""
+        """Wait for the time window. Raises RefusedError if the cluster is unfit, or a ceiling is reached."""
         self._await_window()
         verdict = self.health()
         if not verdict.fit and not self._may_settle():
@@ -53,10 +53,10 @@ class Guard:
         self._check_ceilings()
 
     def before_set(self, next_set: str = "", *, media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
-        """Wait for the time window and check the ceilings; raise RefusedError if one is reached.
+        """Check the ceilings, then wait for the time window. Raises RefusedError if a ceiling is reached.
 
-        A set that would exceed one is not started: it writes `media_bytes` to media, `added_bytes` of them to free
-        space.
+        The same goes for a ceiling that the next set would exceed: it will write `media_bytes` to media, and
+        `added_bytes` of them take up free space.
         """
         with self.bench.costs.measure("health"):
             self._check_ceilings(next_set, media_bytes, added_bytes)
@@ -93,9 +93,9 @@ class Guard:
         ]
 
     def _may_settle(self) -> bool:
-        """Only the recovery of our own freshly started sandbox is worth waiting for; `settle` does the waiting.
+        """Return whether an unfit cluster may become fit by itself, which `settle` then waits for.
 
-        A stuck placement group does not settle.
+        That is so only while a sandbox that was just started recovers, and not if a placement group is stuck.
         """
         if not self.bench.daemons_are_here or not self._busy():
             return False

@@ -1,8 +1,8 @@
 """`replay interleave`: measures several releases of Ceph in turns, block by block, each in a sandbox of its own.
 
-What changes over hours on a machine then changes for all of them, so block k of one release and block k of another are
-a pair. The order within a block is random, and follows from the data sets' name and the block's number. Each release
-has its data set, with all provenance that `replay measure` records; the receipts' times show the order that was.
+What changes on a machine over hours then changes for all of them, so block k of one release and block k of another are
+a pair. The order within a block is random; the data sets' name and the block's number seed it. Each release has a data
+set of its own, with all the provenance that `replay measure` records. The receipts' times show the actual order.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from replay.sandbox import lifecycle
 
 SITE = "sandbox"
 DEFAULT_NAME = "interleaved"
-#: Block k of all releases should be measured within this time, so that they share what drifts.
+#: Block k of all releases should be measured within this time, so that drift affects them alike.
 TOGETHER_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One block of one release: into which data set, and in which sandbox's folder."""
+    """One block of one release, with its data set and the folder of its sandbox."""
 
     block: int
     release: int
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure in turns. Returns 0, 130 when interrupted, or the exit status of the turn that failed."""
+    """Measure in turns. Returns 0, 130 if interrupted, or the exit status of the turn that failed."""
     names = options.experiment or experiment_names()
     unknown = sorted(set(names) - set(experiment_names()))
     if unknown:
@@ -76,14 +76,14 @@ def run(options: argparse.Namespace) -> int:
         chosen = [name for name, blocks in wanted.items() if turns[0].block <= blocks]
         if status := measure_block(turns, chosen, options.scale):
             command = replay_command("interleave", *_words(options))
-            print(f"next: {'to continue' if status == INTERRUPTED else 'mend the cause, then'} run {command}")
+            print(f"next: {'to continue,' if status == INTERRUPTED else 'fix the cause, then'} run {command}")
             return status
     print("\n".join(("", *_next_steps([turn.data_set for turn in by_block[0]]))))
     return 0
 
 
 def turns_of(name: str, releases: Sequence[int], blocks: int) -> list[list[Turn]]:
-    """Return the turns of each block in its random order. Pure, but for where sandboxes lie."""
+    """Return the turns of each block in random order. Pure, except that the environment says where sandboxes are."""
     return [
         [
             Turn(block, int(release), f"{name}-{release}", default_directory(f"release-{release}"))
@@ -100,25 +100,25 @@ def measure_block(
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> int:
-    """Measure what is missing of one block, release by release. Returns 0, or the status of the turn that failed."""
+    """Measure what is missing of one block, release by release. Returns 0, or the exit status of the failed turn."""
     began: float | None = None
     for turn in turns:
         if is_done(turn, names, scale):
-            print(f"block {turn.block} of {turn.data_set} is measured already")
+            print(f"block {turn.block} of {turn.data_set} has been measured already")
             continue
         began = clock() if began is None else began
         if status := _measure(turn, names, scale):
             return status
     if began is not None and (seconds := clock() - began) > TOGETHER_SECONDS:
         print(
-            f"note: block {turns[0].block} took {elapsed_text(seconds)}: what drifts within it is in the difference of "
-            "its releases; fewer experiments at a time bring them nearer"
+            f"note: block {turns[0].block} took {elapsed_text(seconds)}: drift in that time adds to the difference "
+            "between its releases; measure fewer experiments at a time to bring them closer together"
         )
     return 0
 
 
 def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
-    """Return whether a turn's block is sealed for all experiments. Needs no running cluster."""
+    """Return whether a turn's block is sealed for all experiments. This needs no running cluster."""
     if not sandbox_record.exists(turn.sandbox):
         return False
     with _default_sandbox(turn.sandbox):
@@ -133,7 +133,10 @@ def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
 
 
 def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
-    """Bring the turn's sandbox up, measure its block, and stop it again, whatever happens. Its data stay."""
+    """Start the turn's sandbox, measure the block, and stop the sandbox again, whatever happens. Its data stay.
+
+    Returns the exit status of `replay measure`. Raises ReplayError if the sandbox does not start.
+    """
     started = time.monotonic()
     print(f"\nblock {turn.block}, Ceph {title_of(turn.release)}: starting its sandbox", flush=True)
     try:
@@ -141,7 +144,7 @@ def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
         ready = time.monotonic()
         chosen = [word for name in names for word in ("--experiment", name)]
         argv = [sys.executable, "-m", "replay", "measure", "--site", SITE, "--data", turn.data_set, "--scale", scale]
-        # Whether to measure into a data set that ships was settled before the first turn.
+        # Consent to measure into a data set that ships was asked for before the first turn.
         argv += ["--blocks", str(turn.block), INTO_SHIPPED, *chosen]
         status = _run(argv, {**os.environ, **_as_default(turn.sandbox)})
     finally:
@@ -153,9 +156,9 @@ def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
 
 
 def _run(argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a program that ends itself well when it is interrupted; return its exit status.
+    """Run a program that cleans up after itself when it is interrupted; return its exit status.
 
-    Ctrl-C reaches it without this process, which waits until it has removed what it made. SIGTERM is passed on.
+    Ctrl-C reaches the program directly, and this process waits until it has cleaned up. SIGTERM is passed on.
     """
     process = subprocess.Popen(argv, env=environment)
     handlers = {
@@ -171,7 +174,7 @@ def _run(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _as_default(sandbox: Path) -> Mapping[str, str]:
-    """Return the environment in which the site `sandbox` is this one."""
+    """Return the environment variables with which the site `sandbox` means this folder's."""
     return {"REPLAY_SANDBOX_DIR": str(sandbox)}
 
 

@@ -11,8 +11,8 @@ from replay.design.design import SCALES
 
 _DESCRIPTION = """\
 Measure several releases of Ceph in turns on this machine, each in a sandbox and a data set of its own: block 1 of each
-in random order, then block 2 of each. Only one sandbox runs at a time. Finished blocks are never repeated: interrupt it
-at any time, and run it again to continue."""
+in random order, then block 2 of each. Only one sandbox runs at a time. Finished blocks are never repeated, so you can
+interrupt it at any time and run it again to continue."""
 
 
 def _release(text: str) -> int:

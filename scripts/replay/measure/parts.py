@@ -1,4 +1,4 @@
-"""The parts of a procedure: the target of the I/O, the driver that makes it, and the watches that look on."""
+"""The parts of a procedure: the target of the I/O, the driver that does it, and the watches that observe it."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Part:
         """Prepare the block's state. Creates nothing on the cluster."""
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what it lacks on a site, see `Procedure.lacking`. Called on the declaration, without a block."""
+        """Return what the part lacks on a site; see `Procedure.lacking`. Called on the declaration, without a block."""
         return {}
 
     def check(self) -> None:
-        """Raise ConfigurationError if it cannot work on this site or with this design."""
+        """Raise ConfigurationError if the part cannot work on this site or with this design."""
 
 
 class Target(Part):
@@ -68,7 +68,7 @@ class Target(Part):
         return []
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        """Return what a cell's clients write, with where it goes, for the ceilings' account."""
+        """Return `size_bytes` that a cell's clients write, with where they go, for the account of the run."""
         return Write(size_bytes)
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
@@ -80,23 +80,23 @@ class Target(Part):
 
 
 class Driver(Part):
-    """Makes the I/O of a cell."""
+    """Does the I/O of a cell."""
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Find out what cells need, such as their size. `raw` stores evidence that belongs to no attempt."""
+        """Find out what cells need, such as their sizes. `raw` stores evidence that belongs to no attempt."""
 
     def start(self, cell: Cell) -> None:
         """Prepare a cell's logs before the watches start."""
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Make the cell's I/O, and return the result."""
+        """Do the cell's I/O, and return the result."""
         raise NotImplementedError
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Add logs to the results, after the watches have ended."""
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what clients will write in a cell, if known in advance; it is not for tools that run for a time."""
+        """Return what clients will write in a cell. For a tool that runs for a given time, a rate is assumed."""
         if not writes(cell):
             return []
         rate = float(sizing.ASSUMED_BYTES_PER_SECOND)
@@ -105,7 +105,7 @@ class Driver(Part):
         return [self.procedure.target.write_of(cell, rate * self.design.sizing.target_seconds)]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what to charge for a cell that wrote; 0 if `run` has already charged it."""
+        """Return how many bytes to charge for a cell that wrote; 0 if `run` has already charged them."""
         return 0.0
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
@@ -128,11 +128,11 @@ class Watch(Part):
         """Take a first reading right before the tool runs."""
 
     def look_of(self, cell: Cell) -> Look | None:
-        """Return a function to call repeatedly while the cell's tool runs."""
+        """Return a function to call repeatedly while the cell's tool runs, or None."""
         return None
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Take the last reading right after the tool ran, and add the observations to the cell."""
+        """Take the last reading right after the tool has ended, and add the observations to the cell."""
 
     def stop(self) -> None:
         """End everything that still runs. Called after every cell, even an interrupted one."""

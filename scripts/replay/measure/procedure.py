@@ -1,7 +1,7 @@
 """The lifecycle that all procedures share. An experiment's `protocol` key names its procedure.
 
-The base class does what all have in common: check, open, watch, run, judge, account, settle, close. A procedure
-declares the rest: its `needs` (options, factors, tools, programs), the `target` of the I/O, the `driver` that makes the
+The base class does what all of them have in common: check, open, watch, run, judge, account, settle, close. A procedure
+declares the rest: its `needs` (options, factors, tools, programs), the `target` of the I/O, the `driver` that does the
 I/O, what it `watches` meanwhile, and the line that people see for a cell (`headline`).
 """
 
@@ -31,21 +31,21 @@ class Procedure:
     target: Target = Target()
     driver: Driver
     watches: tuple[Watch, ...] = ()
-    #: For estimates while nothing was measured, from blocks on a sandbox. What a cell takes on top of its target: tools
-    #: that start, filling, settling, removal. And what sizing it takes, as a share of its target, once per data set and
-    #: machine.
+    #: These two serve estimates as long as nothing has been measured; the figures come from blocks on a sandbox. One is
+    #: the time of a cell on top of its target (starting tools, filling, settling, removing), the other the time of its
+    #: pilots as a share of its target, which each machine spends once per data set.
     overhead_seconds: ClassVar[float] = 0.4
     pilot_share: ClassVar[float] = 0.0
-    #: Reasons of invalidity after which the output is read all the same, because it alone says why.
+    #: Reasons of invalidity after which the output is parsed all the same, because only the output says why.
     read_after: ClassVar[tuple[str, ...]] = ()
-    #: Whether `expected_writes` is exact, so that what a cell wrote before is no better.
+    #: Whether `expected_writes` is exact, so that what an earlier cell wrote is no better estimate.
     writes_are_known: ClassVar[bool] = False
 
     def __init__(self, bench: Bench, design: Design) -> None:
         self.bench, self.design = bench, design
         check_experiment(design.configuration)
         self.reader: Reader = adapter(design.configuration["tool"])
-        #: Variants that this cluster turned out to refuse: they are left out of the block, and said to be.
+        #: Variants that this cluster turned out to refuse. They are left out of the block, and its receipt names them.
         self.unavailable: list[Skip] = []
         self.target = self.target.bound_to(self)
         self.driver = self.driver.bound_to(self)
@@ -56,9 +56,9 @@ class Procedure:
 
     @classmethod
     def lacking(cls, site: Site) -> dict[str, str]:
-        """Return what the procedure lacks on a site beyond the experiment's `requires`: a word to the reason.
+        """Return what the procedure lacks on a site beyond the experiment's `requires`, as words with reasons.
 
-        Only words that the experiment or its variants require count: those are skipped with that reason.
+        Only words that the experiment or its variants require count: these are then skipped with that reason.
         """
         found: dict[str, str] = {}
         for part in (cls.target, cls.driver, *cls.watches):
@@ -70,10 +70,10 @@ class Procedure:
         """The program whose version goes into a cell's record."""
         return getattr(self.reader, "program", self.needs.programs[0] if self.needs.programs else "")
 
-    # What a procedure may say of its own -----------------------------------------------------------------------------
+    # What a procedure may override ------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise ConfigurationError for a design that it cannot run, before anything is created."""
+        """Raise ConfigurationError for a design that the procedure cannot run, before anything is created."""
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
         """Return `pool` and `journal_pool` of a variant's image if they differ from the site's."""
@@ -84,14 +84,14 @@ class Procedure:
         return dict(self.design.options)
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what clients will write in a cell, if known in advance, to check it against the site's ceiling.
+        """Return what clients will write in a cell, to check it against the site's ceiling.
 
-        It is unknown for a tool that runs for a given time; what an earlier cell wrote is then used instead.
+        For a tool that runs for a given time, this is an assumption; what an earlier cell wrote is then used instead.
         """
         return self.driver.expected_writes(cell)
 
     def expected_bytes(self, one: CellSet) -> tuple[dict[str, float], float]:
-        """Return the bytes that each cell of a set will write to media, by its id, and what all add to stored data."""
+        """Return how many bytes each cell of a set will write to media, by id, and how many all add to stored data."""
         spending, expected, added = self.bench.spending, {}, 0.0
         for cell in one.cells:
             ahead = self.expected_writes(cell)
@@ -101,10 +101,10 @@ class Procedure:
         return expected, added
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Set `measured.invalid` if the output is valid but the cell must not count; add facts from the output."""
+        """Set `measured.invalid` if the output is valid but the cell must not count; may add facts from the output."""
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the line to print when the cell is done."""
+        """Return the line to print when the cell has finished."""
         return rate(metrics)
 
     # The lifecycle ---------------------------------------------------------------------------------------------------
@@ -145,10 +145,10 @@ class Procedure:
         """Learn from a void cell before its set is run again (for example resize a cell that was too short)."""
         self.driver.after_invalid(raw, cell, measured)
 
-    # Its steps, which drivers also use for pilots ---------------------------------------------------------------------
+    # Steps of the lifecycle, which drivers also use for pilots --------------------------------------------------------
 
     def watched(self, cell: Cell, seed: int, **how: Any) -> Measured:
-        """Run the driver once with all watches; `how` holds further arguments for the driver's `run`."""
+        """Run the driver once with all watches. `how` holds further arguments for the driver's `run`."""
         self.driver.start(cell)
         begun: list[Watch] = []
 
@@ -168,7 +168,7 @@ class Procedure:
         return measured
 
     def judge(self, cell: Cell, measured: Measured) -> Result | None:
-        """Set `measured.invalid` if the cell must not count; charge what it wrote. Return the parsed output."""
+        """Set `measured.invalid` if the cell must not count; charge what it wrote. Return the parsed output, if any."""
         result = self.read(cell, measured)
         if result is not None:
             self.verdict(cell, measured, result)
@@ -181,7 +181,7 @@ class Procedure:
         return result
 
     def read(self, cell: Cell, measured: Measured) -> Result | None:
-        """Return the cell's parsed output, None if it cannot be parsed; set `measured.invalid` accordingly."""
+        """Return the cell's parsed output, or None if it cannot be parsed; set `measured.invalid` accordingly."""
         if measured.invalid is not None and measured.invalid[0] not in self.read_after:
             return None
         try:
@@ -194,7 +194,7 @@ class Procedure:
         return result
 
     def parse(self, cell: Cell, measured: Measured) -> Result:
-        """Parse a cell's output. Raises OutputError."""
+        """Return a cell's parsed output. Raises OutputError if it cannot be parsed."""
         outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
         return self.reader.parse(outputs, measured.exit_status, cell.levels)
 
@@ -229,11 +229,11 @@ def _all_of(looks: Sequence[Look]) -> Look | None:
 
 
 def rate(metrics: Mapping[str, float]) -> str:
-    """Return operations per second for people."""
+    """Return the rate in operations per second, as text for people; empty without one."""
     found = metrics.get("operations_per_second")
     return f"{found:,.0f} operations/s" if found else ""
 
 
 def throughput(metrics: Mapping[str, float]) -> str:
-    """Return bytes per second for people."""
+    """Return the rate in bytes per second, as text for people."""
     return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"

@@ -68,14 +68,14 @@ class BlockRunner:
         self._claims = claims_to_register(design.name)
 
     def run(self) -> Path:
-        """Measure what is missing, write the block's receipt and seal the block; return its pack.
+        """Measure what is missing, write the block's receipt, and seal the block; return the path of its pack.
 
-        Raises ReplayError when a set stays void after three attempts, when the cluster or a ceiling says stop, or when
-        mirroring does not catch up. All that was finished is kept.
+        Raises ReplayError if a set is still void after three attempts, if the cluster's health or a ceiling stops the
+        run, or if mirroring does not catch up. Everything that was finished is kept.
         """
         plan = plan_digest(self.design, self.block)
         if (pack := self.writer.pack(plan)).exists():
-            self.progress.note(f"{self.design.name} block {self.block} is sealed already: {pack.name}")
+            self.progress.note(f"{self.design.name} block {self.block} has been sealed already: {pack.name}")
             return pack
         record_design(self.raw, self.design.public(), self.design.digest)
         todo = [(index, one) for index, one in enumerate(order_of_sets(self.design, self.seed)) if self._lacks(one)]
@@ -96,7 +96,7 @@ class BlockRunner:
                         void.append(one.point)
         if void:
             raise ReplayError(
-                f"{len(void)} set(s) stayed void after {MOST_ATTEMPTS} attempts: {', '.join(void)}",
+                f"{len(void)} set(s) are still void after {MOST_ATTEMPTS} attempts: {', '.join(void)}",
                 where=self._name,
                 next_step="each attempt.json gives the reasons; fix the cause, then run measure again",
             )
@@ -111,16 +111,16 @@ class BlockRunner:
         self.progress.doing("removing what the block made")
 
     def _remove_leftovers(self) -> None:
-        """Remove what only the ledger knows: an image whose creation was cut short."""
+        """Remove what only the ledger names: an image whose creation was cut short."""
         remove_owned_leftovers(self.bench)
 
     def _lacks(self, one: CellSet) -> bool:
-        """Return whether the set needs measuring, because no attempt is valid for exactly these cells."""
+        """Return whether the set still has to be measured, because no attempt is valid for exactly these cells."""
         wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
         return not self.writer.is_measured(one.point, wanted)
 
     def _available(self, todo: list[tuple[int, CellSet]]) -> list[tuple[int, CellSet]]:
-        """Return the sets without the variants that this cluster refuses, those that still need measuring."""
+        """Return the sets that still have to be measured, without the variants that this cluster refuses."""
         refused = {skip.variant for skip in self.protocol.unavailable}
         if not refused:
             return todo
@@ -225,7 +225,7 @@ class BlockRunner:
         health: dict[str, Any],
         **identity: int,
     ) -> dict[str, Any]:
-        """Return a cell's sidecar; `identity` is its attempt, set_index, position and seed."""
+        """Return a cell's sidecar. `identity` holds its attempt, set_index, position and seed."""
         return {
             "schema_version": 1,
             "experiment": self.design.name,
@@ -260,11 +260,11 @@ class BlockRunner:
         }
 
     def _versions(self) -> dict[str, Any]:
-        """Return the versions as they are now: daemons may be upgraded while a block is measured."""
+        """Return the versions that are running now: daemons may be upgraded while a block is measured."""
         return versions(self.bench.session, self.protocol.program, self.bench.secondary)
 
     def _limiter(self, measured: Measured) -> dict[str, str]:
-        """Return what limited a cell, and by which rule: this machine's where all daemons are here, else the hosts'."""
+        """Return what limited a cell, and by which rule: the one for the site's hosts, if they were observed."""
         if (seen := measured.samples.get("prometheus")) is not None:
             return {"limiter": limiter.limiting_resource_of_hosts(seen), "limiter_rule": limiter.HOSTS_LIMITER_RULE}
         found = limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here)
@@ -297,7 +297,7 @@ class BlockRunner:
 
 @contextlib.contextmanager
 def _without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
-    """Clean up by `steps` after the work inside, although the person presses Ctrl-C again: they remove what it made."""
+    """Run `steps` after the work inside, even if Ctrl-C is pressed again, because they remove what it created."""
     previous: dict[int, Any] = {}
 
     def ignore() -> None:

@@ -1,4 +1,4 @@
-"""Asks before anything is measured into a data set that ships: a talk's evidence is not added to by mistake."""
+"""Asks before anything is measured into a data set that ships, so that nobody adds to a talk's evidence by mistake."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _NAMED = r'name="replay:data-set"\s+content="{0}"|benchmarks/{0}/'
 
 
 def require_consent(data_set: str, *, given: bool) -> None:
-    """Return if the data set does not ship, or somebody agrees to measure into it: by `given`, or in the terminal.
+    """Raise ConfigurationError if the data set ships and nobody agrees to measure into it.
 
-    Raises ConfigurationError otherwise.
+    Agreement is `given` with an option, or asked for in the terminal.
     """
     why = None if given else why_it_ships(data_set)
     if why is None:
@@ -35,7 +35,7 @@ def require_consent(data_set: str, *, given: bool) -> None:
 
 
 def why_it_ships(data_set: str, project: Path = ROOT) -> str | None:
-    """Return why a data set counts as one that ships: git tracks files of it, or the talk names it. Else None."""
+    """Return why a data set counts as one that ships: git tracks its files, or the talk names it. None otherwise."""
     if _is_tracked(benchmarks_directory() / data_set):
         return "git tracks its files"
     named = re.compile(_NAMED.format(re.escape(data_set)))
@@ -46,7 +46,7 @@ def why_it_ships(data_set: str, project: Path = ROOT) -> str | None:
 
 
 def _is_tracked(folder: Path) -> bool:
-    """Tell whether git tracks a file below a folder; without git or a repository nothing is tracked."""
+    """Return whether git tracks a file below a folder. Without git or a repository, nothing is tracked."""
     if not folder.is_dir():
         return False
     try:

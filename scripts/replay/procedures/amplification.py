@@ -1,6 +1,6 @@
 """What becomes of one client write: a fixed number of operations, with every daemon's counters read before and after.
 
-The closing reading is taken when everything that the cell caused is finished: replay and copies have ended, snapshots
+The counters are read again once everything that the cell caused has finished: replay and copies have ended, snapshots
 are trimmed, and the OSDs have done their deferred writes.
 """
 
@@ -22,7 +22,7 @@ from replay.raw.record import Measured, Wait
 
 
 class Counted(OneTool):
-    """A tool that does `options.operations`, or as many as `options.bytes_at_most` allows. A count needs no pilot."""
+    """Runs the tool for `options.operations`, or as many as `options.bytes_at_most` allows. A count needs no pilot."""
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Compute the cell's size; every cell is sized in advance."""
@@ -32,18 +32,18 @@ class Counted(OneTool):
         return True
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Do nothing: the number of writes is given, and a pilot would not change it."""
+        """Do nothing: the number of writes is fixed, so a pilot would change nothing."""
 
 
 class OneSnapshot(Mirror):
     """Mirroring around counted cells: a snapshot-mirrored image gets one snapshot when the writes are done.
 
-    At an interval, their number would depend on how fast the cell was. The first write to an object after the previous
-    cell's snapshot still pays for the copy that the snapshot keeps.
+    Taken at an interval, the number of snapshots would depend on how fast the cell ran. The first write to an object
+    after the previous cell's snapshot still pays for the copy that the snapshot keeps.
     """
 
     def look_of(self, cell: Cell) -> Look | None:
-        """Take none while the cell runs."""
+        """Return None: no snapshot is taken while the cell runs."""
         return None
 
     def ended(self, cell: Cell, measured: Measured) -> None:

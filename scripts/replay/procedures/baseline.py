@@ -1,7 +1,7 @@
 """What the disk under the OSDs and the network can do without Ceph: the upper bounds of other experiments.
 
-The disk is a file of Replay's in the file system that holds a sandbox's OSDs. The network is loopback, or the one
-between a site's client hosts.
+The disk is measured through a file of Replay's own on the file system that holds a sandbox's OSDs, the network on
+loopback or between a site's client hosts.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ByResource(Driver):
         return self.drivers[cell.levels["resource"]].expected_writes(cell)
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what was written."""
+        """Return how many bytes the tool wrote."""
         return self.drivers[cell.levels["resource"]].written_bytes(cell, result)
 
 
@@ -78,7 +78,7 @@ class Baseline(Procedure):
     read_after = ("failed",)
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return the tool's options. No ramp is needed."""
+        """Return the tool's options, without a ramp: these tools need none."""
         return {**self.design.options, "ramp_seconds": 0}
 
     def headline(self, metrics: Mapping[str, float]) -> str:

@@ -42,10 +42,10 @@ class DeviceClass(SingleTool):
         owners = {one.name: one for one in self.design.variants}
         for one in self.design.variants:
             if "journal_class" in one.levels and "journaling" not in one.image.features:
-                self.refuse(f"{one.name} says where its journal lies, and has none")
+                self.refuse(f"{one.name} has the level journal_class, but no journal")
             owner = owners.get(one.image_name, one)
             if _places(owner) != _places(one):
-                self.refuse(f"{one.name} shares the image of {owner.name}, but not its class")
+                self.refuse(f"{one.name} shares the image of {owner.name}, but names another device class")
 
 
 def _places(variant: Variant) -> tuple[str, str]:

@@ -29,7 +29,7 @@ class FailoverTrial(TrialDriver):
     """Ends the writing at a random moment between two snapshots, or two looks at the journal."""
 
     def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
-        """Return a trial whose writer writes for a random part of `write_spread_seconds` in addition."""
+        """Return a trial whose writer continues for a random part of `write_spread_seconds`."""
         option = self.procedure.option
         return TrialPlan(
             kind=str(cell.levels["kind"]),
@@ -76,11 +76,11 @@ class Failover(Procedure):
         return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a trial without a snapshot if snapshots are mirrored."""
+        """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
         void_without_snapshot(cell, measured, result)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return how long nobody could write, and how much was lost."""
+        """Return the seconds until the first write on the other side, and the seconds of writes that were lost."""
         return f"first write after {metrics['seconds_to_first_write']:.2f} s, {metrics['lost_seconds']:.2f} s lost"
 
 

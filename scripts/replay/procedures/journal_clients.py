@@ -19,7 +19,7 @@ IN_DATA_POOL, OF_ITS_OWN = "data", "own"
 
 
 class JournaledImages(Images):
-    """Images, and a pool for the journals of some of them: the one that the site names, else a new one for the block.
+    """Images, and a pool for some of their journals: the one that the site names, or else a new one for the block.
 
     A new pool has as many copies as the data pool. No other variant uses a site's journal pool.
     """
@@ -46,16 +46,16 @@ class JournaledImages(Images):
             self.procedure.unavailable += [Skip(one.name, word, why) for one in separate]
             sets = self.procedure.available(sets)
         elif separate:
-            self.bench.say("a pool for journals: create")
+            self.bench.say("creating a pool for journals")
             self.made = create_pool(self.bench, "journals", self._spec(), application="rbd")
             await_pools(self.bench, [self.made])
             self.journal_pool = self.made.name
         super().open(sets)
 
     def close(self) -> None:
-        """Remove the images, and then the journals' pool, which holds objects until they are gone.
+        """Remove the images, then the journals' pool, which holds objects as long as the images exist.
 
-        If its creation was cut short, the pool is only in the ledger, and the next run removes it.
+        If the pool's creation was cut short, only the ledger names it, and the next run removes it.
         """
         with cleaning_up(super().close, self._remove_pool):
             pass
@@ -66,7 +66,7 @@ class JournaledImages(Images):
             remove_pool_entries(self.bench, lambda entry: entry.id == made.entry_id)
 
     def _spec(self) -> PoolSpec:
-        """Return a pool like the data pool, so that only the place of the journals differs."""
+        """Return the specification of a pool like the data pool, so that only the place of the journals differs."""
         pools = self.bench.session.command({"prefix": "osd pool ls", "detail": "detail"})
         data = next(pool for pool in pools if pool["pool_name"] == self.bench.site.pools.data.name)
         return PoolSpec(replicas=data["size"], pg_num=data["pg_num"])
@@ -89,7 +89,7 @@ class JournalClients(MultiClient):
     target = JournaledImages(count="clients")
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
-        """Return the pool of the journals, also for variants whose journals are in the data pool."""
+        """Return the pool of the journals, which for some variants is the data pool."""
         own, data = self.target.journal_pool, self.bench.site.pools.data.name
         return {"journal_pool": own if place(variant) == OF_ITS_OWN else data}
 
@@ -99,9 +99,9 @@ class JournalClients(MultiClient):
         for variant in self.design.variants:
             where = place(variant)
             if where == OF_ITS_OWN and "journaling" not in variant.image.features:
-                self.refuse(f"{variant.name} has a journal pool and no journal")
+                self.refuse(f"{variant.name} has a journal pool, but no journal")
             if places.setdefault(variant.image_name, where) != where:
-                self.refuse(f"{variant.name} shares an image, but not where its journal lies")
+                self.refuse(f"{variant.name} shares an image, but names another place for its journal")
 
 
 def place(variant: Variant) -> str:

@@ -1,6 +1,6 @@
-"""An image as a disk of this machine's kernel: created, features disabled, mapped, mkfs, mounted, written; and undone.
+"""An image mapped by this machine's kernel, formatted, mounted and written to; all of it is undone afterwards.
 
-The same image through librbd is measured beside it, so only the client and its file system differ.
+An equal image is measured through librbd beside it, so only the client and its file system differ.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class KernelClient(Procedure):
                 "disable_features",
                 TEXT,
                 "",
-                "image features that kernels may not know, separated by spaces",
+                "image features that kernels may not support, separated by spaces",
                 default="",
             ),
             Option("map_options", TEXT, "", "options of `rbd map`", default=""),
@@ -56,21 +56,21 @@ class KernelClient(Procedure):
         return {**options, "fio_options": {"size": self.option("file_size_bytes")}}
 
     def check(self) -> None:
-        """Refuse what kernels do not support, and a file that leaves no room."""
+        """Refuse what kernels do not support, and a file that takes more than half of an image."""
         if self.bench.site.ceilings.rate_bytes_per_second is not None:
             where = f"config/sites/{self.bench.site.name}.yaml, ceilings.rate_bytes_per_second"
-            raise ConfigurationError("the kernel's client cannot be held to the site's rate", where=where)
+            raise ConfigurationError("Replay cannot limit the kernel's client to the site's rate", where=where)
         refuse_namespace(self.bench.site, self.design.name)
         for one in self.design.variants:
             if is_of_kernel(one) and one.levels.get("file_system") not in MKFS_OPTIONS:
-                self.refuse(f"{one.name}: no file system {one.levels.get('file_system')!r}")
+                self.refuse(f"{one.name}: Replay cannot make the file system {one.levels.get('file_system')!r}")
             if one.image_name != one.name:
-                self.refuse(f"{one.name}: each variant has an image of its own")
+                self.refuse(f"{one.name}: each variant needs an image of its own")
             if "journaling" in one.image.features:
-                self.refuse(f"{one.name}: kernels know no journal")
+                self.refuse(f"{one.name}: kernels do not support journaling")
         size = self.option("file_size_bytes")
         if any(2 * size > one.image.size_bytes for one in self.design.variants):
-            self.refuse(f"options.file_size_bytes is {size!r}: at most half of an image")
+            self.refuse(f"options.file_size_bytes is {size!r}, more than half of an image")
 
 
 PROTOCOL = KernelClient

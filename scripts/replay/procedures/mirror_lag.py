@@ -21,7 +21,7 @@ from replay.tools import Result
 
 
 class MirrorLag(Procedure):
-    """Writes to one mirrored image at `levels["writes_per_second"]`, and follows its replica until it is level."""
+    """Writes to one mirrored image at `levels["writes_per_second"]`, and follows its replica until it has caught up."""
 
     needs = Needs(
         tools=("mirror-lag",),
@@ -68,13 +68,13 @@ class MirrorLag(Procedure):
         return None
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a cell that should have met snapshots and did not."""
+        """Void a cell during which no mirror snapshot was taken, although some were due."""
         if measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the writer wrote")
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return how far the replica was behind."""
-        return f"{metrics['lag_median_seconds']:.1f} s behind, {metrics['lag_max_seconds']:.1f} s at the most"
+        return f"{metrics['lag_median_seconds']:.1f} s behind, {metrics['lag_max_seconds']:.1f} s at most"
 
     def check(self) -> None:
         """Refuse variants whose level `mode` is not how their image is mirrored."""

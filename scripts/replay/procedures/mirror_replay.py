@@ -34,19 +34,19 @@ from replay.raw.record import Measured, Wait
 from replay.raw.samples import SampleTable
 from replay.samplers.mirror import MirrorSampler
 
-#: A client slower than 1 MiB/s exceeds its time.
+#: A client that is slower than this runs into its time limit.
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20
-#: A journal's counters move with each entry, a snapshot's only when it is complete on the other side.
+#: A journal's counters change with each entry, a snapshot's only when it is complete on the other side.
 STALL_SECONDS = {"journal": 60.0, "snapshot": 600.0}
-#: Level means at rest, because more of a journal may follow. The readings meanwhile show that nothing did.
+#: More of a journal may follow, so an image counts as level only when its counters have not changed for this long.
 QUIET_SECONDS = 1.0
 READ_EVERY_SECONDS = {"journal": 0.25, "snapshot": 0.1}
-#: A copy is complete in its header a moment before or after the daemon counts it.
+#: The copy's header says that it is complete a moment before or after the daemon counts it.
 COMPLETE_WITHIN_SECONDS = 30.0
 
 
 class CatchUp(Driver):
-    """Stops replay of a cell's images, overwrites each once, starts replay, and watches until it is level."""
+    """Stops replay of a cell's images, overwrites each once, starts replay, and watches until it has caught up."""
 
     def begin(self) -> None:
         """Start with nothing stopped."""
@@ -75,11 +75,11 @@ class CatchUp(Driver):
         return measured
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return each of the cell's images, once."""
+        """Return one full write of each of the cell's images."""
         return [self._once(cell)]
 
     def rest(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Start replay that is still stopped after a void cell, and wait until the daemon rests."""
+        """Start replay that a void cell left stopped, and wait until the daemon is at rest."""
         waited = self._start_stopped()
         if measured.invalid is None and not waited:
             return []
@@ -120,7 +120,7 @@ class CatchUp(Driver):
         await_state(daemon, [made.name for made in images], REPLAYING)
         for number, made in enumerate(images, start=1):
             started = log.now()
-            # Remembered before it is told, so an interruption from now on starts it again.
+            # Recorded before the daemon is told, so that replay starts again after an interruption.
             self.stopped.append(made.name)
             daemon.stop(made.name)
             log.add("stop", started, log.now() - started, image=ENTITY.format(number))
@@ -129,7 +129,7 @@ class CatchUp(Driver):
     def _write(self, cell: Cell, images: Sequence[BlockImage], seed: int, log: StepLog) -> Measured:
         """Overwrite each image once, in random order, all at the same time."""
         size = cell.variant.image.size_bytes
-        # fio's map of finished blocks makes a random job over a whole image write each block once.
+        # fio keeps a map of finished blocks, so a random job over a whole image writes each block once.
         once = {"time_based": 0, "runtime": 0}
         text = jobs_text(cell.levels, {**self.design.options, "ramp_seconds": 0, "fio_options": once}, len(images))
         started = log.now()
@@ -164,7 +164,7 @@ class CatchUp(Driver):
         snapshots: Mapping[str, int],
         log: StepLog,
     ) -> None:
-        """Start replay of all images and read the daemon's counters until it is level. This is the measurement."""
+        """Start replay of all images and read the daemon's counters until it has caught up. This is the measurement."""
         daemon, table = self.daemon, SampleTable()
         names = {ENTITY.format(number): made.name for number, made in enumerate(images, start=1)}
         sampler = MirrorSampler(daemon, names, table, log.now)
@@ -191,7 +191,7 @@ class CatchUp(Driver):
         keep_log(measured, log, table)
         measured.samples["mirror"] = sampler.cost()
         if wait.outcome == "stalled":
-            what = f"the mirror daemon stood still for {STALL_SECONDS[mode]:.0f} s before it had caught up"
+            what = f"the mirror daemon made no progress for {STALL_SECONDS[mode]:.0f} s before it had caught up"
             measured.invalid = ("replay_did_not_advance", what)
         elif snapshots:
             measured.waits += self._await_complete(measured, images, snapshots)
@@ -199,19 +199,19 @@ class CatchUp(Driver):
     def _await_complete(
         self, measured: Measured, images: Sequence[BlockImage], snapshots: Mapping[str, int]
     ) -> list[Wait]:
-        """Ask the second cluster whether it holds the snapshots that the daemon counts."""
+        """Ask the second cluster whether it holds the snapshots that the daemon has counted."""
         with self.bench.costs.measure("wait"):
             waits = [
                 self.copies.wait_for(made, wanted, timeout_seconds=COMPLETE_WITHIN_SECONDS)
                 for made, wanted in zip(images, snapshots.values(), strict=True)
             ]
         if any(wait.outcome != "copied" for wait in waits):
-            what = "the daemon counts a snapshot that is not complete on the second cluster"
+            what = "the daemon has counted a snapshot that is not complete on the second cluster"
             measured.invalid = ("replay_did_not_advance", what)
         return waits
 
     def _start_stopped(self) -> bool:
-        """Start what this process has stopped; return whether there was anything."""
+        """Start the replay that this process has stopped; return whether there was any."""
         names = list(self.stopped)
         for name in names:
             resume(self.daemon, name)
@@ -220,7 +220,7 @@ class CatchUp(Driver):
 
 
 class Replay(FirstCopies):
-    """Mirroring around the cells. The driver knows what they leave behind."""
+    """Mirroring around the cells. The driver waits for what they leave behind."""
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Let the driver bring the daemon to rest."""
@@ -253,7 +253,7 @@ class MirrorReplay(Procedure):
 
 
 def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounters]) -> dict[str, ReplayCounters]:
-    """Return what was counted since replay rested. A daemon may also have started to count from 0 again."""
+    """Return what was counted since replay was at rest. A daemon that was started again counts from 0."""
 
     def less(after: int, before: int) -> int:
         return after - before if after >= before else after

@@ -36,20 +36,20 @@ LEAST_OBJECTS_PER_THREAD = 2
 
 
 class ReplicaPools(ObjectPools):
-    """A pool for each number of copies, and the objects that reads find there."""
+    """A pool for each number of copies, and the objects that cells read from it."""
 
     def begin(self) -> None:
         """Start without pools."""
         super().begin()
         self.pools: dict[int, ExperimentPool] = {}
-        #: By object size: (copies, instances) of the reads, and their operations in flight.
+        #: For each object size, the operations in flight of its reads, by (copies, instances).
         self.readers: dict[int, dict[tuple[int, int], int]] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create the pools. If the monitors refuse one, its variants are unavailable."""
         cells = [cell for one in sets for cell in one.cells]
         for replicas in sorted({_replicas(cell) for cell in cells}):
-            self.bench.say(f"pool with {replicas} {'copy' if replicas == 1 else 'copies'} of each object: create")
+            self.bench.say(f"creating a pool with {replicas} {'copy' if replicas == 1 else 'copies'} of each object")
             try:
                 made = create_pool(self.bench, f"replicas-{replicas}", PoolSpec(replicas), application="rados")
             except PoolSizeRefusedError as error:
@@ -83,13 +83,13 @@ class ReplicaPools(ObjectPools):
         return waits
 
     def close(self) -> None:
-        """Remove the objects by run name, then the pools, also one whose creation was cut short."""
+        """Remove the objects by run name, then the pools, including one whose creation was cut short."""
         self.pools.clear()
         with self.bench.costs.measure("prepare"):
             try:
                 self.objects.remove_fills()
             except ReplayError as error:
-                self.bench.say(f"objects go with their pools: {error.what}")
+                self.bench.say(f"could not remove the objects alone, so they go with their pools: {error.what}")
         remove_leftover_pools(self.bench)
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
@@ -115,7 +115,7 @@ class ReplicaPools(ObjectPools):
         return [_run_name(kind, instance, instances) for instance in range(1, instances + 1)]
 
     def objects_each(self, size_bytes: int, replicas: int, instances: int) -> int:
-        """Return how many objects of a size each instance reads. All together read as many as a single one would."""
+        """Return how many objects of a size each instance reads. Together they read as many as a single one would."""
         most = self.procedure.option("fill_most_bytes") // size_bytes
         most = min(self.procedure.option("fill_most_objects"), most)
         threads = max(self.procedure.option("threads"), self.readers[size_bytes][replicas, instances])
@@ -146,7 +146,7 @@ class ReplicaPools(ObjectPools):
 
 
 class Instances(RadosRounds):
-    """Several instances at once. A further pass must not find the previous one's data in memory."""
+    """Several instances at once. A pass must not find the previous one's data in memory."""
 
     def begin(self) -> None:
         """Prepare to drop caches."""

@@ -1,9 +1,9 @@
 """Latency by offered rate: clients request a share of the peak at random moments, however slow the answers are.
 
-The peak is a closed loop's rate in the same block, for each variant and workload. Requests then arrive as a Poisson
-process at a share of it, so a slow answer does not hold the next request back (coordinated omission).
-fio measures latency from the moment it issues a request. Waiting because `rate_io_depth` are in flight is not included,
-and shows as a part of the offered rate that was not met.
+The peak is the rate of a closed loop in the same block, for each variant and workload. Requests then arrive as a
+Poisson process at a share of it, so a slow answer does not hold back the next request (coordinated omission).
+fio measures latency from the moment it issues a request. The time that a request waits because `rate_io_depth` others
+are in flight is not included; it shows as a part of the offered rate that was not reached.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from replay.tools import Result
 from replay.tools.logs.placement_entities import ROLES, last_osd
 
 _MODE, *_OTHERS = RADOS_FACTORS
-#: The weight of the last OSD relative to each other one.
+#: The weight of the last OSD, relative to that of every other OSD.
 WEIGHTS = {"equal": 1.0, "unequal": 2.0}
 SIZE_CAP, MESSAGE_CAP = "osd_client_message_size_cap", "osd_client_message_cap"
 #: The manager's balancer moves placement groups away from where weights and affinity put them.
@@ -60,7 +60,7 @@ class PlacedPool(ObjectPools):
         osds = self.settings.osds()
         if len(osds) <= options["replicas"]:
             raise ConfigurationError(
-                f"{len(osds)} OSDs hold every object of a pool with {options['replicas']} copies: nothing is placed",
+                f"with {len(osds)} OSDs and {options['replicas']} copies, every OSD holds every object",
                 where=f"config/experiments/{self.design.name}.yaml, options.replicas",
                 next_step="use fewer copies than the cluster has OSDs",
             )
@@ -68,7 +68,7 @@ class PlacedPool(ObjectPools):
         self.usual = throttles(self.bench.session, last.number)
         if balancer_runs(self.bench.session):
             self.settings.set_config(*BALANCER, "false")
-        self.bench.say(f"pool with {options['replicas']} copies of each object: create and fill")
+        self.bench.say(f"creating and filling a pool with {options['replicas']} copies of each object")
         spec = PoolSpec(options["replicas"], options["pg_num"])
         self.pool = create_pool(self.bench, "placement", spec, application="rados")
         await_pools(self.bench, [self.pool])
@@ -76,7 +76,7 @@ class PlacedPool(ObjectPools):
         sizes = {int(cell.levels["object_size_bytes"]) for cell in cells if not writes(cell)}
         if len(sizes) > 1:
             raise ConfigurationError(
-                "reads of several object sizes in one experiment", where=f"config/experiments/{self.design.name}.yaml"
+                "this experiment reads objects of several sizes", where=f"config/experiments/{self.design.name}.yaml"
             )
         with self.bench.costs.measure("prepare"):
             for size in sizes:
@@ -86,7 +86,7 @@ class PlacedPool(ObjectPools):
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 
     def close(self) -> None:
-        """Restore every setting, then remove the pool with its objects. Each is done even if the other fails."""
+        """Restore every setting, then remove the pool with its objects, even if restoring fails."""
         with cleaning_up(self._restore, self._remove_pool, self._await_calm):
             pass
 
@@ -100,7 +100,7 @@ class PlacedPool(ObjectPools):
 
     def _await_calm(self) -> None:
         with self.bench.costs.measure("wait"):
-            # The next block would be refused while data move back.
+            # As long as data move back, the next block would be refused.
             if moving := await_calm(self.bench.session):
                 self.bench.say(f"the cluster is not calm yet: {moving}")
 
@@ -116,13 +116,13 @@ class PlacedPool(ObjectPools):
         return [wait]
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove what a writing cell wrote, and verify that it is gone, and nothing else."""
+        """Remove what a writing cell wrote, and verify that exactly this is gone."""
         waits = super().settle(cell, measured)
         if self.filled and any(wait.outcome == "pool_emptied" for wait in waits):
             raise ReplayError(
-                "a write left objects that its run name does not find; the pool was emptied, and reads find nothing",
+                "a write left objects that cannot be found by its run name, so the whole pool was emptied",
                 where=self.pool_of(cell),
-                next_step="run measure again: the block makes a new pool",
+                next_step="run measure again: the block creates a new pool",
             )
         return waits
 
@@ -160,7 +160,7 @@ class PlacedPool(ObjectPools):
         return changed
 
     def _option(self, who: str, name: str, level: Any, osds: list[int], throttle: str) -> list[str]:
-        """Set an option to a level, or restore it for None; verify that the OSDs' throttles follow."""
+        """Set an option to a level, or restore it if that is None; verify that the OSDs' throttles follow."""
         if level is None:
             changed = self.settings.restore_config(who, name)
         else:
@@ -171,9 +171,9 @@ class PlacedPool(ObjectPools):
             while (held := throttles(self.bench.session, osd)[throttle]) != wanted:
                 if time.monotonic() > deadline:
                     raise ReplayError(
-                        f"osd.{osd} holds {held} {throttle} of clients at the most, {wanted} were asked for",
+                        f"osd.{osd} still limits clients to {held} {throttle} instead of {wanted}",
                         where=f"{name} of {who}",
-                        next_step="this release may read the option at its start only",
+                        next_step="this release may read the option only when an OSD starts; leave its factor out",
                     )
                 time.sleep(0.1)
         return [f"{name} {who}"] if changed else []
@@ -239,14 +239,14 @@ class Placement(Procedure):
     def check(self) -> None:
         """Refuse impossible affinities."""
         if bad := [one for one in self.design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
-            self.refuse(f"primary_affinity: {bad[0]} is not within 0 and 1")
+            self.refuse(f"primary_affinity: {bad[0]} is not between 0 and 1")
 
 
 def balancer_runs(session: MonitorSession) -> bool:
     """Return whether the manager can run its balancer.
 
-    On some systems Python cannot load it (Debian 13 with release 18). Nothing moves data then, and the monitors know
-    no option of it.
+    On some systems Python cannot load it (Debian 13 with release 18). Then nothing moves data, and the monitors do not
+    know the balancer's option.
     """
     modules = session.command({"prefix": "mgr dump"})["available_modules"]
     return all(one["can_run"] for one in modules if one["name"] == "balancer")
@@ -255,8 +255,8 @@ def balancer_runs(session: MonitorSession) -> bool:
 def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:
     """Return Ceph's JSON of the pool's placement groups and of the OSDs, by role with the file's suffix.
 
-    It is Ceph's answer except for white space. It comes over the open connection, which costs milliseconds; three
-    starts of the `ceph` program would cost a second of CPU.
+    This is Ceph's answer, apart from white space. Asking over the open connection takes milliseconds; starting the
+    `ceph` program three times would take a second of CPU.
     """
     commands = {
         "groups": {"prefix": "pg ls-by-pool", "poolstr": pool},

@@ -1,4 +1,4 @@
-"""One benchmark tool on one image: the procedure of `rbd bench`. Pilots size its cells; a watch awaits mirroring."""
+"""One benchmark tool on one image: the procedure of `rbd bench`. Pilots size its cells, a watch waits for mirroring."""
 
 from __future__ import annotations
 

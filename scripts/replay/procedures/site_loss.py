@@ -39,7 +39,7 @@ BACK_WITHIN_SECONDS = 120.0
 
 
 def interval_of(cell: Cell) -> float:
-    """Return how often the cell's copy is brought up to date: the interval of its snapshots, or the poll age."""
+    """Return how many seconds apart the cell's copy is updated: the interval of its snapshots, or the poll age."""
     return float(cell.levels[SNAPSHOT_LEVEL if cell.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL])
 
 
@@ -53,7 +53,7 @@ class LostSite(TrialDriver):
         self.trial = raw.block
 
     def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
-        """Return a forced trial that ends within the stratum of this block."""
+        """Return a forced trial whose site is lost within the stratum of this block."""
         interval, snapshots = interval_of(cell), cell.variant.image.mirroring == "snapshot"
         phase = phase_of(self.trial, self.design.blocks, seed)
         return TrialPlan(
@@ -77,12 +77,12 @@ class LostSite(TrialDriver):
         return SiteLoss(sandbox, name)
 
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
-        """Return the poll age that the mirror daemon had, if it was to poll."""
+        """Return the poll age that the mirror daemon had, if the cell sets one."""
         poll_age = self.procedure.target.poll_age
         return {} if poll_age is None else {POLL_AGE_LEVEL: poll_age.seconds()}
 
     def after_trial(self, plan: TrialPlan) -> list[Wait]:
-        """Wait until the first site is fit again, and know a new mirror daemon by its new socket.
+        """Wait until the first site is healthy again, and switch to the socket of the new mirror daemon.
 
         Raises ReplayError if the site does not come back.
         """
@@ -93,7 +93,7 @@ class LostSite(TrialDriver):
                 raise ReplayError(
                     f"the first site did not recover within {BACK_WITHIN_SECONDS:g} s: {verdict.sentence()}",
                     where=f"site {self.bench.site.name}",
-                    next_step=f"{replay_command('sandbox', 'up')} lets its daemons go on; then run measure again",
+                    next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
                 )
             time.sleep(0.2)
         return [Wait("first_site_back", time.monotonic() - started, "fit")]
@@ -120,7 +120,7 @@ class LossOfSite(Procedure):
         ),
         options=(
             Option(
-                "write_seconds", NUMBER, "seconds", "how long the client writes at least, besides a part of an interval"
+                "write_seconds", NUMBER, "seconds", "how long the client writes at least; part of an interval is added"
             ),
             Option(
                 "promote_patience_seconds",
@@ -151,11 +151,11 @@ class LossOfSite(Procedure):
         return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a trial without a snapshot if snapshots are mirrored."""
+        """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
         void_without_snapshot(cell, measured, result)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return how much was lost, and how long nobody could write."""
+        """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""
         lost, seconds = metrics["recovery_point_seconds"], metrics["seconds_to_first_write"]
         return f"{lost:.2f} s lost, first write after {seconds:.2f} s"
 
@@ -174,8 +174,8 @@ class LossOfSite(Procedure):
             )
             if (blocks := one.variant.image.size_bytes // BLOCK_BYTES - 1) < writes:
                 self.refuse(
-                    f"{one.variant.name}: its longest trial writes {writes:.0f} blocks, the image has {blocks}",
-                    next_step="raise image.size_bytes or image_size_bytes of this scale, or lower writes_per_second",
+                    f"{one.variant.name}: its longest trial writes {writes:.0f} blocks, but the image has {blocks}",
+                    next_step="raise image.size_bytes, or image_size_bytes of this scale, or lower writes_per_second",
                 )
 
 

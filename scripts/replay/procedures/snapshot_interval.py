@@ -1,4 +1,4 @@
-"""What mirror snapshots cost a writing client, by their interval; and what it takes to trim them."""
+"""What mirror snapshots cost a writing client, by their interval, and how long it takes to trim them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class SnapshotInterval(SnapshotsAfterRamp, Procedure):
         return f"{operations:,.0f} operations/s, 99 % within {1000 * tail:.1f} ms"
 
     def check(self) -> None:
-        """Refuse variants that cannot hold a snapshot, and those that are mirrored by their journal."""
+        """Refuse variants that are mirrored by their journal, and cells that are too short for a snapshot."""
         if journaled := [one.name for one in self.design.variants if one.image.mirroring == "journal"]:
-            self.refuse(f"{', '.join(journaled)}: mirroring is 'journal'", next_step="leave it out, or use snapshots")
+            self.refuse(f"{', '.join(journaled)}: mirroring is 'journal'", next_step="leave it out or use snapshot")
         check_intervals(self)
 
 

@@ -1,8 +1,8 @@
 """What each mode of mirroring adds to a write below saturation: its latency, and what it costs every daemon.
 
-A cell is one client on one image, for long enough that replay goes on, or snapshots are taken and copied, meanwhile.
-Every daemon's counters are read right before it, and again when everything that it set in motion has come to rest: what
-is replayed, copied or trimmed after the last write belongs to the writes that caused it.
+A cell is one client on one image, and lasts long enough for replay, or for snapshots and their copies, to happen
+meanwhile. Every daemon's counters are read right before it, and again once everything that it set in motion has
+finished: what is replayed, copied or trimmed after the last write belongs to the writes that caused it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from replay.raw.record import Measured
 
 
 class WriteLatency(SnapshotsAfterRamp, Procedure):
-    """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused is at rest."""
+    """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused has finished."""
 
     needs = Needs(
         tools=("write-latency",),
@@ -45,12 +45,10 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
             RAMP,
             Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged"),
             Option("idle_seconds", NUMBER, "seconds", "how long the daemons are watched at rest, once a block"),
-            Option("offered_share", NUMBER, "", "what is offered, as a share of what can be kept up with", default=0.6),
+            Option("offered_share", NUMBER, "", "the offered rate as a share of what is kept up with", default=0.6),
             Option("peak_of", TEXT, "", "the variant whose peak is found as a closed loop", default="journal"),
-            Option(
-                "replay_of", TEXT, "", "the variant whose rate of replay is found as well", default="journal-mirrored"
-            ),
-            Option("peak_seconds", NUMBER, "seconds", "the longest that a closed loop runs to find a rate", default=8),
+            Option("replay_of", TEXT, "", "the variant whose replay rate is found as well", default="journal-mirrored"),
+            Option("peak_seconds", NUMBER, "seconds", "how long a closed loop may run to find a rate", default=8),
             Option("peak_io_depth", WHOLE, "operations", "operations in flight of that closed loop", default=16),
             Option(
                 "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
@@ -70,7 +68,7 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
         super().open_block(raw, sets)
 
     def run(self, cell: Cell, seed: int) -> Measured:
-        """Write as the cell's load says; record the client's CPU time, and what the rate is a share of."""
+        """Write as the cell's load says; record the client's CPU time, and where the offered rate comes from."""
         measured = super().run(cell, seed)
         measured.facts["ramp_seconds"] = float(self.option("ramp_seconds"))
         if measured.tool_cpu_seconds is not None:
@@ -84,13 +82,13 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
         return self.driver.job_options(cell)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate, the median and the worst latency."""
+        """Return the rate, and the median and worst latency."""
         rate, median = metrics["operations_per_second"], metrics["latency_p50_seconds"]
         worst = metrics["latency_max_seconds"]
         return f"{rate:,.0f} operations/s, half within {1000 * median:.1f} ms, all within {1000 * worst:.0f} ms"
 
     def check(self) -> None:
-        """Refuse variants that cannot hold a snapshot, and rates of a variant that is not there."""
+        """Refuse cells that are too short for a snapshot, and an offered rate of a variant that is missing."""
         check_intervals(self)
         if not any(one.levels["load"] == OFFERED for one in self.design.sets):
             return

@@ -1,1 +1,1 @@
-"""What makes a cell's I/O: one tool, fio clients, rados bench in rounds, two ends, a logged writer, a trial."""
+"""What does a cell's I/O: one tool, fio clients, rounds of rados bench, a network test, a logged writer, a trial."""

@@ -19,7 +19,7 @@ from replay.tools.fio import client_argv, job_file
 from replay.tools.running.fio_clients import fio_clients
 
 ALL_CLIENTS = "All clients"
-#: On top of ramp and runtime: opening the images, merging, and tools that end slowly.
+#: Time on top of ramp and runtime: for opening images, merging reports, and tools that end slowly.
 PATIENCE_SECONDS = 90.0
 
 
@@ -37,7 +37,7 @@ class FioClients(Driver):
 
     @property
     def elsewhere(self) -> dict[str, Any]:
-        """What `fio_clients` needs to know if clients run on other hosts."""
+        """Return what `fio_clients` needs to know if clients run on other hosts."""
         return {} if set(self.hosts) <= LOCAL_HOSTS else {"hosts": self.hosts, "say": self.bench.say}
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None, component: str = "tool") -> Measured:
@@ -73,13 +73,13 @@ class FioClients(Driver):
             "client_seeds": [seed + number for number in range(count)],
         }
         if seen != count and (measured.invalid is None or measured.invalid[0] != "timed_out"):
-            # fio ends with status 0 if a client is missing, and with 1 if it lost one.
+            # fio's exit status is 0 if a client was missing from the start, and 1 if one was lost on the way.
             besides = f"; {measured.invalid[1]}" if measured.invalid else ""
             measured.invalid = ("client_lost", f"{seen} of {count} clients took part{besides}")
         return measured
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what was written. fio leaves out the ramp, which is added at the reported rate."""
+        """Return the bytes written. fio's report leaves out the ramp, which is added at the reported rate."""
         metrics = result.metrics
         if not writes(cell):
             return 0.0
@@ -107,7 +107,7 @@ def refuse_namespace(site: Any, experiment: str) -> None:
 
 
 def clients_in(output: bytes) -> set[str]:
-    """Return the names of the clients in fio's JSON; none if it is incomplete."""
+    """Return the names of the clients in fio's JSON, or an empty set if it is incomplete."""
     text = output.decode(errors="replace")
     start = re.search(r"^\{", text, re.MULTILINE)
     if start is None:

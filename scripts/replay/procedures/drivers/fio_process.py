@@ -1,4 +1,4 @@
-"""One fio process on an image or on a file, without the page cache in both cases."""
+"""One fio process on an image or on a file, in both cases without the page cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from replay.procedures.drivers.tool_run import client_values, hidden, run_observ
 from replay.raw.record import Measured
 from replay.tools import Result, fio
 
-#: On top of ramp and runtime: opening, and the end.
+#: Time on top of ramp and runtime: for opening the file or image, and for ending.
 PATIENCE_SECONDS = 90.0
 
 
@@ -20,7 +20,7 @@ class FioProcess(Driver):
     """Runs fio with the procedure's `job_options`, on the target's `file_of`, or on the image if that is None."""
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Run fio for the target's time."""
+        """Run fio for the scale's `target_seconds`."""
         runtime, options = self.design.sizing.target_seconds, self.procedure.job_options(cell)
         ramp, file = float(options.get("ramp_seconds", 1)), self.procedure.target.file_of(cell)
         values: dict[str, str | None] = {"seed": str(seed), "runtime_seconds": runtime_of(runtime)}
@@ -46,6 +46,6 @@ class FioProcess(Driver):
         return hidden(measured, {value: f"{{{key}}}" for key in ("image", "file") if (value := values.get(key))})
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return what was written. fio leaves out the ramp, which is added at the reported rate."""
+        """Return the bytes written. fio's report leaves out the ramp, which is added at the reported rate."""
         ramp = float(self.procedure.job_options(cell).get("ramp_seconds", 1))
         return result.metrics["bytes"] * (1 + ramp / self.design.sizing.target_seconds) if writes(cell) else 0.0

@@ -1,4 +1,4 @@
-"""One fio process on one or several images: its job file, its librbd's configuration, its latency log."""
+"""One fio process on one or several images: its job file, the configuration of its librbd, its latency log."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LOG_ENDING = "_clat.log"
 
 
 def log_options(every_seconds: float | None = None) -> dict[str, Any]:
-    """Return fio's options for a log of completion latencies by the wall clock.
+    """Return fio's options for a log of completion latencies with times of the wall clock.
 
-    Each operation has its own line, or each window of `every_seconds` has one with the mean.
+    The log has a line for each operation, or one with the mean for each window of `every_seconds`.
     """
     options: dict[str, Any] = {"write_lat_log": "{logs}", "per_job_logs": 0, "log_unix_epoch": 1}
     return options | ({} if every_seconds is None else {"log_avg_msec": round(1000 * every_seconds)})
@@ -54,7 +54,7 @@ def run_fio(
 ) -> Measured:
     """Run a job file on the images, and return its files: `output` (the report), `jobs`, `latency` if it logs.
 
-    In all of them, placeholders replace the names of this machine and of images.
+    In all of them, placeholders replace this machine's paths and the names of images.
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name:
         folder = Path(name)
@@ -88,7 +88,7 @@ def run_fio(
 
 
 def written_bytes(measured: Measured) -> dict[str, int]:
-    """Return how many bytes each job wrote, by fio's report. Sets `measured.invalid` without a whole report."""
+    """Return how many bytes each job wrote, from fio's report. Sets `measured.invalid` if that is incomplete."""
     if measured.invalid is not None:
         return {}
     text = measured.results.get("output", ("", b""))[1].decode(errors="replace")

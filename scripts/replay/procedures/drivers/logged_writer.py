@@ -15,12 +15,12 @@ from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.raw.record import Measured
 from replay.raw.samples import SampleTable
 
-#: On top of ramp and runtime: opening the image, writing the log, and a tool that ends slowly.
+#: Time on top of ramp and runtime: for opening the image, writing the log, and a tool that ends slowly.
 PATIENCE_SECONDS = 90.0
 
 
 def lacking_flat_pool(site: Site) -> dict[str, str]:
-    """Return why fio cannot write to mirrored images on a site; nothing if it can."""
+    """Return why fio cannot write to mirrored images on a site; empty if it can."""
     if site.pools.data.namespace:
         return {"second_site": "fio's rbd engine, which writes here, does not support RADOS namespaces"}
     return {}
@@ -42,11 +42,11 @@ class LoggedWriter(Driver):
         self.rbd, self.written = rbd_template(self.bench.primary_cluster), 0
 
     def runtime_of(self, cell: Cell) -> float:
-        """Return how long fio writes after its ramp."""
+        """Return for how many seconds fio writes after its ramp."""
         return self.design.sizing.target_seconds
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None, component: str = "tool") -> Measured:
-        """Write for the run time, and log the step `write` with the origin of fio's times."""
+        """Write for `runtime_of(cell)`, and log the step `write` with the origin of fio's times."""
         options: Mapping[str, Any] = self.procedure.job_options(cell)
         runtime, ramp = self.runtime_of(cell), float(options.get("ramp_seconds", 1))
         logged = {**log_options(options.get("log_every_seconds")), **options.get("fio_options", {})}
@@ -78,12 +78,12 @@ class LoggedWriter(Driver):
         return measured
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Add the steps and the samples to the cell's results. Both are complete now."""
+        """Add the steps and the samples to the cell's results, now that both are complete."""
         keep_log(measured, self.log, self.table)
 
 
 def keep_log(measured: Measured, log: StepLog, table: SampleTable) -> None:
-    """End a cell's log, and add it and the samples to its results."""
+    """Write the last line of a cell's log, and add the log and the samples to the cell's results."""
     log.add("end", log.now(), 0.0, steps=len(log.lines))
     measured.results["steps"] = ("steps.jsonl", log.content())
     measured.results["counters"] = ("counters.csv", table.content())

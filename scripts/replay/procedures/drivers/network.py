@@ -1,4 +1,4 @@
-"""A tool with two ends: a server that serves one client and ends, and a client, perhaps started through SSH."""
+"""A network test: a server that serves one client and exits, and that client. SSH starts either on another host."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from replay.tools.running.background import Background
 from replay.tools.running.fio_ssh import OPTIONS
 
 LOOPBACK = "127.0.0.1"
-#: In addition to the test: connecting, also through SSH, and the exchange of results.
+#: Time on top of the test: for connecting, perhaps through SSH, and exchanging results.
 PATIENCE_SECONDS = 30.0
-#: A free port may be taken a moment later, and the free ports of another host are unknown.
+#: Several ports are tried: a free one may be taken a moment later, and another host's free ports are unknown.
 MOST_PORTS = 3
 _REMOTE_PORTS = (20000, 32000)
 
@@ -45,9 +45,9 @@ class Ends:
 
 
 def ends_of(hosts: Sequence[str]) -> Ends:
-    """Return the ends between which a site's network is measured: its first two client hosts other than this machine.
+    """Return the two ends of a site's network test: its first two client hosts other than this machine.
 
-    With only one such host, it is the server and this machine the client. Without any, both are this machine.
+    If there is only one such host, it is the server and this machine is the client. Without any, this machine is both.
     """
     others = [host for host in hosts if host not in LOCAL_HOSTS]
     server = others[0] if others else "localhost"
@@ -73,23 +73,23 @@ class TwoEnds(Driver):
         if site.sandbox:
             return {}
         if site.ceilings.rate_bytes_per_second is not None:
-            why = "the site limits the rate of its clients, and a baseline takes all that there is"
+            why = "the site limits the rate of its clients, and a baseline takes all the bandwidth that there is"
             return {"client_hosts": why}
         if set(site.client_hosts) <= LOCAL_HOSTS:
-            return {"client_hosts": "it names no other host, so that there is no network to measure"}
+            return {"client_hosts": "it names no other host, so there is no network to measure"}
         return {}
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return nothing: a network stores nothing."""
+        """Return an empty list: a network test stores nothing."""
         return []
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Start a server, run the client against it, and end it. The seed is not used.
+        """Start a server, run the client against it, and end the server. The seed is not used.
 
-        Raises ReplayError if no server comes up. Names of hosts are hidden in the results.
+        Raises ReplayError if no server starts to listen. Placeholders replace host names in the results.
         """
         ends = ends_of(self.bench.site.client_hosts)
-        seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
+        seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
         template = self.tool.argv_template(cell.levels, self.procedure.job_options(cell))
         server, port = _start_server(self.bench, self.tool, ends)
         try:
@@ -143,7 +143,7 @@ def _free_port() -> int:
 
 
 def _address(host: str) -> str:
-    """Return a host's address: SSH may know the host by a name that the network does not."""
+    """Return a host's address: the name may be known only to SSH's configuration."""
     if host in LOCAL_HOSTS:
         return LOOPBACK
     return _words_of_ssh(host).get("hostname", host)

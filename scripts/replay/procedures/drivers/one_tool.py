@@ -1,4 +1,4 @@
-"""One process of the experiment's tool on one image. Pilots find out how many bytes each cell transfers."""
+"""One process of the experiment's tool on one image. Pilots find out how many bytes each cell has to transfer."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class OneTool(Driver):
     """Runs a tool that transfers `{io_total_bytes}`, on the image of the cell's variant."""
 
     def begin(self) -> None:
-        """Start without any cell's size."""
+        """Start without sizes of cells."""
         self.io_total_bytes: dict[str, int] = {}
         self.sized_by: dict[str, Cell] = {}
 
     def check(self) -> None:
         """Refuse a reader of logs, which has nothing to run."""
         if not isinstance(self.procedure.reader, Tool):
-            self.procedure.refuse(f"{self.procedure.reader.name} is no benchmark tool that this protocol could run")
+            self.procedure.refuse(f"{self.procedure.reader.name} is a reader of logs, not a tool to run")
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Size every cell that has no size yet. A variant's `size_of` names the variant whose size it takes."""
+        """Find the size of every cell that has none yet; a variant's `size_of` names the variant that it copies."""
         cells = [cell for one in sets for cell in one.cells]
         for one in sets:
             by_variant = {cell.variant.name: cell for cell in one.cells}
@@ -94,7 +94,7 @@ class OneTool(Driver):
         return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Resize a cell that was too short: by a pilot, and larger than it was."""
+        """Run a pilot for a cell that was too short, and give the cell a larger size than before."""
         if measured.invalid and measured.invalid[0] == "too_short":
             leader = self.sized_by[cell.cell_id]
             self.pilot(raw, leader, too_short=self._round(cell, measured, self.io_total_bytes[leader.cell_id]))
@@ -108,9 +108,9 @@ class OneTool(Driver):
         return True
 
     def pilot(self, raw: BlockWriter, cell: Cell, *, too_short: PilotRound | None = None) -> None:
-        """Run pilots of growing size until one is long enough, and keep each as evidence.
+        """Run ever larger pilots until one lasts long enough, and keep each as evidence.
 
-        `too_short` says what a cell that ended too early transferred, and how long that took.
+        `too_short` says how much a cell that ended too early transferred, and how long that took.
 
         Raises ReplayError (through the parser) if a pilot fails, because a cell without a size cannot be measured.
         """
@@ -145,7 +145,7 @@ class OneTool(Driver):
             total = min(next_bytes(last, size, threads, sizing), most)
 
     def _round(self, cell: Cell, measured: Measured, total: int) -> PilotRound:
-        """Return how long a pilot took: 0 if it ended before the tool's clock moved."""
+        """Return what a run transferred and how long it took: 0 s if it ended before the tool's clock moved."""
         try:
             result = self.procedure.parse(cell, measured)
         except OutputError as error:
@@ -155,10 +155,10 @@ class OneTool(Driver):
         return PilotRound(total, result.metrics["duration_seconds"])
 
     def _most_bytes(self, cell: Cell) -> float:
-        """Return the most that a cell may transfer: with `options.one_pass`, a sequential cell writes its image once.
+        """Return the most bytes that a cell may transfer: its image once, if it is sequential with `options.one_pass`.
 
-        At the end of its image, `rbd bench --io-pattern seq` (16.2) goes on with the same block of each thread, over
-        and over. That is another workload with another rate.
+        At the end of its image, `rbd bench --io-pattern seq` (16.2) writes the same block of each thread over and
+        over, which is another workload with another rate.
         """
         sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
         return cell.variant.image.size_bytes if sequential and self.procedure.option("one_pass") else math.inf

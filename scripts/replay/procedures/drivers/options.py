@@ -46,7 +46,7 @@ RADOS_OPTIONS = (
 DEVICE_CLASS = Factor("device_class", "the device class that holds the data", words=("fast", "capped"), required=True)
 CAP_OPTIONS = (
     Option(
-        "cap_iops", WHOLE, "operations/s", "the most reads, and the most writes, that a capped OSD may do on its disk"
+        "cap_iops", WHOLE, "operations/s", "the most reads, and the most writes, that the disk of a capped OSD may do"
     ),
     Option("most_replicas", WHOLE, "copies", "the most copies of each object; fewer if a class has fewer OSDs"),
     Option("pg_num", WHOLE, "", "placement groups of each pool that Replay makes"),

@@ -1,8 +1,8 @@
-"""One fio that writes to one image: one write at a time, or at a rate that every mode of mirroring can keep up with.
+"""One fio process that writes to one image: one write at a time, or at a rate that all mirroring can keep up with.
 
-The rate is a share of what was found in the same block, for each size of a write: the peak of the journaled image as a
-closed loop, or, where it is lower, the rate at which the copy of the mirrored one gets level. It is the same for all
-variants. Writes then arrive as a Poisson process, however slow the answers are.
+The rate is found in the same block for each write size. It is a share of the journaled image's peak in a closed loop,
+or of the rate at which the mirrored image's copy catches up, whichever is lower, and is the same for all variants.
+Writes then arrive as a Poisson process, however slow the answers are.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from replay.procedures.drivers.pilots import run_for_peak
 from replay.raw.evidence import BlockWriter
 
 ONE_WRITER, OFFERED = "one-writer", "offered"
-#: fio draws random distances for whole numbers of operations a second. Below this, equal distances miss the rate less.
+#: fio's random distances need a whole number of operations a second. At a lower rate than this, rounding would be
+#: worse than equal distances.
 LEAST_RANDOM_RATE = 10.0
-#: What the mirrored image is written, more or less, to find out how fast its copy gets level.
+#: About how much is written to the mirrored image to find out how fast its copy catches up.
 REPLAYED_BYTES = 128 << 20
 LEAST_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Rate:
-    """What is offered at one size and what it is a share of, in writes a second. `replay` is None without a mirror."""
+    """The offered rate at one size and where it comes from, in writes a second. `replay` is None without a mirror."""
 
     peak: float
     replay: float | None
@@ -57,7 +58,7 @@ def rate_of(peak: float, replay: float | None, share: float) -> Rate:
 
 
 class PacedWriter(LoggedWriter):
-    """Writes as the level `load` says. `closed_loop_seconds` is how long, while it looks for a rate; None otherwise."""
+    """Writes as the level `load` says. `closed_loop_seconds` is set while it looks for a rate, else it is None."""
 
     def begin(self) -> None:
         """Start without rates."""
@@ -66,32 +67,32 @@ class PacedWriter(LoggedWriter):
         self.closed_loop_seconds: float | None = None
 
     def runtime_of(self, cell: Cell) -> float:
-        """Return how long fio writes after its ramp: a variant may need more than its set, a peak is found in less."""
+        """Return how many seconds fio writes after its ramp: those of the cell, or fewer while it looks for a rate."""
         if self.closed_loop_seconds is not None:
             return self.closed_loop_seconds
         return seconds_of(cell.levels, self.design.sizing)
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what the client will write, at the rate that is assumed before anything is known."""
+        """Return what the client will write at the rate that is assumed before one is known."""
         target, seconds = self.design.sizing.target_seconds, self.runtime_of(cell)
         return [replace(one, bytes=one.bytes * seconds / target) for one in super().expected_writes(cell)]
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Find the rate of each size that is offered, and keep the output as evidence.
+        """Find the offered rate of each size, and keep the output as evidence.
 
-        Raises ReplayError if a closed loop gives no rate, and if the daemon does not get level.
+        Raises ReplayError if a closed loop gives no rate, or if the daemon does not catch up.
         """
         offered = [one for one in sets if one.levels["load"] == OFFERED]
         for number, one in enumerate(offered, start=1):
             size = int(one.levels["io_size_bytes"])
             if size not in self.rates:
-                self.bench.say(f"rate {number} of {len(offered)}: what writes of {size} bytes can keep up with")
+                self.bench.say(f"rate {number} of {len(offered)}: what mirroring keeps up with at {size} bytes a write")
                 cells = {cell.variant.name: cell for cell in one.cells}
                 self.rates[size] = self._find(raw, cells)
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return fio's options for a cell's load."""
-        # The log has the slowest write of each window: fio's report has the slowest of the whole cell alone.
+        # The log then has the slowest write of each window; fio's report has only the slowest of the whole cell.
         options, of_fio = dict(self.design.options), {"log_max_value": 1}
         if self.closed_loop_seconds is not None:
             depth = self.procedure.option("peak_io_depth")
@@ -112,7 +113,10 @@ class PacedWriter(LoggedWriter):
         return rate_of(peak, replay, float(self.procedure.option("offered_share")))
 
     def _closed_loop(self, raw: BlockWriter, cell: Cell, seconds: float) -> tuple[float, float]:
-        """Return how many writes a second the image takes, and how many until as many bytes are replayed."""
+        """Return the image's peak, and the rate that remains if the time until its bytes are replayed counts as well.
+
+        Both are in writes a second.
+        """
         self.closed_loop_seconds = seconds
         try:
             found = run_for_peak(self.procedure, raw, cell)

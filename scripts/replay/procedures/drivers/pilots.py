@@ -1,4 +1,4 @@
-"""Pilots: runs before a block's cells that find out their sizes or rates. Each is kept as evidence, with a note."""
+"""Pilots: runs before a block's cells that find their sizes or rates. Each is kept as evidence, with a note."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replay.raw.provenance import host
 from replay.raw.record import Measured
 from replay.tools import Result
 
-#: Replaces a cell's id in the account.
+#: Stands in for a cell's id in the account.
 PEAK = "peak"
 
 
@@ -31,7 +31,7 @@ class Pilots:
         return max(self._earlier, default=0)
 
     def last(self) -> Mapping[str, Any]:
-        """Return the note of the last round; nothing if there was none."""
+        """Return the note of the last round, or an empty one if there was none."""
         return self._earlier[self.done] if self._earlier else {}
 
     def seed(self, kind: str, number: int) -> int:
@@ -77,10 +77,10 @@ class PeakRun:
 
 
 def run_for_peak(procedure: Procedure, raw: BlockWriter, cell: Cell) -> PeakRun:
-    """Run a cell as a pilot, as the procedure's driver and job options are now, and return what it gave.
+    """Run a cell as a pilot, with the procedure's driver and job options as they are now, and return the result.
 
-    What it writes is charged to the run's account. Raises ReplayError if it gives no rate, because there is no share of
-    an unknown peak.
+    What it writes is charged to the run's account. Raises ReplayError if it gives no rate, because an unknown peak has
+    no share.
     """
     pilots = Pilots(raw, cell)
     number = pilots.done + 1
@@ -97,6 +97,6 @@ def run_for_peak(procedure: Procedure, raw: BlockWriter, cell: Cell) -> PeakRun:
         raise ReplayError(
             f"the peak could not be found: {reason}: {detail}",
             where=f"{procedure.design.name}, {cell.point} {cell.variant.label}",
-            next_step="mend the cause and run measure again",
+            next_step="fix the cause, then run measure again",
         )
     return PeakRun(pilots, number, seed, measured, result)

@@ -1,4 +1,4 @@
-"""`rados bench` in the target's pools: a cell's instances start together, and repeat short sequential reads."""
+"""`rados bench` in the target's pools: a cell's instances start together; short sequential reads are repeated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replay.tools import Result, rados_bench
 
 
 class RadosRounds(Driver):
-    """Runs one instance for each of the target's run names. It uses no seed: the tool chooses its reads itself."""
+    """Runs one instance for each of the target's run names. No seed is used: the tool chooses its reads itself."""
 
     tool = rados_bench.TOOL
 
@@ -24,16 +24,16 @@ class RadosRounds(Driver):
         """Refuse a site that limits its clients' rate."""
         if self.bench.site.ceilings.rate_bytes_per_second is not None:
             raise ConfigurationError(
-                "rados bench cannot be held to the site's rate",
+                "Replay cannot limit rados bench to the site's rate",
                 where=f"config/sites/{self.bench.site.name}.yaml, ceilings.rate_bytes_per_second",
-                next_step=f"measure other experiments than {self.design.name} there, each with --experiment",
+                next_step=f"leave {self.design.name} out there: name the other experiments with --experiment",
             )
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Run the cell's rounds, which read the load themselves, so `look` is not called."""
+        """Run the cell's rounds. They read the machine's load themselves, so `look` is not called."""
         target, names = self.procedure.target, self.procedure.target.run_names(cell)
         template = self.tool.argv_template(cell.levels, self._options(cell, len(names)))
-        seconds = math.ceil(self.design.sizing.target_seconds)  # it takes whole seconds only
+        seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
         between: list[Wait] = []
         with self.bench.costs.measure("tool"):
             rounds = run_rounds(
@@ -65,7 +65,7 @@ class RadosRounds(Driver):
         return measured
 
     def between_passes(self) -> list[Wait]:
-        """Prepare the next pass of a sequential read; return the waits."""
+        """Prepare the next pass of a sequential read; return the waits for the record."""
         return []
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class RadosRounds(Driver):
         return result.metrics.get("bytes", 0.0) if writes(cell) else 0.0
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return the most that a writing cell may write; for a read, the objects that must be written first."""
+        """Return the most that a writing cell may write, or the objects that must be written before a read."""
         target = self.procedure.target
         if not writes(cell):
             return target.unfilled(cell)

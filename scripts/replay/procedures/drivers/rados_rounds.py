@@ -1,4 +1,4 @@
-"""The runs of a cell of `rados bench`: its instances start together, and sequential reads are repeated."""
+"""The runs of one cell of `rados bench`: its instances start together; sequential reads are repeated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from replay.tools.rados_bench import RadosBench, mode_of
 from replay.tools.running.process import ToolRun
 from replay.tools.running.together import run_together
 
-#: In addition to a run's seconds: connecting, and operations in flight when the time is over.
+#: Time on top of a run's seconds: for connecting, and for operations in flight when the time is over.
 PATIENCE_SECONDS = 60.0
 #: A cell that is still too short after this many passes has too few objects.
 MOST_PASSES = 200
@@ -52,12 +52,12 @@ class Rounds:
 
     @property
     def exit_status(self) -> int | None:
-        """0 if all runs ended well, else the status of the first that did not."""
+        """0 if all runs succeeded, else the status of the first that did not."""
         return next((run.exit_status for run in self.all if run.exit_status != 0), 0)
 
     @property
     def tool_seconds(self) -> float:
-        """Wall time of the rounds. Each takes as long as its longest run."""
+        """The wall time of all rounds. Each takes as long as its longest run."""
         return sum(max(run.seconds for run in runs) for runs in self.runs)
 
     @property
@@ -78,7 +78,7 @@ class Rounds:
         }
 
     def failure(self) -> tuple[str, str] | None:
-        """Return why the cell is void, as (reason, detail); None if all runs ended well."""
+        """Return why the cell is void, as (reason, detail); None if all runs succeeded."""
         for number, runs in enumerate(self.runs, start=1):
             for instance, run in enumerate(runs, start=1):
                 which = f"instance {instance}, pass {number}"
@@ -92,7 +92,7 @@ class Rounds:
     def last_seconds(self, adapter: RadosBench, levels: Mapping[str, Any]) -> float | None:
         """Return how long the last round's shortest run lasted, by the tool's clock; None if one failed.
 
-        The same parser finds the reason later, when the whole cell is judged.
+        When the whole cell is judged, the same parser finds out why it failed.
         """
         levels = {name: level for name, level in levels.items() if name != "instances"}
         seconds = []
@@ -121,9 +121,9 @@ def run_rounds(
     sampler: MachineSampler,
     between: Callable[[], None],
 ) -> Rounds:
-    """Run one instance for each of `values` for `seconds`, all at once, and return their rounds.
+    """Run one instance for each of `values` for `seconds`, all at once, and return the rounds.
 
-    A sequential read ends with its last object, so it is repeated until its passes last `target_seconds` together.
+    A sequential read ends with its last object, so it is repeated until its passes together last `target_seconds`.
     `between` is called before each further pass.
     """
     rounds, spent = Rounds(), 0.0

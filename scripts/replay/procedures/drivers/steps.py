@@ -1,4 +1,4 @@
-"""The log of a trial's steps, one JSON object per line: what was done, when, for how long, and what was printed."""
+"""The log of a cell's steps, one JSON object per line: what was done, when, for how long, and what was printed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST_SAID = 2000
 class StepLog:
     """Runs commands and logs each as a step. Times are seconds of the monotonic clock since `origin`.
 
-    `values` fill the placeholders of argv. The log keeps the placeholders of values that name something of this site,
-    and of those in `also_hidden`. `programs` say whose programs the commands run.
+    `values` fill the placeholders of argv. In the log, placeholders stay in place of names and paths of this site, and
+    of the values in `also_hidden`. `programs` says which installation's programs the commands run.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class StepLog:
         self._hidden = (*_HIDDEN, *also_hidden)
 
     def now(self) -> float:
-        """Return the seconds since the trial's origin."""
+        """Return the seconds since `origin`."""
         return time.monotonic() - self.origin
 
     def command(self, step: str, template: Sequence[str], *, timeout_seconds: float = 60.0, **more: Any) -> ToolRun:
@@ -81,14 +81,14 @@ class StepLog:
         return line
 
     def hide(self, text: str) -> str:
-        """Return `text` with placeholders instead of this site's names and paths, replacing the longest first."""
+        """Return `text` with placeholders instead of this site's names and paths. The longest are replaced first."""
         named = [(value, name) for name, value in self.values.items() if value and name in self._hidden]
         for value, name in sorted(named, key=lambda pair: -len(pair[0])):
             text = text.replace(value, f"{{{name}}}")
         return text
 
     def content(self) -> bytes:
-        """Return the log, in the order of the steps' start."""
+        """Return the log as JSON lines, in the order in which the steps started."""
         ordered = sorted(self.lines, key=lambda line: line["started_seconds"])
         return "".join(json.dumps(line, sort_keys=True) + "\n" for line in ordered).encode()
 

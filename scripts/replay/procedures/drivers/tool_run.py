@@ -33,7 +33,7 @@ def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
 
 
 def tool_options(bench: Bench, options: Mapping[str, Any], client_options: Mapping[str, str]) -> dict[str, Any]:
-    """Return an adapter's options: the design's, the variant's client options, and what this site's client needs."""
+    """Return an adapter's options: the design's, the variant's client options, and those that this site needs."""
     return {
         **options,
         "client_options": dict(client_options),
@@ -53,10 +53,10 @@ def run_observed(
     while_running: Callable[[float], None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Measured:
-    """Run a tool, read the samplers right before and after it, and return the results.
+    """Run a tool, read the machine's counters right before and after it, and return the results.
 
     `result_files` maps a role to a suffix; the tool writes to the path that replaces `{role}` in the template. The
-    sidecar's argv is the template, with `{io_total_bytes}` and `{seed}` filled in, but nothing that names this site.
+    sidecar's argv is the template with `{io_total_bytes}` and `{seed}` filled in, but nothing that names this site.
     `environment` adds to the runner's environment; it is not recorded.
     """
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
@@ -98,7 +98,7 @@ def run_observed(
 
 
 def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
-    """Replace words that name this machine or an image by placeholders in a cell's results; return the cell."""
+    """Replace words that name this machine or an image with placeholders in a cell's results; return the cell."""
     for word, placeholder in words.items():
         for role, (name, content) in measured.results.items():
             measured.results[role] = (name, content.replace(word.encode(), placeholder.encode()))

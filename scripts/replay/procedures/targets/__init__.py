@@ -1,1 +1,1 @@
-"""Where I/O goes: images, pools, a file, a mounted file system, capped device classes."""
+"""Where the I/O goes: images, pools, a file, a mounted file system, capped device classes."""

@@ -82,22 +82,22 @@ class CappedDisks(Watch):
         self.before = self.classes.read()
 
     def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
-        """Record what they did meanwhile. The cell is void if that exceeds the cap."""
+        """Record what the capped disks did meanwhile. The cell is void if they exceeded the cap."""
         self.classes.observe(measured, self.before)
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait until they are quiet."""
+        """Wait until the capped OSDs are quiet."""
         return [self.classes.await_quiet()]
 
 
 def check_labels(procedure: Procedure) -> None:
-    """Refuse a design whose labels do not name the cap of their variants."""
+    """Refuse a design in which a capped variant's label does not name the cap."""
     for one in procedure.design.variants:
         cap = procedure.option("cap_iops")
         if one.levels["device_class"] == CAPPED and str(cap) not in one.label:
             procedure.refuse(
-                f"{one.name}: the label {one.label!r} does not say the cap, {cap} IOPS",
-                next_step="name the cap in the label: it is not another kind of device",
+                f"{one.name}: the label {one.label!r} does not name the cap, {cap} IOPS",
+                next_step="name the cap in the label, because this is not another kind of device",
             )
 
 

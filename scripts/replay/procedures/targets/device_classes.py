@@ -1,7 +1,7 @@
-"""Two device classes from one sandbox's OSDs: unchanged fast ones, and ones whose disk I/O is capped.
+"""Two device classes of one sandbox's OSDs: fast ones, which are unchanged, and ones whose disk I/O is capped.
 
-The OSDs with the lowest numbers are fast, and as many with the highest numbers are capped. If their number is odd, the
-middle one takes no part. Classes and caps are in the ledger before they are set, and are refused on foreign clusters.
+The OSDs with the lowest numbers are fast, and as many with the highest numbers are capped. If there is an odd number,
+the middle one takes no part. The ledger names classes and caps before they are set; foreign clusters are refused.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
 
 #: Values of the level `device_class`.
 FAST, CAPPED = "fast", "capped"
-#: The kernel grants a cap in slices, so this much of a second's worth may be exceeded at either end of a cell.
+#: The kernel applies a cap in slices of time, so a cell may exceed it by this many seconds' worth.
 SLICE_SECONDS = 0.5
-#: The capped OSDs have nothing left to do if they did fewer reads and writes than this in this many seconds.
+#: The capped OSDs have finished their work if they did fewer than this many reads and writes in this many seconds.
 QUIET_OPERATIONS, QUIET_SECONDS, QUIET_WITHIN_SECONDS = 5, 0.5, 120.0
 
 
@@ -41,7 +41,7 @@ class Reading:
 
 
 def lacking(site: Site) -> dict[str, str]:
-    """Return why a cap cannot be set on this machine: the word `host_root` to the reason."""
+    """Return why a cap cannot be set on this machine, as `host_root` and the reason; empty if it can."""
     folder = site.primary.conf.parent
     if find_hierarchy() is None:
         return {"host_root": "this machine's kernel offers no throttle of block I/O (cgroup blkio, or io)"}
@@ -78,10 +78,10 @@ class DeviceClasses:
         osds = self.settings.osds()
         each = len(osds) // 2
         if not each:
-            raise ConfigurationError("two device classes need two OSDs", where=f"site {self.bench.site.name}")
+            raise ConfigurationError("two device classes need at least two OSDs", where=f"site {self.bench.site.name}")
         fast, self.capped = osds[:each], osds[-each:]
         replicas = min(self.most_replicas, each)
-        self.bench.say(f"two device classes of {each} OSD{'s'[: each != 1]} each: create, with a pool on each")
+        self.bench.say(f"creating two device classes of {each} OSD{'s'[: each != 1]} each, with a pool on each")
         with self.bench.costs.measure("prepare"):
             for name, members in ((FAST, fast), (CAPPED, self.capped)):
                 for osd in members:
@@ -92,15 +92,17 @@ class DeviceClasses:
         await_pools(self.bench, self.pools.values())
 
     def cap(self) -> None:
-        """Cap the OSDs of the capped class. Call it after filling, which is not measured."""
+        """Cap the OSDs of the capped class. Call this after filling, which is not measured."""
         with self.bench.costs.measure("prepare"):
             for osd in self.capped:
                 pid, data = osd_process(self.bench, osd.number)
                 self.caps[osd.number] = self.settings.cap_io(osd, pid, data, self.cap_iops)
 
     def close(self, *, before_pools: Callable[[], None] = lambda: None) -> None:
-        """Lift the caps, let `before_pools` run, remove images and pools, and restore the classes. Each is done even if
-        another fails."""
+        """Lift the caps, call `before_pools`, remove images and pools, and restore the classes.
+
+        Each step is done even if another fails.
+        """
         with cleaning_up(self._lift, before_pools, self._remove_pools, self._restore):
             pass
 
@@ -125,7 +127,7 @@ class DeviceClasses:
             pid, _ = osd_process(self.bench, osd.number)
             if not self.caps[osd.number].holds(pid):
                 raise ReplayError(
-                    f"{osd.name} runs without its cap: it was restarted while the block ran",
+                    f"{osd.name} is running without its cap: it was restarted while the block ran",
                     where=self.caps[osd.number].folder,
                     next_step="run measure again: finished sets are kept",
                 )
@@ -147,7 +149,7 @@ class DeviceClasses:
         if most > self.cap_iops * (seconds + SLICE_SECONDS) and measured.invalid is None:
             measured.invalid = (
                 "failed",
-                f"a capped OSD did {most / seconds:.0f} operations/s on its disk; its cap is {self.cap_iops}",
+                f"a capped OSD did {most / seconds:.0f} operations/s on its disk, but its cap is {self.cap_iops}",
             )
 
     def await_quiet(self) -> Wait:
@@ -166,12 +168,12 @@ class DeviceClasses:
 
 
 def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
-    """Return the pid of a sandbox's OSD and its data folder. Raises ReplayError if it does not run."""
+    """Return the pid of a sandbox's OSD and its data folder. Raises ReplayError if it is not running."""
     conf = bench.primary_cluster.conf
     owned = sandbox_record.load(conf.parent.parent)
     name = next(one.name for one in owned.clusters.values() if Path(one.conf) == Path(conf))
     role = daemons.Role(name, "osd", str(number))
     process = daemons.running(owned.layout, role)
     if process is None:
-        raise ReplayError(f"{role.name} does not run", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
+        raise ReplayError(f"{role.name} is not running", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
     return process.pid, owned.layout.data(name, role.name)

@@ -35,7 +35,7 @@ class FreshPair(Target):
         self.content_seed = random.SystemRandom().getrandbits(31)
 
         def fill(bench: OpenSite, made: BlockImage) -> None:
-            # Remembered before it is filled, so an interruption from now on removes it.
+            # Recorded before it is filled, so that it is removed after an interruption.
             self.pairs.append(MirroredPair(self.bench, made))
             self._fill(cell, made)
 

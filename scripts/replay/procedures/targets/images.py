@@ -13,7 +13,7 @@ from replay.raw.record import Measured, Wait
 
 
 class Images(Target):
-    """A block's filled images, by the variants' `image_name`: as many of each as the factor `count` asks for."""
+    """A block's filled images, by the variants' `image_name`: one of each, or as many as the factor `count` says."""
 
     def __init__(self, count: str | None = None) -> None:
         self.count = count
@@ -23,14 +23,14 @@ class Images(Target):
         self.images: dict[str, list[BlockImage]] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Create and fill what is missing."""
+        """Create and fill the images that these sets need and that do not exist yet."""
         if self.count is not None:
             create_images(self.bench, sets, self.count, self.images, create=self.create)
             return
         for cell in (cell for one in sets for cell in one.cells):
             name = cell.variant.image_name
             if name not in self.images:
-                self.bench.say(f"image for {name}: create and fill")
+                self.bench.say(f"creating and filling an image for {name}")
                 self.images[name] = [self.create(name, cell.variant.image, name)]
 
     def create(self, suffix: str, image: Image, image_name: str) -> BlockImage:
@@ -54,13 +54,13 @@ class Images(Target):
         return [made for several in self.images.values() for made in several]
 
     def of(self, cell: Cell) -> list[BlockImage]:
-        """Return a cell's images, as many as it needs."""
+        """Return as many images as the cell needs."""
         made = self.images[cell.variant.image_name]
         return made if self.count is None else made[: int(cell.levels[self.count])]
 
 
 class FreshImage(Images):
-    """One image for each cell, filled right before it and removed right after it, so its journal starts empty."""
+    """One image for each cell, filled right before it and removed right after it, so that its journal starts empty."""
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create nothing."""

@@ -1,4 +1,4 @@
-"""Images as disks of this machine's kernel, beside librbd's images: created, mapped, formatted, mounted, undone."""
+"""Images that this machine's kernel maps, formats and mounts, beside images for librbd. All of it is undone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Mount(Images):
-    """An image for each variant. Those of the kernel's client have a file system with a file in it."""
+    """An image for each variant. Images for the kernel's client hold a file system with a file in it."""
 
     def begin(self) -> None:
         """Start without images and mounts."""
@@ -31,7 +31,7 @@ class Mount(Images):
         """Create an image per variant; map, format and mount the kernel's, and write the file that cells overwrite."""
         variants = {cell.variant.name: cell.variant for one in sets for cell in one.cells}
         for variant in variants.values():
-            self.bench.say(f"image for {variant.name}: create")
+            self.bench.say(f"creating an image for {variant.name}")
             made = create_image(self.bench, variant.image_name, variant.image)
             self.images[variant.name] = [made]
             with self.bench.costs.measure("prepare"):
@@ -60,7 +60,7 @@ class Mount(Images):
         return self.mounts[cell.variant.name] / FILE_NAME if cell.variant.name in self.mounts else None
 
     def _disable_features(self, made: BlockImage) -> None:
-        """Disable features that kernels may not support, in all images, so that only the client differs."""
+        """Disable features that kernels may not support, for all images alike, so that only the client differs."""
         named = str(self.procedure.option("disable_features")).split()
         wanted = [feature for feature in named if feature in made.image.features]
         if wanted:
@@ -68,12 +68,12 @@ class Mount(Images):
 
 
 def is_of_kernel(variant: Variant) -> bool:
-    """Return whether a variant's client is the kernel's."""
+    """Return whether a variant uses the kernel's client."""
     return variant.levels.get("client") == KERNEL
 
 
 def write_file(path: Path, size_bytes: int) -> None:
-    """Write a file of this size to the disk, so that overwriting it later allocates nothing."""
+    """Write and sync a file of this size, so that overwriting it later allocates nothing."""
     with path.open("wb") as file:
         left = size_bytes
         while left > 0:

@@ -16,7 +16,7 @@ from replay.tools import fio, render
 from replay.tools.running.process import run_tool
 
 FILL = {"rw": "write", "io_size_bytes": 4 << 20, "io_depth": 4}
-#: Anything slower is an error, so nobody waits forever.
+#: Anything slower counts as an error, so that nobody waits forever.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 PATIENCE_SECONDS = 60.0
 #: This many times the file's size must be free, because the OSDs share the file system.
@@ -24,7 +24,7 @@ FREE_TIMES = 4
 
 
 class OsdFile(Target):
-    """The file, for cells that have an `io_type`. On other sites, OSDs use devices that nobody else may write to."""
+    """The file, for cells with an `io_type`. Only a sandbox has one: nobody may write to the devices of other OSDs."""
 
     def begin(self) -> None:
         """Start without a file."""
@@ -34,7 +34,7 @@ class OsdFile(Target):
         """Return why a site's disk is not measured."""
         if site.sandbox:
             return {}
-        return {"host_root": "its OSDs have no file system of this machine that Replay may write to"}
+        return {"host_root": "its OSDs use no file system of this machine that Replay may write to"}
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create and fill the file if any of the cells needs it."""
@@ -43,9 +43,9 @@ class OsdFile(Target):
         folder, size = self.bench.primary_cluster.conf.parent, int(self.procedure.option("file_size_bytes"))
         if (free := shutil.disk_usage(folder).free) < FREE_TIMES * size:
             raise ReplayError(
-                f"{free / 2**30:.1f} GiB are free; a file of {size / 2**30:.2g} GiB is not made beside OSDs there",
+                f"{free / 2**30:.1f} GiB are free, too little for a file of {size / 2**30:.2g} GiB beside the OSDs",
                 where=folder,
-                next_step="make room, or set options.file_size_bytes of this experiment lower",
+                next_step="make room, or lower options.file_size_bytes of this experiment",
             )
         with self.bench.costs.measure("prepare"):
             self.path = create_file(self.bench, folder, "baseline", size_bytes=size)
@@ -67,7 +67,7 @@ class OsdFile(Target):
         return Write(size_bytes, copies=1)
 
     def fill(self, path: Path, size: int) -> None:
-        """Write every byte of the file once, because reading holes or unwritten space does not touch the disk."""
+        """Write every byte of the file once: reading holes or unwritten space would not touch the disk."""
         self.bench.charge("filling the file of a baseline", Write(size, copies=1, adds=True))
         options = {**self.design.options, "file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
@@ -79,5 +79,5 @@ class OsdFile(Target):
             raise ReplayError(
                 f"fio could not fill a file beside the OSDs: {said[-1][:200] if said else 'it said nothing'}",
                 where=path.parent,
-                next_step="see whether that file system takes direct I/O (a tmpfs of older kernels does not)",
+                next_step="check whether that file system supports direct I/O (tmpfs on older kernels does not)",
             )

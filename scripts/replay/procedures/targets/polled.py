@@ -1,4 +1,4 @@
-"""Targets whose mirror daemon looks at an empty journal as often as the cell's level says."""
+"""Targets for which the mirror daemon looks at an idle journal as often as the cell's level says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POLL_AGE_FACTOR = Factor(LEVEL, "how long the mirror daemon waits before it look
 
 
 class Polled(Target):
-    """Sets the poll age before a cell's image is made, and sets it back after the cell. Put it before a target."""
+    """Sets the poll age before a cell's image is made, and restores it after the cell. Inherit it before a target."""
 
     poll_age: PollAge | None = None
 
@@ -30,7 +30,7 @@ class Polled(Target):
             poll_age.set(float(seconds))
             return super().prepare(cell)
         finally:
-            # Only now: preparing a cell closes the one before it.
+            # Not earlier: preparing a cell closes the previous one, which would restore this poll age.
             self.poll_age = poll_age
 
     def close(self) -> None:

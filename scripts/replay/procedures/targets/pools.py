@@ -1,4 +1,4 @@
-"""A block's own pools for the objects of `rados bench`. What a cell wrote is removed by its run name."""
+"""A block's own pools for the objects of `rados bench`. What a cell wrote is removed by run name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ObjectPools(Target):
     """What `rados bench` needs from its pools. A procedure's own target says which pools there are."""
 
     def begin(self) -> None:
-        """Start without objects. The pools are Replay's own, so a namespace of the site's pool does not apply."""
+        """Start without objects. The pools are Replay's own, so the namespace of a site's pool does not apply."""
         self.options = {
             **self.design.options,
             "client_options": dict(self.design.configuration.get("client_options", {})),
@@ -39,7 +39,7 @@ class ObjectPools(Target):
         return []
 
     def run_names(self, cell: Cell) -> list[str]:
-        """Return the run name of each instance of a cell. It keeps their objects apart and lets reads find them."""
+        """Return the run name of each instance of a cell. Run names keep objects apart and let reads find them."""
         raise NotImplementedError
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:

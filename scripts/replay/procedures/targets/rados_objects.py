@@ -1,4 +1,4 @@
-"""Objects of `rados bench` in Replay's pools: written for reads, removed by run name, and then counted."""
+"""Objects of `rados bench` in Replay's pools: written for reads, removed by run name, counted afterwards."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from replay.tools import OutputError, render
 from replay.tools.rados_bench import RadosBench, removed_objects
 from replay.tools.running.process import ToolRun, run_tool
 
-#: Anything slower is an error, so nobody waits forever.
+#: Anything slower counts as an error, so that nobody waits forever.
 SLOWEST_BYTES_PER_SECOND = 1 << 20
 SLOWEST_OBJECTS_PER_SECOND = 50
 PATIENCE_SECONDS = 60.0
-#: For a command on all objects of a pool, whose number is unknown.
+#: For a command on all objects of a pool, however many there are.
 WHOLE_POOL_PATIENCE_SECONDS = 600.0
 #: `rados bench` writes one more object per run name, which records what the run wrote.
 RECORDS_PER_RUN_NAME = 1
@@ -29,7 +29,7 @@ RECORDS_PER_RUN_NAME = 1
 
 @dataclass(frozen=True)
 class Fill:
-    """Objects for reads, under a run name."""
+    """Objects that are written for reads, under a run name."""
 
     pool: str
     run_name: str
@@ -44,7 +44,7 @@ class Fill:
 
 @dataclass
 class Removal:
-    """The result of removing objects by run name. `purged`: the whole pool had to be emptied."""
+    """The result of removing objects by run name. `purged` means that the whole pool had to be emptied."""
 
     objects: int = 0
     purged: bool = False
@@ -114,8 +114,8 @@ class BenchObjects:
     def remove(self, pool: str, run_names: Iterable[str]) -> Removal:
         """Remove the objects of these run names, and verify by counting that none is left.
 
-        A run that was cut short left no record of its objects. Then the whole pool is emptied, with its fills, and
-        `purged` is set. Raises ReplayError if objects are left even then.
+        A run that was cut short leaves no record of its objects. In that case the whole pool is emptied, including its
+        fills, and `purged` is set. Raises ReplayError if objects are left even then.
         """
         done = Removal()
         for run_name in run_names:
@@ -136,9 +136,9 @@ class BenchObjects:
         self.fills = {key: fill for key, fill in self.fills.items() if fill.pool != pool}
         if left := self.count(pool):
             raise ReplayError(
-                f"{left} objects are left in a pool that was emptied",
+                f"the pool was emptied, but {left} objects are left in it",
                 where=pool,
-                next_step=f"it is still in the ledger; run: {replay_command('clean', '--site', self.bench.site.name)}",
+                next_step=f"the ledger still names it; run: {replay_command('clean', '--site', self.bench.site.name)}",
             )
         done.purged = True
         return done
@@ -165,7 +165,7 @@ class BenchObjects:
 
 
 def hide_host(content: bytes) -> bytes:
-    """Return output of `rados bench` with a placeholder for this host's name, which is part of its objects' names."""
+    """Return `rados bench` output with a placeholder for this host's name, which is part of its objects' names."""
     return content.replace(f"benchmark_data_{socket.gethostname()}_".encode(), b"benchmark_data_{host}_")
 
 

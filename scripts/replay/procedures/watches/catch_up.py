@@ -1,4 +1,4 @@
-"""Stops and starts the mirror daemon's replay of Replay's images, and waits until it is level with them."""
+"""Starts the mirror daemon's replay of images again, and waits until it has caught up with them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def await_state(
     within_seconds: float = STATE_WITHIN_SECONDS,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Wait until every image's replayer has reached a state. Raises ReplayError naming one that has not."""
+    """Wait until every image's replayer has reached a state. Raises ReplayError that names one that does not."""
     deadline = time.monotonic() + within_seconds
     for image in images:
         while (state := daemon.state(image)) != wanted:
             if time.monotonic() > deadline:
                 raise ReplayError(
-                    f"the mirror daemon did not reach {wanted!r} within {within_seconds:.0f} s: it is {state!r}",
+                    f"the mirror daemon did not become {wanted!r} within {within_seconds:.0f} s: it is {state!r}",
                     where=image,
-                    next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
+                    next_step="look at the daemon's log, then run measure again; finished sets are kept",
                 )
             sleep(0.1)
 
@@ -46,9 +46,9 @@ def wait_until_level(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Wait:
-    """Read the daemon's counters of several images until everything is replayed and they rest for a while.
+    """Read the daemon's counters of images until all is replayed and they have not changed for `quiet_seconds`.
 
-    The outcome is `replayed`, or `stalled` if they did not change for `stall_seconds` before that.
+    The outcome is `replayed`, or `stalled` if they stayed unchanged for `stall_seconds` before that.
     """
     started = moved = clock()
     last = read()
@@ -65,7 +65,7 @@ def wait_until_level(
 
 
 def journal_level(expected_bytes: Mapping[str, int]) -> Callable[[Counters], bool]:
-    """Return a test of whether at least as many bytes of each image's journal were replayed as its client wrote."""
+    """Return a test of whether each image's journal was replayed by at least these many bytes."""
     return lambda counters: all(counters[name].entry_bytes >= wanted for name, wanted in expected_bytes.items())
 
 
@@ -75,9 +75,9 @@ def snapshots_level(wanted: Mapping[str, int]) -> Callable[[Counters], bool]:
 
 
 def resume(daemon: MirrorDaemon, image: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Start the replay of an image that was stopped, or is being stopped. Does nothing to an image that replays.
+    """Start the replay of an image that was stopped, or is being stopped. Does nothing if it is already replaying.
 
-    Raises ReplayError if it does not stop in time: an image that is being stopped declines to start.
+    Raises ReplayError if it does not stop in time: an image that is being stopped refuses to start.
     """
     deadline = time.monotonic() + STATE_WITHIN_SECONDS
     while (state := daemon.state(image)) == STOPPING:

@@ -1,4 +1,4 @@
-"""Reads every daemon of the cluster when a tool's load has become steady, and again before it ends."""
+"""Reads every daemon of the cluster once a tool's load has become steady, and again before the tool ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.measure.parts import Look, Watch
 from replay.raw.record import Measured
 from replay.samplers.daemons import DaemonSampler, Reading
 
-#: The daemons are read this long after the ramp began, and this long before the runtime ends. That leaves out fio's
+#: The daemons are read this long after the ramp begins, and this long before the runtime ends. That leaves out fio's
 #: start and the opening and closing of images. The ramp counts as load.
 AFTER_START_SECONDS = 1.0
 BEFORE_END_SECONDS = 0.2
@@ -19,7 +19,7 @@ class SteadyDaemons(Watch):
     """Adds, as `samples.daemons`, what each daemon did in the steady part of a cell."""
 
     def begin(self) -> None:
-        """Set up the sampler, without the second cluster: it takes no part in these cells, and asking it costs CPU."""
+        """Set up the sampler, without the second cluster, which takes no part in these cells and costs CPU to ask."""
         self.daemons = DaemonSampler(self.bench, self.bench.sampler, secondary=False)
 
     def started(self, cell: Cell) -> None:
@@ -29,7 +29,7 @@ class SteadyDaemons(Watch):
         self.steady = SteadyWatch(self.daemons, begin_seconds=min(AFTER_START_SECONDS, end / 2), end_seconds=end)
 
     def look_of(self, cell: Cell) -> Look:
-        """Read when it is due."""
+        """Return a function that takes each reading when it is due."""
         return self.steady
 
     def ended(self, cell: Cell, measured: Measured) -> None:
@@ -39,7 +39,7 @@ class SteadyDaemons(Watch):
 
 
 class SteadyWatch:
-    """Takes two readings while a tool runs, at these times after its start. A tool may end before them."""
+    """Takes two readings while a tool runs, at these times after its start. The tool may end earlier."""
 
     def __init__(self, daemons: DaemonSampler, *, begin_seconds: float, end_seconds: float) -> None:
         self.daemons = daemons
@@ -57,7 +57,7 @@ class SteadyWatch:
             self.last = self.daemons.read()
 
     def sample(self) -> dict[str, Any]:
-        """Return what the daemons did between the two readings; empty without two of them."""
+        """Return what the daemons did between the two readings; empty if there are not two."""
         if self.first is None or self.last is None:
             return {}
         return self.daemons.between(self.first, self.last)

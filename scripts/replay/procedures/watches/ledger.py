@@ -1,4 +1,4 @@
-"""Every daemon's counters around a cell, from before it until everything that it set in motion has come to rest."""
+"""Every daemon's counters around a cell: read before it, and again when all that it set in motion has finished."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from replay.measure.procedure import Procedure
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
 
-#: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings.
-#: Even unused daemons do some: heartbeats of watches, the mirror daemon's status.
+#: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings. Even in
+#: an idle cluster they do some, such as for heartbeats of watches and the mirror daemon's status.
 QUIET_SECONDS = 1.0
 QUIET_OPERATIONS = 10
 QUIET_WITHIN_SECONDS = 120.0
@@ -29,7 +29,7 @@ _WRITES = (
 class Ledger(Watch):
     """Adds to a cell, as `samples.ledger`, what every daemon did because of it.
 
-    Declare it behind the watches that wait for what a cell sets in motion: its closing reading is the last one.
+    Declare it after the watches that wait for what a cell sets in motion, because its closing reading must come last.
     """
 
     def begin(self) -> None:
@@ -38,7 +38,7 @@ class Ledger(Watch):
         self.opening: Reading | None = None
 
     def open(self) -> None:
-        """Wait, so that the first cell does not count what filling the images left behind."""
+        """Wait until the OSDs are quiet, so that the first cell does not count what filling the images left to do."""
         self.await_quiet()
 
     def started(self, cell: Cell) -> None:
@@ -46,19 +46,19 @@ class Ledger(Watch):
         self.opening = self.daemons.read()
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait for everything that the cell set in motion; then take the closing reading."""
+        """Wait for everything that the cell set in motion, then take the closing reading; return the waits."""
         waits: list[Wait] = []
         guard = Guard(self.bench)
         while True:
             quiet, closing = self.await_quiet()
-            # A snapshot's trimming begins a moment after its removal, so look again until there is none.
+            # Trimming begins a moment after a snapshot's removal, so look again until there is none.
             trimmed = list(guard.settle())
             waits += [quiet, *trimmed]
             if not trimmed:
                 break
         measured.samples["ledger"] = self.daemons.between(self.opening, closing)
         if quiet.outcome != "quiet" and measured.invalid is None:
-            what = f"the OSDs still wrote {QUIET_WITHIN_SECONDS:.0f} s after the cell, so that its counts have no end"
+            what = f"the OSDs were still writing {QUIET_WITHIN_SECONDS:.0f} s after the cell, so its counts have no end"
             measured.invalid = ("incomplete", what)
         return waits
 
@@ -78,16 +78,16 @@ class Ledger(Watch):
 
 
 class LedgerAboveIdle(Ledger):
-    """A ledger that also tells, as `samples.idle`, what the daemons do while no client writes.
+    """A ledger that also records, as `samples.idle`, what the daemons do while no client writes.
 
-    It is read once a block, when the images are there and the OSDs rest, for `options.idle_seconds`.
+    That is observed for `options.idle_seconds` once a block, when the images exist and the OSDs are quiet.
     """
 
     def open(self) -> None:
         """Wait until the OSDs are quiet, and watch the idle daemons for a while."""
         super().open()
         seconds = float(self.procedure.option("idle_seconds"))
-        self.bench.say(f"the daemons at rest: watched for {seconds:g} s")
+        self.bench.say(f"watching the idle daemons for {seconds:g} s")
         with self.bench.costs.measure("wait"):
             before = self.daemons.read()
             time.sleep(seconds)
@@ -105,14 +105,14 @@ def require_counters(procedure: Procedure) -> None:
     if not (reading := ledger.daemons.read()).osds():
         why = "; ".join(reading.unanswered) or "there is none"
         raise ReplayError(
-            f"no OSD tells its counters ({why})",
+            f"no OSD returns its counters ({why})",
             where=f"{procedure.design.name} on site {procedure.bench.site.name}",
             next_step="allow its client `ceph tell osd.N perf dump`: the capability osd 'allow *'",
         )
 
 
 def writes_in(sample: dict[str, Any]) -> int:
-    """Return how many copies and writes of data all clusters' OSDs did, from `DaemonSampler.between`."""
+    """Return how many copies and writes of data the OSDs of both clusters did, from `DaemonSampler.between`."""
     return sum(
         int(daemon.get(stage, {}).get(counter, 0))
         for cluster in (PRIMARY, SECONDARY)

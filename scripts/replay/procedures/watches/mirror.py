@@ -1,4 +1,4 @@
-"""Mirroring around cells: first copies, snapshots at a stated interval, and the wait until the copy is level."""
+"""Mirroring around cells: first copies, snapshots at an interval, and the wait until the copy has caught up."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from replay.raw.record import Measured, Wait
 from replay.tools import Result
 
 FIRST_COPY_TIMEOUT_SECONDS = 300.0
-#: The daemon's counters rest if they stand still for this long.
+#: The daemon's counters are at rest if they have not changed for this long.
 QUIET_SECONDS = 1.0
 
 
 def snapshot_interval(design: Design) -> float:
-    """Return how many seconds apart an experiment takes mirror snapshots, where no level says it."""
+    """Return how many seconds apart an experiment takes mirror snapshots if no level says so."""
     return design.configuration.get("snapshot_interval_seconds") or 1.0
 
 
@@ -49,18 +49,18 @@ class Copies:
         """Return the daemon. Raises ReplayError if the site does not name its admin socket."""
         if self.daemon is None:
             raise ReplayError(
-                "the mirror daemon's admin socket is not named, so nobody can tell when replay is finished",
+                "no admin socket of the mirror daemon is named, so Replay cannot tell when replay is finished",
                 where=f"config/sites/{self.bench.site.name}.yaml",
                 next_step="name second_cluster.mirror_daemon_admin_socket",
             )
         return self.daemon
 
     def counters(self, made: BlockImage) -> ReplayCounters:
-        """Return what the daemon has replayed of an image; zeros without a daemon."""
+        """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
         return ReplayCounters() if self.daemon is None else self.daemon.counters(made.name)
 
     def take_snapshot(self, made: BlockImage) -> int:
-        """Take a mirror snapshot of an image and return its id. Raises ReplayError when none was made."""
+        """Take a mirror snapshot of an image and return its id. Raises ReplayError if that fails."""
         return take_mirror_snapshot(self.bench.primary_cluster, made.spec)
 
     def wait_for(self, made: BlockImage, snapshot: int, **limits: float) -> Wait:
@@ -69,10 +69,10 @@ class Copies:
         return wait_until_copied(lambda: copied_snapshots(self.bench.site.secondary, spec), snapshot, **limits)
 
     def await_first(self, made: BlockImage) -> None:
-        """Wait until the second cluster holds the image as it is now. Raises ReplayError when it never does."""
+        """Wait until the second cluster holds the image as it is now. Raises ReplayError if it does not in time."""
         if made.image.mirroring is None:
             return
-        self.bench.say(f"wait for the first copy of {made.name}")
+        self.bench.say(f"waiting for the first copy of {made.name}")
         with self.bench.costs.measure("prepare"):
             if made.image.mirroring == "snapshot":
                 wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_TIMEOUT_SECONDS)
@@ -109,10 +109,10 @@ class FirstCopies(Watch):
 
 
 class Level(FirstCopies):
-    """Waits after each cell that wrote until the copy of its image is level with it.
+    """Waits after each cell that wrote until the copy of its image has caught up.
 
-    `has_ramp`: the client wrote more than its report says. The daemon then has to have looked at the journal once more
-    and to have found nothing.
+    `has_ramp` means that the client wrote more than its report says. The daemon must then have looked at the journal
+    once more and found nothing.
     """
 
     def __init__(self, *, has_ramp: bool = False) -> None:
@@ -129,7 +129,7 @@ class Level(FirstCopies):
         self.transferred_bytes = int(result.metrics.get("bytes", 0)) if result is not None else 0
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait until the copy is level with what the cell wrote. Raises ReplayError when it never is."""
+        """Wait until the copy holds what the cell wrote; return the wait. Raises ReplayError if the daemon stalls."""
         if self.mode is None or not writes(cell):
             return []
         with self.bench.costs.measure("wait"):
@@ -141,14 +141,14 @@ class Level(FirstCopies):
             measured.invalid = ("replay_did_not_advance", "the mirror daemon replayed nothing of what the cell wrote")
         if wait.outcome == "stalled":
             raise ReplayError(
-                f"the mirror daemon stopped before it had caught up ({wait.details})",
+                f"the mirror daemon stalled before it had caught up ({wait.details})",
                 where=self.made.spec,
-                next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
+                next_step="look at the daemon's log, then run measure again; finished sets are kept",
             )
         return [wait]
 
     def await_last_snapshot(self) -> Wait:
-        """Wait for the copy of a snapshot that holds everything the cell wrote."""
+        """Take a snapshot of everything that the cell wrote, and wait for its copy."""
         return self.copies.wait_for(self.made, self.copies.take_snapshot(self.made))
 
     def _await_journal(self) -> Wait:
@@ -160,12 +160,12 @@ class Level(FirstCopies):
 
 
 class Mirror(Level):
-    """Mirroring around each cell: snapshots while it runs, and afterwards the wait until its copy is level."""
+    """Mirroring around each cell: snapshots while it runs, and afterwards the wait until its copy has caught up."""
 
     snapshots: Snapshots | None = None
 
     def started(self, cell: Cell) -> None:
-        """Read the daemon's counters, and plan the cell's snapshots: the first one half an interval into it."""
+        """Read the daemon's counters, and plan the cell's snapshots. The first is due after half an interval."""
         super().started(cell)
         self.snapshots = None
         if self.mode == "snapshot":
@@ -179,7 +179,7 @@ class Mirror(Level):
         return None if self.snapshots is None else self.snapshots.poll
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Wait for a snapshot that is under way, and count those that the cell met."""
+        """Wait for a snapshot that is under way, and record how many were taken."""
         if self.snapshots is None:
             return
         if self.snapshots.is_under_way:
@@ -195,7 +195,7 @@ class Mirror(Level):
             self.snapshots.close()
 
     def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
-        """Void a cell that should have met a snapshot and did not."""
+        """Void a writing cell during which no snapshot was taken, although some were due."""
         super().judged(cell, measured, result)
         if writes(cell) and measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the cell ran")

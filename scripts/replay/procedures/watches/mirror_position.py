@@ -1,4 +1,4 @@
-"""How far mirroring came while a cell's tool ran: what the copy does later costs the client nothing in the cell."""
+"""How far mirroring got while a cell's tool ran: what the copy does later costs the client nothing in the cell."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from replay.raw.record import Measured
 
 
 class MirrorPosition(Watch):
-    """Adds the daemon's progress on the cell's image, from right before its tool ran until right after it.
+    """Adds the daemon's progress on the cell's image, from right before the tool ran until right after it.
 
-    Put it in front of watches that wait when the tool has ended. Does nothing for images that are not mirrored, for
+    Declare it before watches that wait when the tool has ended. It does nothing for images that are not mirrored, for
     cells that only read, and on sites whose daemon cannot be asked.
     """
 
     def begin(self) -> None:
-        """Know the mirror daemon."""
+        """Find the mirror daemon."""
         self.daemon = Copies(self.bench).daemon
 
     def started(self, cell: Cell) -> None:
@@ -29,16 +29,16 @@ class MirrorPosition(Watch):
         self.before = self.daemon.counters(made.name) if self.made and self.daemon else None
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Read them again."""
+        """Read the counters again, and record the progress."""
         if self.before is not None:
             measured.facts |= progress_of(self.daemon, self.made, self.before)
 
 
 def progress_of(daemon: MirrorDaemon, made: BlockImage, before: ReplayCounters) -> dict[str, float]:
-    """Return what the daemon has done of an image since `before`, as facts of a sidecar.
+    """Return how far the daemon got with an image since `before`, as facts for a sidecar.
 
-    `replayed_bytes_in_cell` and `journal_poll_age_seconds` of a journal, else `snapshots_copied_in_cell`. A counter
-    that fell belongs to a daemon that started again meanwhile: how far it came is not known then.
+    These are `replayed_bytes_in_cell` and `journal_poll_age_seconds` for a journal, else `snapshots_copied_in_cell`. A
+    counter that fell means that the daemon was started again meanwhile; its progress is then unknown and left out.
     """
     now = daemon.counters(made.name)
     if made.image.mirroring == "journal":

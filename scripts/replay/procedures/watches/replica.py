@@ -1,4 +1,4 @@
-"""Reads the replica's position under a steady load, until the replica is level after the writer ended."""
+"""Reads the replica's position under a steady load, until it has caught up after the writer's end."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from replay.samplers.mirror import MirrorSampler
 from replay.samplers.replica import ReplicaSampler
 
 IMAGE = ENTITY.format(1)
-#: How often the daemon's counters are read, and how often the journal or the copy.
+#: How often the daemon's counters are read, and how often the journal or the copy is looked at.
 READ_EVERY_SECONDS = 0.25
 LOOK_EVERY_SECONDS = 0.5
-#: A replica that does not move at all for this long will never be level.
+#: A replica that makes no progress for this long will never catch up.
 STALL_SECONDS = 60.0
 COPY_WITHIN_SECONDS = 600.0
 
@@ -31,7 +31,7 @@ MODE_FACTOR = Factor("mode", "how the variant's image is mirrored", words=("jour
 
 
 def lacking_mirror_daemon(site: Site) -> dict[str, str]:
-    """Return why the mirror daemon cannot be watched on a site; nothing if it can."""
+    """Return why the mirror daemon cannot be watched on a site; empty if it can."""
     if site.second_site is not None and site.second_site.mirror_daemon_admin_socket is None:
         return {"second_site": "the site's file names no admin socket of the mirror daemon, whose counters this needs"}
     return {}
@@ -68,18 +68,18 @@ class Replica(Watch):
         self.sampler.read()
 
     def look_of(self, cell: Cell) -> Look:
-        """Read the daemon's counters when it is due. A separate process watches the replica."""
+        """Return a function that reads the daemon's counters when it is due. A separate process watches the replica."""
         return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Keep reading until the replica is level. The cell is void if it never is."""
+        """Keep reading until the replica has caught up. The cell is void if it does not."""
         with self.bench.costs.measure("wait"):
             wait = self._await_journal() if cell.levels["mode"] == "journal" else self._await_copy()
         self.replica.finish(self.procedure.driver.table)
         measured.waits.append(wait)
         measured.samples["mirror"] = self.sampler.cost()
         if wait.outcome == "stalled" and measured.invalid is None:
-            measured.invalid = ("replay_did_not_advance", "the replica did not get level after the writer had ended")
+            measured.invalid = ("replay_did_not_advance", "the replica did not catch up after the writer had ended")
 
     def stop(self) -> None:
         """End the process that watches the replica."""
@@ -96,7 +96,7 @@ class Replica(Watch):
         )
 
     def _await_copy(self) -> Wait:
-        """Take a last snapshot, so nothing is left to copy, and wait for its copy."""
+        """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
         started, writer = time.monotonic(), self.procedure.driver
         wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
         outcome = "replayed"
@@ -110,9 +110,9 @@ class Replica(Watch):
 
 
 def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:
-    """Take a mirror snapshot as a step of a log, which also gets the further keys; return its id.
+    """Take a mirror snapshot as a step of a log; return its id. `step` holds further keys for the log's line.
 
-    Raises ReplayError if none was taken.
+    Raises ReplayError if no snapshot was taken.
     """
     run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", spec], **step)
     words = run.stdout.decode(errors="replace").split()
@@ -122,11 +122,11 @@ def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> in
 
 
 def check_modes(procedure: Procedure) -> None:
-    """Refuse variants whose level `mode` is not how their image is mirrored. Raises ConfigurationError."""
+    """Raise ConfigurationError if a variant's level `mode` is not how its image is mirrored."""
     for variant in procedure.design.variants:
         mode, mirroring = variant.levels.get("mode"), variant.image.mirroring
         if mode != mirroring:
             procedure.refuse(
-                f"{variant.name}: levels.mode is {mode!r}, mirroring is {mirroring!r}",
-                next_step="give each variant `mirroring` and the same word as `levels: { mode: … }`",
+                f"{variant.name}: levels.mode is {mode!r}, but mirroring is {mirroring!r}",
+                next_step="give each variant the same word for `mirroring` and in `levels: { mode: … }`",
             )

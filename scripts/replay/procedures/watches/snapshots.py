@@ -1,4 +1,4 @@
-"""Mirror snapshots at a stated interval while a client writes, without holding it up."""
+"""Takes mirror snapshots at an interval while a client writes, without holding up the caller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INTERVAL = Factor("snapshot_interval_seconds", "seconds between two mirror snaps
 
 
 class Snapshots:
-    """Takes one snapshot after the other and logs each as a step. Does nothing without an interval.
+    """Takes one snapshot after another and logs each as a step. Does nothing without an interval.
 
     The first is due after `first_seconds`, or after one interval if that is None.
     """
@@ -46,12 +46,12 @@ class Snapshots:
         return self._running is not None
 
     def facts(self) -> dict[str, Any]:
-        """Return what a cell's record says about its snapshots; nothing if it takes none."""
+        """Return what a cell's record says about its snapshots; empty if it takes none."""
         interval = self.interval_seconds
         return {} if interval is None else {"snapshots_taken": self.taken, "snapshot_interval_seconds": interval}
 
     def poll(self, elapsed_seconds: float) -> None:
-        """Collect a finished snapshot, and start one when it is due. A late snapshot is not made up for."""
+        """Log a finished snapshot, and start the next one when it is due. A late snapshot is not made up for."""
         if self.interval_seconds is None:
             return
         if self._running is not None and self._running.exit_status is not None:
@@ -73,7 +73,7 @@ class Snapshots:
             self._running = None
 
     def freeze(self) -> None:
-        """Freeze the running snapshot: its site is lost."""
+        """Freeze the running snapshot, because its site is lost."""
         if self._running is not None:
             if self._running.exit_status is not None:
                 self.finish()
@@ -96,13 +96,13 @@ class Snapshots:
 def check_intervals(procedure: Procedure) -> None:
     """Refuse variants that take snapshots but are not mirrored by them, and cells that are too short for one.
 
-    Raises ConfigurationError. Variants that are not mirrored, or by their journal, have no interval.
+    Raises ConfigurationError. Variants that are not mirrored, or are mirrored by their journal, have no interval.
     """
     for variant in procedure.design.variants:
         mirrored, interval = variant.image.mirroring, variant.levels.get(INTERVAL.name)
         if (mirrored == "snapshot") != (interval is not None):
             procedure.refuse(
-                f"{variant.name}: mirroring is {mirrored!r}, levels.{INTERVAL.name} is {interval!r}",
+                f"{variant.name}: mirroring is {mirrored!r}, but levels.{INTERVAL.name} is {interval!r}",
                 next_step=f"give `mirroring: snapshot` and `levels: {{ {INTERVAL.name}: … }}` together, or neither",
             )
         seconds = seconds_of(variant.levels, procedure.design.sizing)
@@ -114,20 +114,20 @@ def check_intervals(procedure: Procedure) -> None:
 
 
 class SnapshotsAfterRamp:
-    """For procedures whose variants name their interval, and whose option `ramp_seconds` is not measured."""
+    """For procedures whose variants name their interval, and whose cells begin with an unmeasured ramp."""
 
     def interval_of(self, cell: Cell) -> float | None:
-        """Return how often mirror snapshots are taken in a cell."""
+        """Return how many seconds apart mirror snapshots are taken in a cell; None if none are taken."""
         return cell.levels.get(INTERVAL.name)
 
     def first_seconds(self, cell: Cell) -> float | None:
-        """Return when the first is due: half an interval after the ramp, so a cell of one interval has one."""
+        """Return after how many seconds the first is due: half an interval after the ramp; None without snapshots."""
         interval = self.interval_of(cell)
         return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
 
 
 class SnapshotsTaken(Watch):
-    """Takes snapshots and counts them in the cell's facts; `procedure.interval_of` and `first_seconds` say when."""
+    """Takes snapshots when the procedure's `interval_of` and `first_seconds` say so, and counts them in the facts."""
 
     snapshots: Snapshots | None = None
 
@@ -137,7 +137,7 @@ class SnapshotsTaken(Watch):
         self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.procedure.first_seconds(cell))
 
     def look_of(self, cell: Cell) -> Look:
-        """Take a snapshot when it is due."""
+        """Return a function that takes a snapshot when it is due."""
         return self.snapshots.poll
 
     def ended(self, cell: Cell, measured: Measured) -> None:

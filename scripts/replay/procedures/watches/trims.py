@@ -1,4 +1,4 @@
-"""Counts removed snapshots that are left to trim while a client writes, and waits for them afterwards."""
+"""Counts the removed snapshots that are yet to be trimmed while a client writes, and waits for them afterwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from replay.samplers.trims import TrimSampler, wait_until_trimmed
 
 
 class Trims(FirstCopies):
-    """Records the queue in the driver's table. After a cell, it waits until nothing is left to copy or to trim."""
+    """Records the trim queue in the driver's table. After a cell, waits until nothing is left to copy or to trim."""
 
     def open(self) -> None:
         """Wait for the images' first copies, and until nothing is left to trim."""
@@ -29,7 +29,7 @@ class Trims(FirstCopies):
         self.trims = TrimSampler(self.bench.session, _pools(self.bench), writer.table, writer.log.now)
 
     def look_of(self, cell: Cell) -> Look:
-        """Read when it is due."""
+        """Return a function that reads the queue when it is due."""
         return lambda elapsed_seconds: self.trims.read_when_due()
 
     def ended(self, cell: Cell, measured: Measured) -> None:
@@ -37,7 +37,7 @@ class Trims(FirstCopies):
         measured.samples["trims"] = self.trims.cost()
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait until the copy is level and nothing is left to trim. Raises ReplayError if the copy never is."""
+        """Wait until a last snapshot is copied and nothing is left to trim. Raises ReplayError if it is not copied."""
         [made] = self.procedure.target.of(cell)
         if made.image.mirroring is None:
             return []
@@ -58,7 +58,7 @@ class Trims(FirstCopies):
 class TrimmedAfterwards(Watch):
     """Waits after a cell that took mirror snapshots until nothing is left to trim on either cluster.
 
-    Declare it behind the watch that waits for the copy: snapshots are removed once they are copied.
+    Declare it after the watch that waits for the copy: snapshots are removed once they are copied.
     """
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
@@ -70,7 +70,7 @@ class TrimmedAfterwards(Watch):
 
 
 def await_trimmed(bench: Bench) -> Wait:
-    """Wait until nothing is left to trim in the pools of either cluster that Replay writes to."""
+    """Wait until nothing is left to trim in the pools that Replay writes to, on either cluster."""
     sides: list[tuple[Any, Sequence[str]]] = [(bench.session, _pools(bench))]
     if bench.secondary is not None:
         sides.append((bench.secondary, [bench.site.second_site.pool]))

@@ -1,1 +1,1 @@
-"""A trial of a fail-over: steps, writer, contents."""
+"""A fail-over trial: its steps, its writer, and what its images hold afterwards."""

@@ -1,19 +1,19 @@
 """The application of a fail-over trial: fills an image, writes to it in a known order, or writes once when told to.
 
-Run by the system's Python, because the `rbd` module comes with Ceph's packages. It imports the standard library,
-`rados` and `rbd` alone; Replay imports the pattern from here, so that writer and verifier cannot differ.
+The system's Python runs it, because the `rbd` module comes with Ceph's packages. It imports only the standard library,
+`rados` and `rbd`. Replay imports the pattern from here, so that writer and verifier cannot differ.
 
     argv         fill|write|write-once SPEC
     SPEC         JSON with conf, client, keyring, options, pool, namespace, image, seed, and where needed
                  origin (a reading of the monotonic clock), writes_per_second
     fill         writes the whole image and ends
-    write        writes one block after the other, each when the one before is acknowledged, at the most
-                 writes_per_second; prints `write,acknowledged_seconds` as CSV, each line when the cluster has
-                 acknowledged; ends when stdin ends
-    write-once   connects, prints {"ready": true}, awaits a line on stdin, opens the image, tries until one write is
-                 acknowledged, prints {"acknowledged_seconds": …, "attempts": …, "refused": [errno, …]}
+    write        writes one block after another, each once the previous one is acknowledged, at most
+                 writes_per_second; prints `write,acknowledged_seconds` as CSV, a line for each acknowledgement;
+                 ends when stdin ends
+    write-once   connects, prints {"ready": true}, waits for a line on stdin, opens the image, tries until one write
+                 is acknowledged, prints {"acknowledged_seconds": …, "attempts": …, "refused": [errno, …]}
 
-Times are seconds since `origin`. The last block of the image is left to `write-once`.
+Times are seconds since `origin`. The last block of the image is reserved for `write-once`.
 """
 
 import hashlib
@@ -32,12 +32,12 @@ def _block(text):
 
 
 def write_block(seed, number):
-    """Return the contents of the write of that number, from 0."""
+    """Return the contents of a write, numbered from 0: `BLOCK_BYTES` bytes."""
     return _block(f"{seed} write {number}")
 
 
 def fill_block(seed, position):
-    """Return what a block holds before anything was written to it."""
+    """Return what a block holds before it is written to: `BLOCK_BYTES` bytes."""
     return _block(f"{seed} fill {position}")
 
 
@@ -47,7 +47,7 @@ def first_block(seed):
 
 
 def position_of(number, blocks):
-    """Return the block that a write goes to, out of `blocks` of the image: all but the last, none of them twice.
+    """Return which of an image's `blocks` a write goes to: any but the last, and none of them twice.
 
     Steps of about the golden ratio spread neighbouring writes over the image's objects.
     """
@@ -88,7 +88,7 @@ def fill(spec):
 
 
 def write(spec):
-    """Write until stdin ends."""
+    """Write until stdin ends. Returns the exit status: 1 if the image is full before that."""
     stop = threading.Event()
 
     def watch_stdin():
@@ -106,14 +106,14 @@ def write(spec):
                 return 0
             image.write(write_block(spec["seed"], number), position_of(number, blocks) * BLOCK_BYTES)
             print(f"{number},{time.monotonic() - spec['origin']:.6f}", flush=True)
-            # A slow write delays those after it; they are not crowded together to make up for it.
+            # A slow write delays those after it: they do not come faster to make up for it.
             due = max(due + interval, time.monotonic())
     print("the image is full: it is too small for this rate and time", file=sys.stderr)
     return 1
 
 
 def write_once(spec):
-    """Write the last block when told to, trying until the cluster takes it."""
+    """Write the last block when told to, trying again until the cluster accepts it. Returns the exit status."""
     import rbd  # noqa: PLC0415
 
     pool = _connect(spec)
@@ -136,13 +136,13 @@ def write_once(spec):
 
 
 def main():
-    """Do what the first argument says."""
+    """Do what the first argument says; return the exit status."""
     mode, spec = sys.argv[1], json.loads(sys.argv[2])
     try:
         return {"fill": fill, "write": write, "write-once": write_once}[mode](spec) or 0
     except ImportError as error:
         print(f"{error}: install the packages python3-rados and python3-rbd", file=sys.stderr)
-    except Exception as error:  # what rados and rbd raise has no class in common but this one
+    except Exception as error:  # the exceptions of rados and rbd have no other class in common
         print(f"{mode}: {error}", file=sys.stderr)
     return 1
 

@@ -1,4 +1,4 @@
-"""Finds out what an image holds after a trial, from its bytes alone. Pure."""
+"""Finds out from an image's bytes alone what it holds after a trial. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from replay.procedures.drivers.trial.client import BLOCK_BYTES, fill_block, firs
 class Contents:
     """The contents of an image.
 
-    `writes_present`: the number of writes 0, 1, 2, … before the first missing one. `unexplained_blocks` differ from an
-    image that holds exactly these writes. `sha256` and `expected_sha256` cover all blocks but the last,
-    which belongs to the first write on the other side.
+    `writes_present` is the number of writes 0, 1, 2, … before the first missing one. `unexplained_blocks` counts the
+    blocks that differ from an image with exactly these writes. `sha256` and `expected_sha256` cover all blocks but the
+    last, which belongs to the first write on the other side.
     """
 
     writes_present: int
@@ -28,7 +28,7 @@ def inspect(data: bytes, seed: int) -> Contents:
     """Return what an image of `seed` holds. Raises ValueError if its size is not a whole number of blocks."""
     blocks, rest = divmod(len(data), BLOCK_BYTES)
     if rest or blocks < 2:
-        raise ValueError(f"{len(data)} bytes are no image of whole blocks")
+        raise ValueError(f"{len(data)} bytes are not an image of whole blocks")
 
     def found(position: int) -> bytes:
         return data[position * BLOCK_BYTES : (position + 1) * BLOCK_BYTES]

@@ -1,4 +1,4 @@
-"""Runs a fail-over trial as a cell: its log is the output, and the cell is void if a step does not end as it must."""
+"""Runs a fail-over trial as a cell. The trial's log is the output, and the cell is void if a step fails."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from replay.tools import Result
 
 
 class TrialDriver(Driver):
-    """Runs a trial on the cell's pair. A procedure's own driver says what is planned, and how the site is lost."""
+    """Runs a trial on the cell's pair. A procedure's own driver says what the trial does, and how the site is lost."""
 
     def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
         """Return what the cell's trial does."""
         raise NotImplementedError
 
     def loss(self) -> AbstractContextManager[SiteLoss | None]:
-        """Return how the first site is lost in a forced trial; None if nothing happens to its daemons."""
+        """Return a context that loses the first site in a forced trial; it gives None if the daemons keep running."""
         return nullcontext()
 
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
@@ -31,11 +31,11 @@ class TrialDriver(Driver):
         return {}
 
     def after_trial(self, plan: TrialPlan) -> list[Wait]:
-        """Wait until the clusters are as before the trial."""
+        """Wait until the clusters are as they were before the trial; return the waits for the record."""
         return []
 
     def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Run the trial; its own log is the output."""
+        """Run the trial. Its log is the output."""
         plan = self.plan_of(cell, seed)
         started_at = utc_now()
         problem: ReplayError | None = None
@@ -67,8 +67,8 @@ class TrialDriver(Driver):
 
 
 def void_without_snapshot(cell: Cell, measured: Measured, result: Result) -> None:
-    """Void a trial without a snapshot if snapshots are mirrored."""
-    # A snapshot that the loss cut off may still have been taken. Then the second cluster holds some of the writes.
+    """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
+    # A snapshot that the loss cut off may have been taken after all. Then the second cluster holds some of the writes.
     without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
     if cell.variant.image.mirroring == "snapshot" and without:
         measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")

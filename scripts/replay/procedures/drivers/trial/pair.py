@@ -7,7 +7,7 @@ from replay.owned.images import BlockImage, remove_images
 
 
 class MirroredPair:
-    """An image and its copy. The copy is in the second cluster's ledger before it can become primary."""
+    """An image and its copy. The second cluster's ledger names the copy before it can become primary."""
 
     def __init__(self, bench: Bench, made: BlockImage) -> None:
         self.bench = bench
@@ -20,7 +20,7 @@ class MirroredPair:
         return f"{self.bench.site.second_site.pool}/{self.made.name}"
 
     def own_copy(self) -> None:
-        """Enter the copy in the second cluster's ledger: no daemon removes a promoted copy with its original."""
+        """Enter the copy in the second cluster's ledger: once promoted, it is not removed along with its original."""
         bench, ledger, pool = self.bench, self.bench.secondary_ledger, self.bench.site.second_site.pool
         entry = ledger.intend(
             "image",
@@ -36,8 +36,8 @@ class MirroredPair:
         ledger.confirm(entry, {"id": self.copy.rbd_id})
 
     def remove(self) -> None:
-        """Remove both, the original first: while it exists and is primary, the daemon would copy it again.
+        """Remove both, the original first: while that exists and is primary, the daemon would copy it again.
 
-        Raises ReplayError if one stays. It is then in a ledger, and `replay clean` removes it.
+        Raises ReplayError if one cannot be removed. A ledger then still names it, and `replay clean` removes it.
         """
         remove_images(self.bench, [self.made] if self.copy is None else [self.made, self.copy])

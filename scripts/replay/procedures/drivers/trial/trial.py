@@ -32,13 +32,13 @@ NOT_YET = (16, 30)
 PROMOTE_PATIENCE_SECONDS = 120.0
 PROMOTE_PAUSE_SECONDS = 0.1
 FIRST_WRITE_PATIENCE_SECONDS = 60.0
-#: An OSD whose threads stood still for 150 s aborts when it goes on.
+#: A stopped OSD must continue soon: after 150 s, its threads count as hung and it aborts.
 LOST_SITE_PATIENCE_SECONDS = 100.0
 
 
 @dataclass(frozen=True)
 class TrialPlan:
-    """What a trial does. `kind` is planned or forced. The snapshot interval is None if the journal is mirrored.
+    """What a trial does. `kind` is planned or forced. Without mirror snapshots, the snapshot interval is None.
 
     The first snapshot is due `first_snapshot_seconds` after the writer's start, or after one interval if that is None.
     """
@@ -56,9 +56,9 @@ class TrialPlan:
 class Trial:
     """One trial on one mirrored image. After `run`, `log` and `acknowledgements` are its evidence.
 
-    With a `loss`, all daemons of the first site stop in a forced trial, until the second site has had its first write.
-    If the promotion has not ended after `plan.promote_patience_seconds`, the mirror daemon is killed: it waits for the
-    lost site then, and holds the image.
+    With a `loss`, a forced trial stops all daemons of the first site until the second site has had its first write. If
+    the promotion takes longer than `plan.promote_patience_seconds`, the mirror daemon is killed: it is waiting for the
+    lost site, and meanwhile holds the image.
     """
 
     def __init__(self, bench: Bench, pair: MirroredPair, plan: TrialPlan, loss: SiteLoss | None = None) -> None:
@@ -81,12 +81,12 @@ class Trial:
         self.log = StepLog(values, bench.slot, programs=bench.programs)
 
     def run(self) -> None:
-        """Run all steps. Raises ReplayError if one does not end as it must; the log then says which."""
+        """Run all steps. Raises ReplayError if one fails; the log then says which."""
         with ExitStack() as stack:
             standby = self._client(stack, "write-once", self.second, FIRST_WRITE_PATIENCE_SECONDS)
             standby.await_that(lambda: b"\n" in standby.stdout(), "its connection to the second cluster")
             writer = self._client(stack, "write", self.bench.primary_cluster, 30.0)
-            # With the CSV's header and one write, the image is open and is being written to.
+            # Once the CSV has its header and one write, the image is open and being written to.
             writer.await_that(lambda: writer.stdout().count(b"\n") > 1, "its first write")
             self._write(stack, writer)
             self._promote()
@@ -98,13 +98,13 @@ class Trial:
             self._verify("second", rbd_template(self.second, "second_"))
 
     def _write(self, stack: ExitStack, writer: Background) -> None:
-        """Let the writer write, take mirror snapshots if these are mirrored, and end it as the kind requires."""
+        """Let the writer write, take mirror snapshots at the plan's interval, and end as the trial's kind requires."""
         connection = rbd_template(self.bench.primary_cluster)
         snapshots = Snapshots(
             self.log, connection, self.plan.snapshot_interval_seconds, self.plan.first_snapshot_seconds
         )
         stack.callback(snapshots.close)
-        # First of all: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers.
+        # This runs first: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers.
         stack.callback(writer.thaw)
         started = self.log.now()
         while (elapsed := self.log.now() - started) < self.plan.write_seconds:
@@ -115,7 +115,7 @@ class Trial:
         if self.plan.kind == "forced":
             lost_at = self.log.now()
             if self.loss is not None:
-                # Clients that are ended meanwhile would wait for the daemons: these go on before anything else.
+                # The daemons must continue before anything else: ending a client would wait for them.
                 stack.callback(self.loss.restore)
                 self.daemons_stopped = self.loss.lose()
             writer.freeze()
@@ -149,12 +149,12 @@ class Trial:
         return max(0, self.acknowledgements.count(b"\n") - 1)
 
     def _account_writes(self) -> None:
-        """Charge what the writer wrote. It may ask the first cluster, and so waits until that is back."""
+        """Charge what the writer wrote. This may ask the first cluster, so call it only when that is back."""
         journaled = "journaling" in self.pair.made.image.features
         self.bench.account(Write(self._acknowledged() * client.BLOCK_BYTES, journaled=journaled))
 
     def _restore_first_site(self) -> None:
-        """Let the first site come back. Raises ReplayError if it was not away all the time."""
+        """Let the first site come back. Raises ReplayError if it was not gone the whole time."""
         if self.daemons_stopped:
             self.loss.check_lost()
             self.loss.restore()
@@ -172,7 +172,7 @@ class Trial:
             if run.exit_status == 0:
                 return
             if run.exit_status not in NOT_YET or time.monotonic() > deadline:
-                raise ReplayError(f"promote failed with status {run.exit_status} at attempt {attempt}")
+                raise ReplayError(f"promote failed with status {run.exit_status} in attempt {attempt}")
             attempt += 1
             time.sleep(PROMOTE_PAUSE_SECONDS)
 
@@ -237,7 +237,7 @@ class Trial:
             slot=self.bench.slot,
             ready_within_seconds=patience_seconds,
         )
-        # End it first: a killed client leaves a watch, and its image cannot be removed for half a minute.
+        # End it before killing it: a killed client leaves a watch, and its image cannot be removed for half a minute.
         stack.callback(started.kill)
         stack.callback(started.end)
         return started
@@ -261,5 +261,5 @@ def client_spec(
 
 
 def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
-    """Return the argv of `client.py`, on the Python that has Ceph's modules."""
+    """Return the argv that runs `client.py` with the Python that has Ceph's modules."""
     return [SYSTEM_PYTHON, "-E", client.__file__, mode, json.dumps(spec)]
