@@ -219,7 +219,7 @@ def test_a_data_set_that_is_not_as_recorded_is_named_and_not_compared(benchmarks
     assert main(["compare", "before", "after"]) == 3
     said = capsys.readouterr().err
     assert str(path) in said
-    assert any(word in said for word in ("altered", "not listed", "not there"))
+    assert any(word in said for word in ("altered", "not listed", "missing"))
 
 
 def test_exploratory_claims_on_what_is_compared_are_named(monkeypatch, capsys):

@@ -144,7 +144,7 @@ def test_a_missing_pack_is_named(sealed):
     gone.unlink()
     error = refused(sealed)
     assert error.where == str(gone)
-    assert "not there" in error.what
+    assert "missing" in error.what
 
 
 def test_a_pack_that_is_not_listed_is_named(sealed):
@@ -163,7 +163,7 @@ def test_a_pack_with_a_correct_digest_but_a_wrong_list_is_named_by_its_member(se
     packed_plainly(pack, without=name)
     list_anew(sealed.raw, pack)
     error = refused(sealed)
-    assert (error.where, "not there" in error.what) == (f"{pack}:{name}", True)
+    assert (error.where, "missing" in error.what) == (f"{pack}:{name}", True)
 
 
 @pytest.mark.parametrize(

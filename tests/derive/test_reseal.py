@@ -277,7 +277,7 @@ def test_without_reseal_an_altered_or_missing_file_is_an_error_whose_next_step_n
         said = capsys.readouterr().err
         assert str(pack_of(copy, STDOUT)) in said
         assert STDOUT.partition("/raw/")[2] in said
-        assert "alter a copy of the data set, then: ./replay derive --reseal COPY" in said
+        assert "alter a copy of the data set, then run: ./replay derive --reseal COPY" in said
 
 
 def test_raw_output_without_its_sha256sums_is_an_error_that_names_it_and_the_rest_is_derived(copy, capsys):

@@ -38,6 +38,6 @@ def test_only_a_release_that_is_known_to_differ_is_a_change(now, words):
 def test_a_release_that_replay_does_not_know_and_an_unknown_one_are_reported():
     assert unknown_releases(MEASURED) == []
     (newer,) = unknown_releases({**MEASURED, "osd": ["27.1.0"]})
-    assert newer.startswith("Ceph 27 is a release that Replay does not know")
+    assert newer.startswith("Replay does not know Ceph 27")
     (untold,) = unknown_releases({"librbd": None, "osd": None})
-    assert untold.startswith("the release of OSDs and client is not known")
+    assert untold.startswith("the release of OSDs and client is unknown")

@@ -1,6 +1,6 @@
-"""Finds how a copy's evidence differs from what was recorded, and lists it anew: what `--reseal` does with packs.
+"""Finds out how the evidence of a copy differs from its record, and records it again, for `derive --reseal`.
 
-A path here is that of a file in an unpacked `raw/`, whichever pack holds it, or the name of a pack or design.
+Paths are those of an unpacked `raw/`, whichever pack a file is in; packs and designs go by their own names.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from replay.raw.sums import RESTORE, SUMS, locked, parse_sums, read_sums, sha256
 
 @dataclass
 class Alterations:
-    """What was found. `files`: path to (digest recorded, digest found or None); `sums`: SHA256SUMS files to replace.
+    """The differences. `files` maps a path to (recorded digest, digest found), the latter None if the file is gone.
 
-    `packs` are the altered packs, packed anew under working names, with lists of what they hold now.
+    `sums` maps each SHA256SUMS to replace to its new content (path to digest). `packs` are the altered packs. Each is
+    already packed again under its working name, with a list of what it holds now.
     """
 
     raw: Path
@@ -29,7 +30,7 @@ class Alterations:
     packs: list[Path] = field(default_factory=list)
 
     def apply(self) -> None:
-        """Write the new lists, then the packs. If it stops between the two, derive refuses the copy as altered."""
+        """Replace the lists, then the packs. If it stops in between, derive refuses the copy as altered."""
         with locked(self.raw):
             for path, sums in self.sums.items():
                 durable.replace(path, sums_text(sums))
@@ -38,11 +39,11 @@ class Alterations:
 
 
 def find_alterations(raw: Path, known: Mapping[str, str]) -> Alterations:
-    """Compare `raw/` with what was recorded; pack altered packs anew, beside the old ones.
+    """Compare `raw/` with its record, and pack altered packs again beside the old ones.
 
-    `known` are paths that were recorded once and dropped: those that are there again are found, too, with the digest
-    that they had. Raises EvidenceError when SHA256SUMS is missing or malformed, and naming a file that cannot be read,
-    or that was never listed: nothing measured it. What an attempt in progress holds is passed over.
+    `known` maps files that were once recorded and later dropped to their digests; a file that is back is reported too.
+    An attempt in progress is skipped. Raises EvidenceError if SHA256SUMS is missing or malformed, and naming a file
+    that cannot be read or was never listed, because nothing measured it.
     """
     found = Alterations(raw)
     with locked(raw, shared=True):
@@ -69,7 +70,7 @@ def find_alterations(raw: Path, known: Mapping[str, str]) -> Alterations:
 
 
 def _of_file(found: Alterations, name: str, was: str, known: Mapping[str, str]) -> str:
-    """Return the digest of a file of `raw/` as it will be, and note how it differs from what was recorded."""
+    """Return the digest that a file of `raw/` will have, and note how it differs from its record."""
     path = found.raw / name
     content = read_file(str(path))
     digest = sha256(content)
@@ -80,7 +81,7 @@ def _of_file(found: Alterations, name: str, was: str, known: Mapping[str, str]) 
         return digest
     inside = tar_members(content, str(path))
     if SUMS not in inside:
-        raise EvidenceError(f"a pack without its {SUMS}", where=f"{path}:{SUMS}", next_step=RESTORE)
+        raise EvidenceError(f"this pack has no {SUMS}", where=f"{path}:{SUMS}", next_step=RESTORE)
     listed = parse_sums(inside.pop(SUMS), f"{path}:{SUMS}")
     for member in sorted(inside.keys() - listed.keys() - known.keys()):
         raise _unlisted(f"{path}:{member}")
@@ -88,7 +89,7 @@ def _of_file(found: Alterations, name: str, was: str, known: Mapping[str, str]) 
     altered = _differing(listed, now, known)
     digest = write_pack(durable.working_name(path), now, inside.__getitem__, f"{path}:")
     found.packs.append(path)
-    # With other lists than it had, a pack whose files are all as listed is itself what was altered.
+    # If every file matches its line but the pack does not, the pack itself was altered.
     found.files |= altered or ({name: (was, digest)} if digest != was else {})
     return digest
 
@@ -124,5 +125,5 @@ def _unlisted(where: Path | str) -> EvidenceError:
     return EvidenceError(
         f"not listed in {SUMS}: nothing measured it",
         where=where,
-        next_step="remove it: --reseal takes files that were altered or removed, it adds none",
+        next_step="remove it: --reseal records altered and removed files, but adds none",
     )

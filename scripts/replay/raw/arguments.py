@@ -7,7 +7,7 @@ from pathlib import Path
 from replay.base.command_line import Command, Parser, add_data
 
 _DESCRIPTION = """\
-Look into evidence: list, print, unpack and verify packs, and pack what an earlier version left unpacked.
+Inspect evidence: list, print, unpack and verify packs, and pack what an earlier version left unpacked.
 
 PACK is a file benchmarks/<data set>/<experiment>/raw/block-<number>-<plan>.tar.gz. Any tar opens it as well:
 tar -tzf PACK lists it, and tar -xzOf PACK MEMBER prints one of its files."""
@@ -26,21 +26,21 @@ def _add_arguments(parser: Parser) -> None:
         _add_data_set(one)
 
     several(command("ls", "List attempts, with whether each is valid."))
-    one = command("cat", "Print a file of a pack as it is stored.")
+    one = command("cat", "Print one file of a pack, unchanged.")
     one.add_argument("pack", type=Path, metavar="PACK")
     one.add_argument("member", metavar="MEMBER", help="its path in the pack, as `ls` and `tar -t` show it")
-    one = command("unpack", "Unpack verified files into a folder outside of the data sets.")
+    one = command("unpack", "Unpack verified files into a folder outside the data sets.")
     several(one)
-    one.add_argument("--into", required=True, type=Path, metavar="FOLDER", help="a folder that is new or empty")
+    one.add_argument("--into", required=True, type=Path, metavar="FOLDER", help="a new or empty folder")
     several(command("verify", "Compare every pack and every file in it with what was recorded."))
     _add_data_set(
-        command("convert", "Pack the blocks that an earlier version left unpacked; nothing goes before it is proved.")
+        command("convert", "Pack the blocks that an earlier version left unpacked; verify all before removing any.")
     )
 
 
 def _add_data_set(one: Parser) -> None:
     add_data(one, help="all packs and open blocks of a data set")
-    one.add_argument("--experiment", metavar="NAME", help="with --data: of this experiment only")
+    one.add_argument("--experiment", metavar="NAME", help="with --data: only this experiment")
 
 
-COMMAND = Command("raw", "look into raw output", _add_arguments, "replay.raw.command:run", _DESCRIPTION)
+COMMAND = Command("raw", "inspect raw output", _add_arguments, "replay.raw.command:run", _DESCRIPTION)

@@ -1,4 +1,4 @@
-"""`replay raw`: what each of its commands does."""
+"""The commands of `replay raw`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _cat(options: argparse.Namespace) -> None:
             sys.stdout.buffer.write(content)
             return
     raise ConfigurationError(
-        f"it contains no file {options.member!r}",
+        f"this pack contains no file {options.member!r}",
         where=options.pack,
         next_step=f"list its files: tar -tzf {options.pack}",
     )
@@ -65,7 +65,7 @@ def _unpack(options: argparse.Namespace) -> None:
     into = options.into.resolve()
     if into.is_relative_to(benchmarks_directory().resolve()):
         raise ConfigurationError(
-            "data sets hold packs; what is unpacked among them would pass for evidence",
+            "this folder is among the data sets, where unpacked files would pass for evidence",
             where=options.into,
             next_step="name a folder elsewhere",
         )
@@ -74,7 +74,7 @@ def _unpack(options: argparse.Namespace) -> None:
     blocks = list(_chosen(options))
     count = 0
     for block in blocks:
-        # Of several experiments each has its folder; of one the tree is as it is in its packs.
+        # Several experiments get a folder each; a single one is unpacked as it is in its packs.
         root = into / Path(block.raw).parent.name if len({one.raw for one in blocks}) > 1 else into
         sums: dict[str, str] = {}
         for folder in block.folders():
@@ -109,7 +109,7 @@ def _convert(options: argparse.Namespace) -> None:
         print("all evidence is packed: there is nothing to convert")
     else:
         print(
-            f"in all: {sum(one.files for one in converted)} files, each found again with the same SHA-256, "
+            f"in total: {sum(one.files for one in converted)} files, each found again with the same SHA-256, "
             f"in {sum(one.packs for one in converted)} packs and {sum(one.beside for one in converted)} files beside; "
             f"{sum(one.bytes_before for one in converted):,} bytes before, "
             f"{sum(one.bytes_after for one in converted):,} now"
@@ -125,7 +125,11 @@ def _chosen(options: argparse.Namespace) -> Iterator[Pack | OpenBlock]:
 
 
 def _pack(path: Path) -> Pack:
-    """Return a pack by its path. Raises EvidenceError where none is there, or SHA256SUMS beside it does not list it."""
+    """Return the pack at a path.
+
+    Raises ConfigurationError if the name is not a pack's, and EvidenceError if there is no such pack or SHA256SUMS
+    beside it does not list it.
+    """
     if not PACK.fullmatch(path.name):
         raise ConfigurationError(
             "this is not a pack's name", where=path, next_step="name a file block-<number>-<plan>.tar.gz"
@@ -140,7 +144,7 @@ def _pack(path: Path) -> Pack:
 
 def _raw_directories(options: argparse.Namespace) -> list[Path]:
     if options.data is None:
-        raise ConfigurationError("neither packs nor a data set are given", next_step="name packs, or use --data NAME")
+        raise ConfigurationError("neither a pack nor a data set was named", next_step="name packs, or use --data NAME")
     folder = benchmarks_directory() / options.data
     found = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
     if not found:

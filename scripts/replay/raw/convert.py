@@ -1,8 +1,7 @@
-"""Packs blocks that lie unpacked, as an earlier version wrote them. Nothing is removed before everything is proved.
+"""Packs the blocks that an earlier version of Replay left unpacked. Removes nothing before every file is verified.
 
-Every file that the old SHA256SUMS lists is read again from the packs on disk and compared
-with its old line. Only then does the new SHA256SUMS replace the old one, and only then are old files removed. If it is
-stopped at any point, running it again completes it.
+It reads every file in the old SHA256SUMS back from the packs on disk and compares the digests. Only then does it
+replace SHA256SUMS, and only after that does it remove the old files. If it is stopped at any point, run it again.
 """
 
 from __future__ import annotations
@@ -27,7 +26,11 @@ _OF_PILOT = re.compile(r"(pilot/[^/]+/[^/]+)/(?:round-\d+/)?(round-\d+)\..+", re
 
 @dataclass(frozen=True)
 class Converted:
-    """What became of an experiment's files: how many there were, and where they are now."""
+    """The result for one experiment.
+
+    `files` is how many files SHA256SUMS listed before. They are now in `packs` packs, `beside` them, and `unfinished`
+    of them in open blocks. Sizes are in bytes.
+    """
 
     experiment: str
     files: int
@@ -38,7 +41,7 @@ class Converted:
     bytes_after: int
 
     def sentence(self) -> str:
-        """Return what a person reads."""
+        """Return the result in words."""
         where = f"{self.packs} packs, {self.beside} beside them"
         where += f", {self.unfinished} in unfinished blocks" if self.unfinished else ""
         return (
@@ -48,18 +51,18 @@ class Converted:
 
 
 def unpacked(raw: Path) -> list[Path]:
-    """Return the folders of an experiment's blocks, and of its pilots, that lie unpacked."""
+    """Return an experiment's unpacked folders: those of its blocks, and of its pilots."""
     return [path for path in raw.iterdir() if UNPACKED.fullmatch(path.name)]
 
 
 def convert(raw: Path) -> Converted:
-    """Pack the blocks of `raw/` that lie unpacked, prove it, and remove what was packed.
+    """Pack the unpacked blocks of `raw/`, verify the packs, and remove what was packed.
 
-    Raises EvidenceError naming a file that is missing, altered, or not listed: such data are not touched.
+    Raises EvidenceError naming a file that is missing, altered or not listed. No file is removed then.
     """
     old = read_sums(raw)
     if all(DESIGN.fullmatch(name) or PACK.fullmatch(name) for name in old):
-        # Stopped while it removed what had been packed.
+        # An earlier run was stopped while it removed the old files.
         where = _where(raw, old)
         before, count = _remove(raw, where)
         return _converted(raw, count, before)
@@ -82,7 +85,7 @@ def convert(raw: Path) -> Converted:
 
 
 def _check_old(raw: Path, old: Mapping[str, str]) -> int:
-    """Return the bytes of the old files. Raises EvidenceError unless they are what SHA256SUMS lists, all and only."""
+    """Return the size of the old files in bytes. Raises EvidenceError unless SHA256SUMS lists exactly these files."""
     found = {path.relative_to(raw).as_posix() for path in _files(raw)}
     for name in sorted(found - old.keys()):
         raise EvidenceError(
@@ -94,16 +97,17 @@ def _check_old(raw: Path, old: Mapping[str, str]) -> int:
     for name, digest in old.items():
         content = read_file(f"{raw}/{name}")
         if sha256(content) != digest:
-            raise EvidenceError(f"altered: it is not what {SUMS} says", where=raw / name, next_step=RESTORE)
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=raw / name, next_step=RESTORE)
         total += len(content)
     return total
 
 
 def _assign(raw: Path, old: Mapping[str, str]) -> tuple[dict[str, list[str]], dict[int, list[str]]]:
-    """Return the files of each pack, and of each block that is not whole.
+    """Return the paths in each pack, by the pack's name, and in each unfinished block, by the block's number.
 
-    A pack is named after its block's newest receipt. A pilot belongs to the block that ran it: of one experiment the
-    blocks run one after another, so that it is the first that ended after it.
+    The newest receipt of a block gives its pack the name. A pilot belongs to the block that ran it. The blocks of an
+    experiment run one after another, so that is the first block that ended after the pilot. Raises EvidenceError for a
+    file that belongs to no block.
     """
     receipts: dict[int, tuple[str, str]] = {}
     for path in old:
@@ -121,7 +125,7 @@ def _assign(raw: Path, old: Mapping[str, str]) -> tuple[dict[str, list[str]], di
         elif match := _OF_PILOT.fullmatch(path):
             block = _block_of(pilots.get((match[1], match[2])), receipts)
         else:
-            raise EvidenceError("it belongs to no block", where=raw / path, next_step=RESTORE)
+            raise EvidenceError("this file belongs to no block", where=raw / path, next_step=RESTORE)
         blocks.setdefault(block, []).append(path)
     packs = {pack_name(block, receipts[block][1]): paths for block, paths in blocks.items() if block in receipts}
     return packs, {block: paths for block, paths in blocks.items() if block not in receipts}
@@ -154,14 +158,14 @@ def _open_block(raw: Path, block: int, sums: Mapping[str, str]) -> None:
 
 
 def _where(raw: Path, listed: Mapping[str, str]) -> dict[str, str]:
-    """Return the digest of each file in a pack, in an unfinished block, or beside them, read from the disk."""
+    """Read the files in packs, in unfinished blocks and beside them from the disk; return path to digest."""
     found: dict[str, str] = {}
     for name, digest in listed.items():
         content = read_file(f"{raw}/{name}")
         files = verified_members(content, f"{raw}/{name}", digest) if PACK.fullmatch(name) else [(name, content, None)]
         for path, inside, _ in files:
             if found.setdefault(path, sha256(inside)) != sha256(inside):
-                raise EvidenceError("it stands in two packs", where=f"{raw}/{name}:{path}", next_step=RESTORE)
+                raise EvidenceError("this file is in two packs", where=f"{raw}/{name}:{path}", next_step=RESTORE)
     for opened in raw.iterdir():
         if OPEN.fullmatch(opened.name):
             for path in read_sums(opened):
@@ -170,23 +174,28 @@ def _where(raw: Path, listed: Mapping[str, str]) -> dict[str, str]:
 
 
 def _prove(raw: Path, old: Mapping[str, str], where: Mapping[str, str]) -> None:
-    """Raise EvidenceError unless exactly the files that were listed are there again, byte for byte."""
+    """Raise EvidenceError unless exactly the listed files were found again, byte for byte."""
     for path in sorted({*old, *where}):
         if old.get(path) != where.get(path):
             raise EvidenceError(
-                "it is not in the packs as it was recorded", where=raw / path, next_step="nothing was removed"
+                "the packs do not hold this file as it was recorded; nothing was removed",
+                where=raw / path,
+                next_step="check the disk, and convert again",
             )
 
 
 def _remove(raw: Path, where: Mapping[str, str]) -> tuple[int, int]:
-    """Remove what lies unpacked, every file of which must stand elsewhere with the same digest; return bytes, files."""
+    """Remove the unpacked folders; return the size of their files in bytes, and how many there were.
+
+    Raises EvidenceError, before it removes anything, if `where` does not have one of them with the same digest.
+    """
     total = count = 0
     folders = unpacked(raw)
     for folder in folders:
         for path in _files(folder):
             content = path.read_bytes()
             if where.get(path.relative_to(raw).as_posix()) != sha256(content):
-                raise EvidenceError("it is in no pack", where=path, next_step="move it out of the data set")
+                raise EvidenceError("no pack has this file", where=path, next_step="move it out of the data set")
             total, count = total + len(content), count + 1
     for folder in folders:
         durable.remove_tree(folder)
@@ -210,7 +219,7 @@ def _converted(raw: Path, files: int, before: int) -> Converted:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files below a folder, without SHA256SUMS, packs and unfinished blocks that convert itself made."""
+    """Return the files below a folder, except SHA256SUMS and what convert itself made: packs and open blocks."""
     found = []
     for here, folders, names in os.walk(folder):
         folders[:] = [one for one in folders if not one.startswith(".") and not OPEN.fullmatch(one)]

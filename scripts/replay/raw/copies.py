@@ -1,7 +1,7 @@
-"""Copies of data sets: what a folder was measured as (`campaign.json`), and whether it was altered (`altered.json`).
+"""Copies of data sets: the name they were measured under (`campaign.json`), and their alterations (`altered.json`).
 
-Deriving, describing and measuring all ask here. A data set that has `altered.json` is altered; if that file cannot be
-read, that is an error, never "unaltered".
+Deriving, describing and measuring all use this module. A data set with `altered.json` is altered. If that file cannot
+be read, that is an error; the data set never counts as unaltered.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from replay.base.errors import EvidenceError
 ALTERED = "altered.json"
 CAMPAIGN = "campaign.json"
 MANIFEST = "manifest.json"
-_ANEW = "restore it, or copy the data set anew"
+_ANEW = "restore it, or copy the data set again"
 
 
 @dataclass(frozen=True)
 class AlteredFile:
-    """A raw file that is not as it was measured.
+    """A raw file that differs from what was measured.
 
-    `path` is relative to the data set; `recorded_sha256` is what SHA256SUMS said before, `found_sha256` what was there
-    instead, or None where the file was gone.
+    `path` is relative to the data set. `recorded_sha256` is the digest that SHA256SUMS had before, `found_sha256` that
+    of the file found instead, None if the file was gone.
     """
 
     path: str
@@ -35,7 +35,7 @@ class AlteredFile:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What `altered.json` says: the data set that was measured, and each alteration in its order."""
+    """The content of `altered.json`: the data set that was measured, and every alteration in order."""
 
     copied_from: str
     files: tuple[AlteredFile, ...] = ()
@@ -47,33 +47,33 @@ class Stamp:
 
     @property
     def as_measured(self) -> dict[str, str]:
-        """The altered files, each with the digest that it had when it was measured."""
+        """Each altered file, with the digest that it had when it was measured."""
         return {one.path: one.recorded_sha256 for one in reversed(self.files)}
 
     def adding(self, files: Iterable[AlteredFile]) -> Stamp:
-        """Return the stamp with further alterations, less those that are the last ones of their file already."""
+        """Return the stamp with further alterations, except those that only repeat the last one of their file."""
         last = {one.path: one for one in self.files}
         return Stamp(self.copied_from, (*self.files, *(one for one in files if last.get(one.path) != one)))
 
     def summary(self) -> dict[str, Any]:
-        """Return what manifest.json says of it: `copied_from`, and the number of altered files."""
+        """Return the entry for manifest.json: `copied_from`, and the number of altered files."""
         return {"copied_from": self.copied_from, "files": len(self.paths)}
 
     def sentence(self) -> str:
-        """Return what a person reads, after the words ALTERED DATA."""
+        """Return the stamp in words, to follow ALTERED DATA."""
         count = len(self.paths)
         files = f"{count} raw files are" if count != 1 else "1 raw file is"
         return f"a copy of {self.copied_from!r} of which {files} not as measured ({ALTERED} names them)"
 
     def document(self) -> dict[str, Any]:
-        """Return what `altered.json` holds."""
+        """Return the content of `altered.json`."""
         return {"schema_version": 1, "copied_from": self.copied_from, "files": [asdict(one) for one in self.files]}
 
 
 def read_stamp(data_set: Path) -> Stamp | None:
-    """Return what a data set's `altered.json` says, or None if it has none: its raw files are as measured.
+    """Return the content of a data set's `altered.json`; None without that file, when raw files are as measured.
 
-    Raises EvidenceError naming the file if it cannot be read or is no such stamp.
+    Raises EvidenceError naming the file if it cannot be read or is not such a stamp.
     """
     path = data_set / ALTERED
     data = _read_object(path)
@@ -92,17 +92,17 @@ def read_stamp(data_set: Path) -> Stamp | None:
 
 
 def read_campaign(data_set: Path) -> dict[str, Any]:
-    """Return what a data set's `campaign.json` says, or an empty object if it has none.
+    """Return the content of a data set's `campaign.json`; empty without that file.
 
-    Raises EvidenceError naming the file if it is no JSON object.
+    Raises EvidenceError naming the file if it is not a JSON object.
     """
     return _read_object(data_set / CAMPAIGN) or {}
 
 
 def measured_as(data_set: Path) -> str | None:
-    """Return the name that a data set was measured under: another than its folder's where it is a copy, or renamed.
+    """Return the name under which a data set was measured. A copied or renamed folder has another name.
 
-    None if `campaign.json` is missing or does not say.
+    None if `campaign.json` is missing or does not say. Raises EvidenceError as `read_campaign` does.
     """
     name = read_campaign(data_set).get("data_set")
     return name if isinstance(name, str) and name else None

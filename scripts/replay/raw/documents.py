@@ -1,4 +1,4 @@
-"""The JSON documents of evidence, as they are written and read."""
+"""Writes and reads the JSON documents of evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from replay.raw.sums import RESTORE
 
 
 def pretty_json(value: Any) -> bytes:
-    """Return JSON as a person reads it: sorted keys, one line per entry, a final newline."""
+    """Return JSON for people: sorted keys, one entry a line, a final newline."""
     return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -25,7 +25,7 @@ def design_file(public: Mapping[str, Any], digest: str) -> tuple[str, bytes]:
 
 
 def plain(path: str, content: bytes) -> bytes:
-    """Return stored content decompressed where the path ends in `.gz`. Raises EvidenceError when it is no gzip."""
+    """Return stored content, decompressed if the path ends in `.gz`. Raises EvidenceError if it is not gzip."""
     if not path.endswith(".gz"):
         return content
     try:
@@ -35,11 +35,13 @@ def plain(path: str, content: bytes) -> bytes:
 
 
 def parse_json(path: str, content: bytes) -> dict[str, Any]:
-    """Return the JSON object in a file of schema version 1. Raises EvidenceError naming the file."""
+    """Return the JSON object in a file. Raises EvidenceError unless it is an object of schema version 1."""
     try:
         data = fast_json.loads(content)
     except (ValueError, RecursionError) as error:
         raise EvidenceError(f"not JSON: {error}", where=path, next_step=RESTORE) from None
     if not isinstance(data, dict) or data.get("schema_version") != 1:
-        raise EvidenceError("not an object of schema_version 1", where=path, next_step="derive with the code that fits")
+        raise EvidenceError(
+            "not an object of schema_version 1", where=path, next_step="use the version of Replay that wrote it"
+        )
     return data

@@ -1,6 +1,6 @@
-"""Writing that survives being cut short: a file or a folder appears whole, by a rename, or not at all.
+"""Crash-safe writing: a file or folder appears complete, by a rename, or not at all.
 
-What is not whole yet bears the working name `.<name>.partial`; readers pass over every name that begins with a dot.
+Until it is complete it has the working name `.<name>.partial`; readers skip every name that begins with a dot.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from pathlib import Path
 
 
 def working_name(path: Path) -> Path:
-    """Return the name under which a file or folder is written until it is whole."""
+    """Return the name of a file or folder until it is complete."""
     return path.with_name(f".{path.name}.partial")
 
 
 def finished_name(path: Path) -> Path:
-    """Return what a working name stands for."""
+    """Return the final name for a working name."""
     return path.with_name(path.name[1:].removesuffix(".partial"))
 
 
 def is_working(name: str) -> bool:
-    """Tell whether a name is a working name."""
+    """Return whether a name is a working name."""
     return name.startswith(".") and name.endswith(".partial")
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file and have its content on disk before this returns."""
+    """Write a file. Its content is on disk when this returns."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
         write_all(descriptor, content)
@@ -35,27 +35,27 @@ def write_synced(path: Path, content: bytes) -> None:
 
 
 def write_all(descriptor: int, content: bytes | memoryview) -> None:
-    """Write all of `content`, however little one call takes."""
+    """Write all of `content`, in as many calls as it takes."""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put a file in place whole, over one that may be there, and on disk before this returns."""
+    """Write a file in one step, replacing an existing one. It is on disk when this returns."""
     partial = working_name(path)
     write_synced(partial, content)
     put_in_place(partial, path)
 
 
 def put_in_place(working: Path, path: Path) -> None:
-    """Give a whole file or folder its name, on disk before this returns."""
+    """Give a complete file or folder its final name. The name is on disk when this returns."""
     working.rename(path)
     sync_directory(path.parent)
 
 
 def make_directory(path: Path) -> None:
-    """Make a folder and those above it that are not there, each on disk before this returns."""
+    """Create a folder and its missing parents. All are on disk when this returns."""
     if path.is_dir():
         return
     make_directory(path.parent)
@@ -67,7 +67,7 @@ def make_directory(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Have a folder's entries on disk."""
+    """Write a folder's entries to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -76,7 +76,7 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder with all in it, or a file. What is gone already is no error."""
+    """Remove a file, or a folder with everything in it. A missing path is not an error."""
     if path.is_dir() and not path.is_symlink():
         for inner in path.iterdir():
             remove_tree(inner)

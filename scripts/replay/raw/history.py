@@ -1,4 +1,4 @@
-"""What measuring needs from earlier blocks of an experiment: seals of attempts, receipts, pilots."""
+"""What measuring needs to know about earlier blocks of an experiment: its attempts, receipts and pilots."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from typing import Any
 from replay.raw.documents import parse_json
 from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 
-#: A pilot's note, alone beside its output or in a folder of its own.
+#: The path of a pilot's note, either in its cell's folder or in a folder of its own below it.
 PILOT = re.compile(r"pilot/(?P<host>[^/]+)/(?P<cell>[^/]+)/(?:round-\d+/)?round-(?P<number>\d+)\.json", re.ASCII)
 _VERSIONS = "versions"
 Documents = Mapping[str, Mapping[str, Any]]
 
 
 class History:
-    """The documents of an experiment's `raw/`. Packs are read only once.
+    """The documents in an experiment's `raw/`. Each pack is read only once.
 
-    Raises EvidenceError naming a pack or file that is missing or altered: nothing is measured on top of it.
+    All methods raise EvidenceError naming a pack or file that is missing or altered, so that nothing is measured on top
+    of it.
     """
 
     def __init__(self, raw: Path) -> None:
@@ -39,7 +40,7 @@ class History:
         return sorted(found, key=lambda pair: pair[0])
 
     def is_measured(self, block: int, point: str, cells: Mapping[str, str]) -> bool:
-        """Tell whether a set has a valid attempt for exactly these cells (variant to cell id)."""
+        """Return whether a set has a valid attempt for exactly these cells (variant to cell id)."""
         return any(
             seal["valid"] and cells.items() <= seal.get("cells", {}).items() for _, seal in self.attempts(block, point)
         )
@@ -53,12 +54,12 @@ class History:
         return [document for path, document in self._documents() if RECEIPT.fullmatch(path)]
 
     def versions(self) -> list[Mapping[str, Any]]:
-        """Return the `versions` of each attempt's first cell, those that are alike once."""
+        """Return the distinct `versions` of all attempts; the first cell speaks for its attempt."""
         found = [said for _, document in self._documents() if (said := document.get(_VERSIONS))]
         return list({json.dumps(one, sort_keys=True): one for one in found}.values())
 
     def pilots(self, host: str, cell: str) -> dict[int, Mapping[str, Any]]:
-        """Return the notes of a cell's pilots on a machine by their numbers, in order."""
+        """Return the notes of a cell's pilots on a machine, number to note, in order."""
         found = {}
         for path, document in self._documents():
             if (match := PILOT.fullmatch(path)) and (match["host"], match["cell"]) == (host, cell):
@@ -77,7 +78,7 @@ class History:
         return []
 
     def _of_open_block(self, block: OpenBlock) -> Documents:
-        """Return an open block's documents. Folders that have not changed are not read again."""
+        """Return an open block's documents, without reading unchanged folders again."""
         found: dict[str, Mapping[str, Any]] = {}
         for folder in block.folders(lambda path, digests: _key(block, path, digests) in self._of_open):
             key = _key(block, folder.path, folder.digests)
@@ -103,7 +104,7 @@ def _documents_in(folder: Folder) -> Documents:
         if name == SEAL or RECEIPT.fullmatch(path) or PILOT.fullmatch(path):
             found[path] = parse_json(f"{folder.where}{name}", content)
     if ATTEMPT.fullmatch(folder.path) and (name := min(filter(SIDECAR.fullmatch, folder.contents), default="")):
-        # Of one cell, and nothing else of it: sidecars are many and long.
+        # Keep only the versions, and of one cell only: sidecars are many and long.
         sidecar = parse_json(f"{folder.where}{name}", folder.contents[name])
         found[f"{folder.path}/{name}"] = {_VERSIONS: sidecar.get(_VERSIONS)}
     return found

@@ -1,4 +1,4 @@
-"""Where evidence lies: the experiments of a data set, and the sealed blocks of an experiment."""
+"""Where evidence is: the experiments of a data set, and the sealed blocks of an experiment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from replay.raw.sums import SUMS
 
-#: A sealed block, relative to `raw/`; `str.format` takes `block` (two digits at least) and `plan`, a digest.
+#: The path of a sealed block relative to `raw/`, for `str.format` with `block` (two digits or more) and `plan`.
 SEALED_BLOCK = "block-{block}-{plan}.tar.gz"
 _LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}-[0-9a-f]+\.tar\.gz)", re.ASCII)
 
@@ -24,16 +24,16 @@ def experiments_in(data_set: Path) -> list[str]:
 def data_sets_in(benchmarks: Path) -> list[str]:
     """Return the names of the data sets that have raw output."""
     found = {path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())}
-    return sorted(name for name in found if not name.startswith("."))  # a dot: it is being written
+    return sorted(name for name in found if not name.startswith("."))  # a leading dot: it is still being written
 
 
 def sealed_block(raw: Path, block: int, plan: str) -> Path:
-    """Return the pack of a block that is complete for a plan."""
+    """Return the path of the pack of a block that is complete for a plan."""
     return raw / SEALED_BLOCK.format(block=f"{block:02d}", plan=plan)
 
 
 def sealed_blocks(raw: Path) -> list[Path]:
-    """Return the sealed blocks of an experiment, as SHA256SUMS lists them, even one that is missing now."""
+    """Return the paths of the sealed blocks that SHA256SUMS lists, including those that are missing now."""
     try:
         lines = (raw / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -42,13 +42,13 @@ def sealed_blocks(raw: Path) -> list[Path]:
 
 
 def recorded_in(raw: Path) -> list[Path]:
-    """Return the files that say what was recorded: SHA256SUMS of `raw/` and of its open blocks. They are replaced."""
+    """Return the files that list what was recorded: SHA256SUMS of `raw/` and of its open blocks. Both may change."""
     return [path for path in [raw / SUMS, *sorted(raw.glob(f"block-*.open/{SUMS}"))] if path.exists()]
 
 
 @contextmanager
 def exclusive(directory: Path) -> Iterator[None]:
-    """Lock a data set's folder while files about all of it are written."""
+    """Lock a data set's folder while files about the whole data set are written."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,7 +1,7 @@
 """The format of a pack, `block-<bb>-<plan>.tar.gz`: a gzip'd tar of plain files that any `tar` opens.
 
-The first member is SHA256SUMS, which lists all others; these follow by folder and name. The same files give the same
-bytes (with the same zlib): no owner, no time, one mode, one compression level, no file name in gzip's header.
+The first member is SHA256SUMS, which lists all others; they follow, sorted by folder and name. The same files always
+give the same bytes (with the same zlib): members have no owner, no time and one mode, and gzip's header has no name.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ PACK = re.compile(r"block-(?P<block>\d{2,})-(?P<plan>[0-9a-f]{12})\.tar\.gz", re
 COMPRESSION_LEVEL = 9
 _BLOCK_BYTES = 512
 _END = bytes(_BLOCK_BYTES)
-#: For zlib: a gzip file, with the largest window. Chunks of this size are decompressed at once.
+#: Tells zlib to expect a gzip file, with the largest window.
 _GZIP = 16 + zlib.MAX_WBITS
+#: How much is decompressed at a time.
 _CHUNK_BYTES = 1 << 18
 
 
@@ -36,17 +37,16 @@ def pack_name(block: int, plan: str) -> str:
 
 
 def in_pack_order(path: str) -> tuple[str, str]:
-    """Return the sort key of a member: its folder, then its name. A folder's files are then next to each other."""
+    """Return the sort key of a member: its folder, then its name. This keeps the files of a folder together."""
     folder, _, name = path.rpartition("/")
     return folder, name
 
 
 def write_pack(path: Path, sums: Mapping[str, str], content_of: Callable[[str], bytes], source: str) -> str:
-    """Write a pack of the files that `sums` lists, synced to disk, and return its digest.
+    """Write a pack of the files in `sums` (path to digest), sync it to disk, and return its digest.
 
-    `source` plus a file's name is how an error names the file.
-
-    Raises EvidenceError naming a file whose content is not what `sums` says: nothing altered is ever packed.
+    `content_of(path)` returns a file's bytes. Errors name a file as `source` followed by its path. Raises EvidenceError
+    if a file does not match `sums`: altered files are never packed.
     """
     names = sorted(sums, key=in_pack_order)
     with _Sink(path) as sink:
@@ -59,17 +59,17 @@ def write_pack(path: Path, sums: Mapping[str, str], content_of: Callable[[str], 
                 content = content_of(name)
                 if hashlib.sha256(content).hexdigest() != sums[name]:
                     raise EvidenceError(
-                        f"altered: it is not what {SUMS} says", where=f"{source}{name}", next_step=ALTERED
+                        f"altered: it does not match {SUMS}", where=f"{source}{name}", next_step=ALTERED
                     )
                 _add(archive, name, content)
         return sink.finish()
 
 
 def members(content: bytes, where: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, bytes) of each file of a pack, SHA256SUMS included, in its order; only one is held at a time.
+    """Yield (name, bytes) of each file in a pack, including SHA256SUMS, in the pack's order, one at a time.
 
-    A reader of its own for what `write_pack` writes: `tarfile` takes longer for a header than all else does for a file.
-    Raises EvidenceError when it is no such pack.
+    It reads only what `write_pack` writes, because `tarfile` takes longer to parse a header than everything else takes
+    for a file. Raises EvidenceError if the content is not such a pack.
     """
     unpacked = _Unpacked(content)
     try:
@@ -83,20 +83,20 @@ def members(content: bytes, where: str) -> Iterator[tuple[str, bytes]]:
                 yield long_name or _name_of(header), inside
                 long_name = ""
             else:
-                raise ValueError("it holds more than plain files")
+                raise ValueError("it contains more than plain files")
     except (EOFError, ValueError, zlib.error) as error:
         raise EvidenceError(f"not a pack: {error}", where=where, next_step=RESTORE) from None
 
 
 def verified_members(content: bytes, where: str, digest: str | None = None) -> Iterator[tuple[str, bytes, str]]:
-    """Yield (name, bytes, digest) of each file but SHA256SUMS, each compared with what SHA256SUMS in the pack says.
+    """Yield (name, bytes, digest) of each file except SHA256SUMS, after comparing it with the pack's own SHA256SUMS.
 
-    If `digest` is given, the digest of the whole pack is compared first. Raises EvidenceError naming the pack or
-    the member (`PACK:MEMBER`) that is altered, missing or not listed.
+    If `digest` is given, the whole pack is compared with it first. Raises EvidenceError naming the pack or the member
+    (`PACK:MEMBER`) that is altered, missing or not listed.
     """
     if digest is not None and hashlib.sha256(content).hexdigest() != digest:
         raise EvidenceError(
-            f"altered: it is not what {SUMS} says; {what_differs(content, where)}", where=where, next_step=ALTERED
+            f"altered: it does not match {SUMS}; {what_differs(content, where)}", where=where, next_step=ALTERED
         )
     files = members(content, where)
     expected = _listed(files, where)
@@ -109,7 +109,7 @@ def verified_members(content: bytes, where: str, digest: str | None = None) -> I
         found = hashlib.sha256(inside).hexdigest()
         if found != expected[name]:
             raise EvidenceError(
-                f"altered: it is not what {SUMS} of its pack says", where=f"{where}:{name}", next_step=ALTERED
+                f"altered: it does not match {SUMS} of its pack", where=f"{where}:{name}", next_step=ALTERED
             )
         yield name, inside, found
     if (lost := next(names, None)) is not None:
@@ -117,18 +117,18 @@ def verified_members(content: bytes, where: str, digest: str | None = None) -> I
 
 
 def _missing(where: str, name: str) -> EvidenceError:
-    return EvidenceError(f"listed in {SUMS} of its pack, but not there", where=f"{where}:{name}", next_step=ALTERED)
+    return EvidenceError(f"listed in {SUMS} of its pack, but missing", where=f"{where}:{name}", next_step=ALTERED)
 
 
 def listed_in(content: bytes, where: str) -> dict[str, str]:
-    """Return what SHA256SUMS in a pack says, path to digest. Raises EvidenceError if a pack does not begin with it."""
+    """Return the pack's own SHA256SUMS, path to digest. Raises EvidenceError if the pack does not begin with it."""
     return _listed(members(content, where), where)
 
 
 def tar_members(content: bytes, where: str) -> dict[str, bytes]:
-    """Return the files of any tar archive by name, such as a pack that a person has packed again.
+    """Return the files in any tar archive, name to bytes, such as a pack that a person packed again.
 
-    Raises EvidenceError when it cannot be read, or holds links, devices or a name twice.
+    Raises EvidenceError if it cannot be read, or contains links, devices or a name twice.
     """
     found: dict[str, bytes] = {}
     try:
@@ -139,7 +139,7 @@ def tar_members(content: bytes, where: str) -> dict[str, bytes]:
                     continue
                 if not member.isfile() or name in found or name.startswith(("/", "..")):
                     raise EvidenceError(
-                        "a pack holds plain files, each once", where=f"{where}:{name}", next_step=RESTORE
+                        "a pack may only contain plain files, each once", where=f"{where}:{name}", next_step=RESTORE
                     )
                 found[name] = archive.extractfile(member).read()
     except (tarfile.TarError, OSError, EOFError, ValueError, zlib.error) as error:
@@ -148,7 +148,7 @@ def tar_members(content: bytes, where: str) -> dict[str, bytes]:
 
 
 def what_differs(content: bytes, where: str) -> str:
-    """Return, in words, how an altered pack differs from its own SHA256SUMS."""
+    """Return in words how an altered pack differs from its own SHA256SUMS."""
     try:
         inside = tar_members(content, where)
         sums = parse_sums(inside.pop(SUMS, b""), f"{where}:{SUMS}")
@@ -160,13 +160,13 @@ def what_differs(content: bytes, where: str) -> str:
         if name not in inside or hashlib.sha256(inside[name]).hexdigest() != sums.get(name)
     )
     if not differing:
-        return "every file in it is as the list in it says"
+        return "all files in it match its own list"
     more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
-    return f"in it differ: {', '.join(differing[:3])}{more}"
+    return f"these files in it differ: {', '.join(differing[:3])}{more}"
 
 
 ALTERED = (
-    "restore it from git or from a copy; to see what other figures would say, alter a copy of the data set, then: "
+    "restore it from git or from a copy; to try out other figures, alter a copy of the data set, then run: "
     + replay_command("derive", "--reseal", "COPY")
 )
 
@@ -201,7 +201,10 @@ def _path_of_extended_header(content: bytes) -> str:
 
 
 class _Unpacked:
-    """What is in a gzip file, from its beginning on. `gzip.GzipFile` takes longer for a read than zlib does for it."""
+    """The decompressed content of a gzip file, read from start to end.
+
+    `gzip.GzipFile` would spend more time on each read than zlib spends on decompressing it.
+    """
 
     def __init__(self, content: bytes) -> None:
         self._decompressor = zlib.decompressobj(wbits=_GZIP)
@@ -211,7 +214,7 @@ class _Unpacked:
         self._at = 0
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes. Raises EOFError if there are fewer, zlib.error for what is no gzip."""
+        """Return the next `size` bytes. Raises EOFError if there are fewer, and zlib.error if this is not gzip."""
         end = self._at + size
         if end > len(self._chunk):
             self._fetch(size)
@@ -221,7 +224,7 @@ class _Unpacked:
         return content
 
     def _fetch(self, size: int) -> None:
-        """Hold at least so many bytes, beginning with the next one."""
+        """Decompress until at least `size` bytes are available, beginning with the next one."""
         parts = [self._chunk[self._at :]]
         missing = size - len(parts[0])
         while missing > 0:
@@ -230,7 +233,7 @@ class _Unpacked:
                 packed = self._packed[self._fed : self._fed + _CHUNK_BYTES]
                 self._fed += _CHUNK_BYTES
             if not packed:
-                raise EOFError("it is cut off")
+                raise EOFError("it was cut off")
             part = self._decompressor.decompress(packed, max(missing, _CHUNK_BYTES))
             parts.append(part)
             missing -= len(part)
@@ -238,7 +241,7 @@ class _Unpacked:
 
 
 class _Sink:
-    """A file that is written once, with its digest."""
+    """A file that is written once, from start to end, and its digest."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
@@ -256,7 +259,7 @@ class _Sink:
         return len(content)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: nothing is buffered. `gzip` calls this."""
 
     def finish(self) -> str:
         os.fsync(self._descriptor)

@@ -1,4 +1,4 @@
-"""What a measurement was made with: code, tools, machine. By allow-list; nothing names a person, host or address."""
+"""Records what a measurement was made with: code, tools, machine. Nothing in it names a person, host or address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from replay.base.version import version
 
 @cache
 def measuring_code() -> dict[str, Any]:
-    """Return the version of Replay that measures, its commit, and whether the code differs from that commit.
+    """Return the version of Replay, its commit, and whether the code differs from that commit.
 
     An installed package has no commit: the last two are None.
     """
@@ -42,13 +42,13 @@ def measuring_code() -> dict[str, Any]:
 def host() -> dict[str, Any]:
     """Return the machine: a pseudonym (digest of machine-id, hostname and CPU model), kernel, CPU model, cores, memory.
 
-    A virtual machine keeps its machine-id on another host. With another processor it is another machine here, so that
-    its cells are not sized by pilots that ran on the first.
+    A virtual machine keeps its machine-id when it moves to another host. With another CPU model it counts as another
+    machine, so that pilots from the first host do not size its cells.
     """
     identity = platform.node()
     for path in (Path("/etc/machine-id"), Path("/proc/sys/kernel/random/boot_id")):
         if path.exists():
-            # Without a machine-id every boot counts as another machine: its pilots are then measured afresh.
+            # Without a machine-id every boot counts as another machine, and pilots run again.
             identity += path.read_text().strip()
             break
     model = next(
@@ -73,7 +73,7 @@ def _lines(path: str) -> list[str]:
 
 @cache
 def program_version(program: str, programs: Programs = HOST_PROGRAMS) -> str | None:
-    """Return what `program --version` says, without build digests; None where it cannot be run."""
+    """Return the first line that `program --version` prints; None if it prints none or cannot be run."""
     try:
         argv = programs.command([program, "--version"])
         done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
@@ -84,6 +84,6 @@ def program_version(program: str, programs: Programs = HOST_PROGRAMS) -> str | N
 
 
 def short_version(text: str | None) -> str | None:
-    """Return the number in a version text (`ceph version 16.2.15 (6184…)` → `16.2.15`)."""
+    """Return the number in a version text (`ceph version 16.2.15 (6184…)` → `16.2.15`), None if there is none."""
     found = re.search(r"\d+(?:\.\d+)+", text or "")
     return found.group(0) if found else None

@@ -1,7 +1,7 @@
 """Reads `raw/`: lists it, and compares every file with SHA256SUMS. Writes nothing.
 
-Evidence lies in packs, one per block, and in open blocks, which are being measured. Both hold the same tree of files,
-and readers need not know which one they read.
+Evidence is in packs, one per block, and in open blocks, which are being measured. Both hold the same tree of files,
+so readers need not know which one they read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ATTEMPT = re.compile(r"block-(?P<block>\d{2,})/(?P<point>[^/]+)/attempt-(?P<numb
 # A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
 SIDECAR = re.compile(r"(?!attempt\.json)[^.]+\.json", re.ASCII)
 RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII)
-#: Folders of a data set from before blocks were packed.
+#: Folders that earlier versions wrote, before blocks were packed.
 UNPACKED = re.compile(r"pilot|block-\d{2,}", re.ASCII)
 
 
@@ -40,7 +40,7 @@ class SealedMeanwhile(Exception):
 class Folder:
     """The verified files of one folder: their digests by name, and their contents unless the reader knows them.
 
-    `where` plus a file's name is how an error names the file: `PACK:FOLDER/` or `OPEN BLOCK/FOLDER/`.
+    Errors name a file as `where` followed by its name; `where` is `PACK:FOLDER/` or `OPEN BLOCK/FOLDER/`.
     """
 
     path: str
@@ -51,7 +51,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Pack:
-    """A sealed block. `digest` is what SHA256SUMS says."""
+    """A sealed block. `digest` is the one in SHA256SUMS."""
 
     raw: str
     name: str
@@ -72,9 +72,9 @@ class Pack:
         return read_file(f"{self.raw}/{self.name}")
 
     def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
-        """Yield each folder of the pack; only one is held at a time.
+        """Yield the folders of the pack, one at a time; without contents if `is_known(folder, digests)`.
 
-        Every file is compared with its digest; raises EvidenceError naming the pack or its member.
+        Compares every file with its digest. Raises EvidenceError naming the pack or the member that differs.
         """
         path = f"{self.raw}/{self.name}"
         verified = verified_members(self.content(), path, self.digest)
@@ -89,7 +89,7 @@ class Pack:
 
 @dataclass(frozen=True)
 class OpenBlock:
-    """A block that is being measured, or whose measuring was stopped. `sums`: the files that can be read."""
+    """A block that is being measured, or was stopped. `sums` maps the files that can be read to their digests."""
 
     raw: str
     name: str
@@ -106,9 +106,9 @@ class OpenBlock:
         return int(OPEN.fullmatch(self.name)["block"])
 
     def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
-        """Yield each folder of the block; files of folders that are known are not read.
+        """Yield the folders of the block; without reading a folder's files if `is_known(folder, digests)`.
 
-        Raises EvidenceError naming a file that is missing or altered, and SealedMeanwhile.
+        Raises EvidenceError naming a file that is missing or altered, and SealedMeanwhile if the block is gone.
         """
         names = sorted(self.sums, key=in_pack_order)
         for folder, paths in groupby(names, lambda path: in_pack_order(path)[0]):
@@ -126,13 +126,13 @@ class OpenBlock:
                 raise SealedMeanwhile from None
             raise
         if sha256(content) != digest:
-            raise EvidenceError(f"altered: it is not what {SUMS} says", where=path, next_step=ALTERED)
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=ALTERED)
         return content
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The content of `raw/` at one moment. `sums`: its SHA256SUMS. `passed_over`: what is incomplete."""
+    """The content of `raw/` at one moment. `sums`: its SHA256SUMS. `passed_over`: paths that are incomplete."""
 
     raw: str
     sums: Mapping[str, str]
@@ -153,16 +153,16 @@ class Listing:
         path = f"{self.raw}/{name}"
         content = read_file(path)
         if sha256(content) != self.sums[name]:
-            raise EvidenceError(f"altered: it is not what {SUMS} says", where=path, next_step=ALTERED)
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=ALTERED)
         return parse_json(path, content)
 
 
 def list_raw(raw: str | os.PathLike[str]) -> Listing:
     """List `raw/` under a shared lock, so that no writer is seen halfway through a step.
 
-    A record that SHA256SUMS lists and that still has its working name is passed over, and so is what it does not list
-    and has its working name: these are in progress, or were stopped. Raises EvidenceError when SHA256SUMS is missing
-    or malformed, and naming what is there and not listed: nothing measured it.
+    Records with a working name are passed over, whether or not SHA256SUMS lists them: they are in progress, or were
+    stopped. Raises EvidenceError if SHA256SUMS is missing or malformed, and naming any other path that is not listed,
+    because nothing measured it.
     """
     raw = str(raw)
     try:
@@ -173,28 +173,30 @@ def list_raw(raw: str | os.PathLike[str]) -> Listing:
 
 
 def verify(listing: Listing) -> Iterator[Folder]:
-    """Read everything that is listed, folder by folder. Raises EvidenceError naming what is not as recorded."""
+    """Read everything that is listed, folder by folder. Raises EvidenceError naming what differs from its record."""
     listing.designs()
     for block in listing.blocks:
         yield from block.folders()
 
 
 def verify_all(raw: str | os.PathLike[str]) -> int:
-    """Verify everything that is recorded; return how many files of blocks that is. Raises as `verify` does."""
+    """Verify everything that is recorded; return the number of files in blocks. Raises EvidenceError like `verify`."""
     while True:
         with contextlib.suppress(SealedMeanwhile):
             return sum(len(folder.digests) for folder in verify(list_raw(raw)))
 
 
 def verify_packs(raw: str | os.PathLike[str]) -> None:
-    """Compare packs and designs with SHA256SUMS without unpacking them. Raises EvidenceError as `list_raw` does, and
-    naming one that is missing or altered."""
+    """Compare packs and designs with SHA256SUMS, without unpacking them.
+
+    Raises EvidenceError like `list_raw`, and naming a pack or design that is missing or altered.
+    """
     listing = list_raw(raw)
     listing.designs()
     for pack in listing.packs:
         if sha256(pack.content()) != pack.digest:
             where = f"{pack.raw}/{pack.name}"
-            raise EvidenceError(f"altered: it is not what {SUMS} says", where=where, next_step=ALTERED)
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=where, next_step=ALTERED)
 
 
 def visible(raw: str | os.PathLike[str]) -> list[str]:
@@ -203,33 +205,33 @@ def visible(raw: str | os.PathLike[str]) -> list[str]:
 
 
 def refuse_unpacked(raw: str | os.PathLike[str]) -> None:
-    """Raise EvidenceError if blocks lie unpacked, as they did before there were packs."""
+    """Raise EvidenceError if blocks are unpacked, as they were before there were packs."""
     if any(UNPACKED.fullmatch(name) for name in visible(raw)):
         raise EvidenceError(
-            "its blocks lie unpacked, as an earlier version of Replay wrote them",
+            "its blocks are unpacked: an earlier version of Replay wrote them",
             where=raw,
             next_step=f"pack them, which loses nothing: {replay_command('raw', 'convert', '--data', 'NAME')}",
         )
 
 
 def read_file(path: str) -> bytes:
-    """Return a listed file's bytes. Raises EvidenceError naming one that is gone or cannot be read."""
+    """Return a listed file's bytes. Raises EvidenceError naming the file if it is missing or cannot be read."""
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise EvidenceError(f"listed in {SUMS}, but not there", where=path, next_step=ALTERED) from None
+        raise EvidenceError(f"listed in {SUMS}, but missing", where=path, next_step=ALTERED) from None
     except OSError as error:
         raise EvidenceError(f"cannot be read: {error.strerror}", where=path, next_step=RESTORE) from None
 
 
 def _list(raw: str) -> Listing:
     present = visible(raw)
-    # The first record of all may have been cut short before it was listed.
+    # There is no SHA256SUMS yet if the very first record was interrupted before it was listed.
     listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
     refuse_unpacked(raw)
     opened = [name for name in present if OPEN.fullmatch(name)]
     held = {name: list_open(raw, name, listing.passed_over) for name in opened}
-    # The plans for which an open block is whole: it is being sealed, or what is left of it was not removed yet.
+    # The packs of complete open blocks. These are being sealed, or were sealed and not removed yet.
     whole = {
         pack_name(block.block, match["plan"]): name
         for name, block in held.items()
@@ -253,9 +255,9 @@ def _list(raw: str) -> Listing:
 
 
 def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
-    """List an open block, adding what is not whole to `passed_over`.
+    """List an open block, and add what is incomplete to `passed_over`.
 
-    Raises EvidenceError naming a file in it that is not listed.
+    Raises EvidenceError if its SHA256SUMS is missing or malformed, and naming a file that is not listed.
     """
     root = f"{raw}/{name}"
     found = set()
@@ -277,7 +279,7 @@ def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
 
 
 def _is_in_progress(root: str, path: str) -> bool:
-    """Tell whether a listed file still stands under its record's working name."""
+    """Return whether the record of a listed file still has its working name."""
     folder, _, name = path.rpartition("/")
     above, _, last = folder.rpartition("/")
     return Path(root, folder, f".{name}.partial").exists() or Path(root, above, f".{last}.partial").is_dir()

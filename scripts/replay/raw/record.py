@@ -1,4 +1,4 @@
-"""What the record of a cell holds: what was printed, the facts around it, and the waits."""
+"""The record of a cell: what the tool printed, the facts around it, and the waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Wait:
     details: dict[str, Any] = field(default_factory=dict)
 
     def public(self) -> dict[str, Any]:
-        """Return what the sidecar holds."""
+        """Return the wait as the sidecar stores it."""
         return {"for": self.reason, "seconds": round(self.seconds, 3), "outcome": self.outcome, **self.details}
 
 
@@ -25,8 +25,8 @@ class Measured:
     """One cell's measurement: what was printed, verbatim, and the facts around it.
 
     `results` maps a role (`stdout`, `stderr`, `result`, …) to (file suffix, content). `invalid` is None or
-    (reason, detail) as docs/data-formats.md lists them. `tool_cpu_seconds` is the CPU time of the tool's processes,
-    None where it is not known.
+    (reason, detail); docs/data-formats.md lists the reasons. `tool_seconds` is wall time, `tool_cpu_seconds` the CPU
+    time of the tool's processes, None if unknown. `started_at` and `ended_at` are UTC, as `utc_now` writes them.
     """
 
     argv: list[str]

@@ -1,7 +1,8 @@
-"""Seals an open block into a pack, and restores order after a run that was stopped at any point.
+"""Seals an open block into a pack, and cleans up after a run that was stopped at any point.
 
-The steps of sealing, each on disk before the next: the pack under a working name; its name; its line in SHA256SUMS; the
-open block put aside; its removal. Until the line is there the open block is what counts, and from then on the pack.
+Sealing takes five steps, and each is on disk before the next begins: write the pack under a working name; give it its
+name; list it in SHA256SUMS; move the open block aside; remove it. Until the pack is listed, the open block counts; from
+then on, the pack does.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _ASIDE = re.compile(r"\.(?P<pack>block-\d{2,}-[0-9a-f]{12})\.sealed", re.ASCII)
 
 
 def seal(raw: Path, block: int, plan: str) -> Path:
-    """Pack an open block that holds the receipt for `plan`, list the pack, remove the open block; return the pack.
+    """Pack an open block that has the receipt for `plan`, list the pack, remove the block; return the pack's path.
 
-    Raises EvidenceError naming a file of the block that is altered or missing, or a pack of that name with other
-    content.
+    Raises EvidenceError naming a file of the block that is altered, missing or not listed, or a pack of that name with
+    other content.
     """
     name = pack_name(block, plan)
     pack, opened = raw / name, raw / f"block-{block:02d}.open"
-    list_open(str(raw), opened.name, [])  # refuses what nobody recorded: it would go with the open block
+    list_open(str(raw), opened.name, [])  # refuses unrecorded files, which would be removed with the block
     sums = read_sums(opened)
     if name not in read_sums(raw) or not pack.exists():
         _refuse_other_content(pack, sums)
@@ -48,11 +49,11 @@ def seal(raw: Path, block: int, plan: str) -> Path:
 
 
 def recover(raw: Path) -> list[str]:
-    """Complete what an earlier run left; return a sentence for each attempt that it cut short, and for each pack.
+    """Finish what an earlier run left; return a sentence for each interrupted attempt, and for each pack.
 
-    Attempts are sealed as `interrupted` and kept; a record that was listed gets its name; blocks that are whole are
-    packed. Call it only while no other run measures.
-    Raises EvidenceError naming a file that is altered, missing or not listed.
+    Interrupted attempts are sealed as `interrupted` and kept, listed records get their final names, and complete blocks
+    are packed. Call it only while no other run measures. Raises EvidenceError naming a file that is altered, missing or
+    not listed.
     """
     said: list[str] = []
     if not raw.is_dir():
@@ -84,18 +85,18 @@ def _recover_block(raw: Path, opened: Path) -> list[str]:
         else:
             _finish_record(store, working)
     if not (opened / SUMS).exists():
-        durable.remove_tree(opened)  # folders alone: nothing was ever recorded in them
+        durable.remove_tree(opened)  # only folders: nothing was ever recorded
         return said
     for path in read_sums(opened):
         if match := RECEIPT.fullmatch(path):
             block = int(OPEN.fullmatch(opened.name)["block"])
-            said.append(f"sealed {seal(raw, block, match['plan']).name}, which was whole")
+            said.append(f"sealed {seal(raw, block, match['plan']).name}, which was complete")
             break
     return said
 
 
 def _finish_record(store: Store, working: Path) -> None:
-    """Give a record that is listed its name; remove what was cut short before that: nothing had counted on it."""
+    """Give a listed record its final name; remove one that was interrupted before, since nothing relies on it."""
     if store.is_listed(working):
         store.give_name(working)
     else:
@@ -104,7 +105,7 @@ def _finish_record(store: Store, working: Path) -> None:
 
 
 def _finish_removal(raw: Path, aside: Path, name: str) -> None:
-    """Go on removing an open block that was put aside; put it back if its pack is missing after all."""
+    """Finish removing an open block that was moved aside; move it back if its pack is missing after all."""
     if name in read_sums(raw) and (raw / name).exists():
         durable.remove_tree(aside)
         durable.sync_directory(raw)
@@ -123,14 +124,14 @@ def _refuse_other_content(pack: Path, sums: dict[str, str]) -> None:
     if inside != sums:
         name = min(path for path in {*inside, *sums} if inside.get(path) != sums.get(path))
         raise EvidenceError(
-            "evidence exists already and differs from the open block beside it",
+            "this pack exists already and differs from the open block beside it",
             where=f"{pack}:{name}",
             next_step="move one of the two out of the data set, and measure again",
         )
 
 
 def _interrupted(experiment: str, block: str, point: str, number: str) -> dict[str, object]:
-    """Return what seals an attempt that was cut short."""
+    """Return the seal of an interrupted attempt."""
     return {
         "schema_version": 1,
         "experiment": experiment,

@@ -1,7 +1,7 @@
-"""A folder of evidence. Records are added to it, each whole or not at all; nothing that exists is changed.
+"""A folder of evidence. Records are added to it, complete or not at all; existing ones never change.
 
-A record is a file, or a folder of files. It is written under a working name; then SHA256SUMS lists it; then it gets
-its name. So what is listed is whole, wherever the writer was stopped: `give_name` does what was left to do.
+A record is a file, or a folder of files. It is written under a working name, then listed in SHA256SUMS, and then given
+its final name. So a listed record is complete, wherever the writer was stopped; `give_name` makes up for the last step.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from replay.raw.sums import SUMS, add_sums, locked, read_sums, sha256
 
 
 class Store:
-    """A folder with its own SHA256SUMS. `raw` is what is locked while a record is added."""
+    """A folder with its own SHA256SUMS. `raw` is the folder to lock while a record is added."""
 
     def __init__(self, folder: Path, raw: Path) -> None:
         self.folder = folder
         self.raw = raw
 
     def add_file(self, name: str, content: bytes) -> Path:
-        """Add a file. One that is there with this content already is left alone.
+        """Add a file; return its path. If it already exists with this content, change nothing.
 
-        Raises EvidenceError when it is there with other content: evidence is never overwritten.
+        Raises EvidenceError if it exists with other content: evidence is never overwritten.
         """
         path = self.folder / name
         if path.exists():
             if path.read_bytes() == content:
                 return path
             raise EvidenceError(
-                "evidence exists already and differs", where=path, next_step="measure into a new data set"
+                "this evidence exists already and differs", where=path, next_step="measure into a new data set"
             )
         durable.make_directory(path.parent)
         durable.write_synced(durable.working_name(path), content)
@@ -39,7 +39,10 @@ class Store:
         return path
 
     def begin_folder(self, name: str) -> Path:
-        """Make the working folder of a record, to be filled with `durable.write_synced`; return it."""
+        """Create the working folder of a record, to be filled with `durable.write_synced`; return its path.
+
+        Raises FileExistsError if the record exists already.
+        """
         path = self.folder / name
         durable.make_directory(path.parent)
         if path.exists():
@@ -50,7 +53,7 @@ class Store:
         return working
 
     def finish_folder(self, name: str) -> Path:
-        """List all files of a record's working folder and give it its name, which is returned."""
+        """List all files in a record's working folder, give the folder its final name, and return its path."""
         path = self.folder / name
         working = durable.working_name(path)
         for cut_short in working.glob(".*.partial"):
@@ -65,7 +68,7 @@ class Store:
         yield from _working(self.folder)
 
     def is_listed(self, working: Path) -> bool:
-        """Tell whether SHA256SUMS lists a record that has only its working name: all of it, as it is."""
+        """Return whether SHA256SUMS lists a record under a working name: every file, with its present content."""
         sums = read_sums(self.folder) if (self.folder / SUMS).exists() else {}
         name = durable.finished_name(working).relative_to(self.folder).as_posix()
         if working.is_dir():
@@ -75,7 +78,7 @@ class Store:
         return name in sums and _is(working, sums[name])
 
     def give_name(self, working: Path) -> None:
-        """Give a listed record the name that it lacks."""
+        """Give a listed record its final name."""
         with locked(self.raw):
             durable.put_in_place(working, durable.finished_name(working))
 

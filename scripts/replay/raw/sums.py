@@ -1,4 +1,4 @@
-"""SHA256SUMS: what was recorded, as `sha256sum -c` reads it. Replaced whole, so that no line of it is ever cut off."""
+"""SHA256SUMS: what was recorded, as `sha256sum -c` reads it. Replaced as a whole, so no line is ever cut off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *]([^\n]+)", re.ASCII)
 
 @contextlib.contextmanager
 def locked(raw: str | Path, *, shared: bool = False) -> Iterator[None]:
-    """Lock `raw/`: writers hold it alone and readers share it, so that nobody sees half a step.
+    """Lock `raw/`, alone for writing or `shared` for reading, so that nobody sees a half-finished step.
 
     Raises FileNotFoundError if there is no such folder.
     """
@@ -33,14 +33,14 @@ def locked(raw: str | Path, *, shared: bool = False) -> Iterator[None]:
 
 
 def sha256(content: bytes) -> str:
-    """Return the digest of some bytes, hexadecimal."""
+    """Return the SHA-256 of some bytes, in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def read_sums(folder: str | Path) -> dict[str, str]:
     """Return path to digest from a folder's SHA256SUMS.
 
-    Raises EvidenceError when it is missing, or naming the line that is malformed.
+    Raises EvidenceError if it is missing, or naming a malformed line.
     """
     path = f"{folder}/{SUMS}"
     try:
@@ -51,7 +51,7 @@ def read_sums(folder: str | Path) -> dict[str, str]:
 
 
 def parse_sums(content: bytes, where: str) -> dict[str, str]:
-    """Return path to digest from what `sha256sum` writes. Raises EvidenceError naming the line that is not such."""
+    """Return path to digest from the output of `sha256sum`. Raises EvidenceError naming a malformed line."""
     sums: dict[str, str] = {}
     lines = content.decode("utf-8", errors="replace").split("\n")
     if lines.pop():
@@ -66,18 +66,18 @@ def parse_sums(content: bytes, where: str) -> dict[str, str]:
 
 
 def sums_text(sums: Mapping[str, str]) -> bytes:
-    """Return what SHA256SUMS holds, in the order given."""
+    """Return the content of SHA256SUMS, in the given order."""
     return "".join(f"{digest}  {name}\n" for name, digest in sums.items()).encode()
 
 
 def add_sums(folder: Path, added: Mapping[str, str]) -> None:
-    """List further files in a folder's SHA256SUMS, creating it if it is missing. Hold `locked(raw)`.
+    """Add files to a folder's SHA256SUMS, and create it if it is missing. The caller holds `locked(raw)`.
 
-    Raises EvidenceError naming a file that is listed already with another digest.
+    Raises EvidenceError naming a file that is already listed with another digest.
     """
     known = read_sums(folder) if (folder / SUMS).exists() else {}
     for name, digest in added.items():
         if known.get(name, digest) != digest:
-            raise EvidenceError(f"{SUMS} lists it already, and it is altered", where=folder / name, next_step=RESTORE)
+            raise EvidenceError(f"{SUMS} already lists it with another digest", where=folder / name, next_step=RESTORE)
     if added.items() - known.items():
         durable.replace(folder / SUMS, sums_text({**known, **added}))

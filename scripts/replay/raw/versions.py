@@ -1,4 +1,4 @@
-"""What evidence says of versions: those of the cluster's daemons and of the client, as sidecars have them. Pure."""
+"""The versions in evidence: those of the cluster's daemons and of the client, as sidecars record them. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from replay.base.releases import NAMES, major_of, title_of
 
-#: Daemons by their keys in a sidecar's `versions`, in words.
+#: What to call daemons, by their keys in a sidecar's `versions`.
 DAEMONS = {"osd": "OSDs", "mon": "monitors", "mgr": "managers", "rbd_mirror": "mirror daemons"}
 SECOND_SITE = "second_site"
 CLIENT = "client"
@@ -16,17 +16,17 @@ Versions = Mapping[str, Any]
 
 
 def ceph_versions(versions: Versions) -> set[str]:
-    """Return the versions of all daemons that a sidecar names, those of the second cluster included."""
+    """Return the versions of all daemons that a sidecar names, including those of the second cluster."""
     return {version for _, found in _daemons(versions) for version in found}
 
 
 def client_version(versions: Versions) -> str | None:
-    """Return the client's version: that of librbd."""
+    """Return the client's version, which is that of librbd; None if unknown."""
     return versions.get("librbd")
 
 
 def releases_in(versions: Versions) -> dict[str, frozenset[int]]:
-    """Return the major releases by what has them, in words. What is not known is left out."""
+    """Return the major releases of daemons and client, by what each is called. Unknown ones are left out."""
     client = [version] if (version := client_version(versions)) else []
     found = [*_daemons(versions), (CLIENT, client)]
     majors = {what: frozenset(filter(None, map(major_of, said))) for what, said in found}
@@ -35,7 +35,7 @@ def releases_in(versions: Versions) -> dict[str, frozenset[int]]:
 
 @dataclass(frozen=True)
 class Change:
-    """What has another release now: its major releases when it measured, and those of today."""
+    """Daemons, or the client, with another release now: their major releases when measured, and those of now."""
 
     what: str
     measured: frozenset[int]
@@ -43,7 +43,7 @@ class Change:
 
 
 def changes(measured: Versions, now: Versions) -> list[Change]:
-    """Return what is known to have another major release than what measured, the OSDs first."""
+    """Return what is known to have another major release now than when it was measured, OSDs first."""
     before, after = releases_in(measured), releases_in(now)
     return [Change(what, before[what], after[what]) for what in after if before.get(what, after[what]) != after[what]]
 
@@ -57,17 +57,17 @@ def in_words(changed: list[Change]) -> str:
 
 
 def unknown_releases(versions: Versions) -> list[str]:
-    """Return a sentence for each release that Replay was never tried with, and for each that nobody could tell."""
+    """Return a sentence for each release that Replay does not know, and one about releases that are unknown."""
     found = releases_in(versions)
     majors = sorted({release for releases in found.values() for release in releases} - NAMES.keys())
-    said = [f"Ceph {release} is a release that Replay does not know; it is measured all the same" for release in majors]
+    said = [f"Replay does not know Ceph {release}, but measures it all the same" for release in majors]
     if untold := [what for what in ("OSDs", CLIENT) if what not in found]:
-        said.append(f"the release of {' and '.join(untold)} is not known, and so not recorded")
+        said.append(f"the release of {' and '.join(untold)} is unknown, so it is not recorded")
     return said
 
 
 def _daemons(versions: Versions) -> Iterator[tuple[str, list[str]]]:
-    """Yield the daemons of both clusters, in words, with their versions: several where they are mixed."""
+    """Yield what the daemons of both clusters are called, and their versions: several if they are mixed."""
     for key, what in DAEMONS.items():
         yield what, versions.get(key) or []
     for key, what in DAEMONS.items():
