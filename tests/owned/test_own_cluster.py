@@ -162,7 +162,7 @@ def test_preflight_names_a_pool_that_the_user_may_not_read_and_prints_no_command
     assert report.exit_status == 4
     (refused,) = [item.text for item in report.findings.items if item.level == "refused"]
     assert refused.startswith("client.replay cannot list replay2: ")
-    assert "this user has other caps; make one of its own" in refused
+    assert "this user has other caps; give Replay a user of its own" in refused
     assert report.findings.commands() == []
 
 

@@ -54,7 +54,7 @@ def test_a_client_that_cannot_read_its_key_is_told_what_to_install(tmp_path, mon
 def test_a_key_of_the_older_cipher_may_be_wrong_or_not_allowed(tmp_path):
     said = why_no_answer(cluster(tmp_path, keyring(tmp_path, AES, 16)), CephCommandError(NOT_ALLOWED, where=""))
     assert said.startswith("key rejected: ")
-    assert "if `ceph mon dump` names aes256k alone in auth_allowed_ciphers" in said
+    assert "if `ceph mon dump` lists only aes256k in auth_allowed_ciphers" in said
 
 
 def test_a_key_of_the_newer_cipher_is_only_called_wrong(tmp_path):

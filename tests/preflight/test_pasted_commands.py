@@ -199,7 +199,7 @@ def test_a_neighbours_user_is_refused_and_no_command_is_printed(
     report = _look()
     assert report.exit_status == 4
     assert "client.tenant cannot list tenant" in _said(report)
-    assert "this user has other caps; make one of its own" in _said(report)
+    assert "this user has other caps; give Replay a user of its own" in _said(report)
     assert report.findings.commands() == []
 
 

@@ -185,7 +185,9 @@ def test_a_user_with_other_capabilities_is_refused_and_no_command_changes_them(
 ) -> None:
     site = _load(write_site, tmp_path)
     denied = CephCommandError(f"error {number}: access denied", where="ceph status", exit_status_of_tool=number)
-    assert "this user has other caps; make one of its own" in preflight_checks.why_no_answer(site.primary, denied)
+    assert "this user has other caps; give Replay a user of its own" in preflight_checks.why_no_answer(
+        site.primary, denied
+    )
 
 
 class Denying:
@@ -206,7 +208,7 @@ def test_if_a_user_cannot_list_the_pool_the_advice_is_another_user(tmp_path: Pat
     preflight_checks._check_reading(Pool("replay"), Denying(tmp_path / "ceph.conf", status), findings)
     (item,) = findings.items
     assert (item.level, item.commands) == ("refused", ())
-    assert ("this user has other caps; make one of its own" in item.text) == caps
+    assert ("this user has other caps; give Replay a user of its own" in item.text) == caps
 
 
 @pytest.mark.parametrize(

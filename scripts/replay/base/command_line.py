@@ -23,10 +23,10 @@ from replay.base.paths import benchmarks_directory, config_directory
 
 WRONG_USE = 2
 INTERRUPTED = 130
-#: What a shell reports of a program whose reader went away (128 + SIGPIPE), as in `replay claims … | head`.
+#: The status that a shell reports for a program whose reader went away (128 + SIGPIPE): `replay claims … | head`.
 READER_GONE = 141
 
-#: What argparse says of wrong use, and what every program of Replay says instead: the deck's are not written in Python.
+#: What argparse says about wrong usage, and what all programs of Replay say instead, including the deck's.
 _SENTENCES = (
     (r"the following arguments are required: (.+)", r"\1 is missing"),
     (r"one of the arguments (.+) is required", r"one of \1 is missing"),

@@ -1,4 +1,4 @@
-"""Reads JSON exactly as the standard library does, but faster: orjson reads what both understand alike."""
+"""Reads JSON exactly as the standard library does, but faster: orjson reads whatever both of them read alike."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ def loads(content: str | bytes) -> Any:
 
 
 def read_or_none(content: str | bytes) -> Any:
-    """Return the value of a JSON document, or None where only the standard library can tell what it is.
+    """Return the value of a JSON document, or None if the standard library has to read it.
 
-    None stands for `null`, for what is no JSON, and for what orjson refuses or reads in another way: `NaN`, numbers
-    that are very long or beyond any float, lone surrogates, other encodings than UTF-8.
+    None stands for `null`, for anything that is not JSON, and for what orjson refuses or reads differently: `NaN`,
+    numbers that are very long or beyond any float, lone surrogates, encodings other than UTF-8.
     """
     try:
         encoded = content.encode() if isinstance(content, str) else content
         return None if _LONG_NUMBER in encoded.translate(_DIGITS_AS_ZEROS) else orjson.loads(encoded)
-    except ValueError:  # JSONDecodeError and UnicodeError are such
+    except ValueError:  # JSONDecodeError and UnicodeError are subclasses
         return None
 
 
 def has_each_key_once(text: str, value: Any) -> bool:
-    """Tell whether each object in a document has each of its keys once, given the value that was read from it.
+    """Return whether no object in a document repeats a key, given the value that was read from the document.
 
-    False means that it may be otherwise. Reading keeps the last one of equal keys: written again, the document then
-    has fewer colons. In strings, colons stay; an escaped character could be one.
+    False means that one might. Reading keeps only the last of equal keys, so the value, written again, has fewer colons
+    than the document. Colons in strings count on both sides, unless they are escaped.
     """
     if "\\u" in text:
         return False
     try:
         return orjson.dumps(value).count(b":") == text.count(":")
-    except orjson.JSONEncodeError:  # it is too deep
+    except orjson.JSONEncodeError:  # nested too deeply
         return False

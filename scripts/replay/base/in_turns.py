@@ -1,4 +1,4 @@
-"""Whether two sides were measured in turns, block by block: the drift of a machine then cancels out of a pair. Pure."""
+"""Checks whether two sides were measured in turns, block by block, so that drift cancels out of each pair. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Times = Mapping[int, tuple[str, str]]
 def why_not_in_turns(first: Times, second: Times) -> str:
     """Return why the blocks of two sides are not pairs; empty if they are.
 
-    They are if both sides have the same blocks, and if no block of either lies within the time of another pair. If all
-    of one side was measured before all of the other, anything that changed in between would count as a difference.
+    They are pairs if both sides have the same blocks, and no block was measured during another pair. If one side was
+    measured completely before the other, anything that changed in between would count as a difference.
     """
     if first.keys() != second.keys():
         return "the blocks differ"

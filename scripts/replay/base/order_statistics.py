@@ -1,9 +1,9 @@
-"""What sorted trials say of a distribution of any shape: intervals of a median, bounds of a quantile. Pure.
+"""What sorted trials say about a distribution of any shape: intervals of a median, bounds of a quantile. Pure.
 
-Trials are taken as independent. If they are stratified instead, such as losses that are spread evenly over an interval,
-the largest one is an upper bound of a quantile with at least the confidence that independent trials would give: the
-product of the strata's probabilities to stay below the quantile is greatest where all are equal, and so is the chance
-that every trial does.
+Trials are assumed to be independent. If they are stratified instead, for example losses that are spread evenly over an
+interval, the largest one bounds a quantile with at least the confidence that independent trials would give. The
+probability that every trial stays below the quantile is a product over the strata, which is greatest if all of its
+factors are equal, as they are for independent trials.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 def quantile_bound(values: Sequence[float], quantile: float = QUANTILE, confidence: float = CONFIDENCE) -> float | None:
     """Return the smallest value that is an upper bound of a quantile with this confidence.
 
-    None if not even the largest value is: with fewer than 59 values for the 95th percentile and 95 %.
+    None if not even the largest value is one: that takes 59 values for the 95th percentile and 95 %.
     Source: David & Nagaraja 2003, "Order Statistics", section 7.1 (a one-sided confidence bound of a quantile).
     """
     ordered, n = sorted(values), len(values)
@@ -41,7 +41,7 @@ def quantile_bound(values: Sequence[float], quantile: float = QUANTILE, confiden
 
 
 def confidence_of_largest(n: int, quantile: float = QUANTILE) -> float:
-    """Return with what confidence the largest of `n` values is an upper bound of a quantile: 64 % with 20 values."""
+    """Return the confidence with which the largest of `n` values bounds a quantile from above: 0.64 for 20 values."""
     return 1 - quantile**n
 
 

@@ -1,6 +1,6 @@
-"""Finds modules by name, such as a procedure or a tool: there is no list to extend.
+"""Finds modules by name, such as a procedure or a tool, so that there is no list to extend.
 
-A lower room finds a higher room's modules here, so that it need not import them.
+Through this a lower room can use a higher room's modules without importing them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The one place that finds Ceph's programs and its benchmark tools: those of the host, or those of a release.
+"""Finds Ceph's programs and benchmark tools, those of the host or those of a release. No other module does.
 
-A release's programs see the host's files, but `/usr` is the release's own. `unshare` gives the process a view of the
-mounts that ends with it, the release's `/usr` is mounted over the host's, and the program takes the process over: it
-keeps its pid, its parent and its open files, and nothing stays mounted. Where the user is not root, the kernel has to
-allow user namespaces.
+A release's programs see the host's files, except that `/usr` is the release's own. `unshare` gives the process a mount
+namespace, the release's `/usr` is mounted over the host's in it, and the program then replaces the process. So it keeps
+its pid, parent and open files, and no mount outlives it. For users other than root, the kernel must allow user
+namespaces.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from replay.base.releases import Release, find_release, release_directory
 
 #: The Python that has Ceph's modules `rados` and `rbd`: they come with Ceph's packages.
 SYSTEM_PYTHON = "/usr/bin/python3"
-#: What comes from the release where a release is used. `timeout` runs one of the others.
+#: The programs that a release provides where one is used. `timeout` is one because it runs one of the others.
 OF_RELEASE = frozenset(
     {
         *("ceph", "rbd", "rados", "rbd-mirror", "rbd-nbd", "ceph-mon", "ceph-mgr", "ceph-osd"),
@@ -46,9 +46,9 @@ class Programs:
 
     @classmethod
     def of(cls, number: int | None) -> Programs:
-        """Return the programs of a release by its number, None for the host's.
+        """Return the programs of the release with a number; None stands for the host's.
 
-        Raises ReplayError where the release is not there.
+        Raises ReplayError if this machine does not have the release.
         """
         programs = cls.wanted(number)
         if programs.release is not None:
@@ -57,15 +57,15 @@ class Programs:
 
     @classmethod
     def wanted(cls, number: int | None) -> Programs:
-        """Return the programs of a release whether or not it is there, which `check` then says."""
+        """Like `of`, but also for a release that this machine does not have; `check` reports that later."""
         if number is None:
             return cls()
         return cls(find_release(number) or Release(number, "", "", release_directory(number)))
 
     def find(self, name: str) -> Path | None:
-        """Return a program's absolute path as the program itself sees it, None where it is not there.
+        """Return a program's absolute path as the program itself sees it, None if there is no such program.
 
-        `name` may be a path already.
+        `name` may also be a path.
         """
         if self.release is None or Path(name).name not in OF_RELEASE:
             found = shutil.which(name) or shutil.which(name, path=":".join(_FOLDERS))
@@ -77,15 +77,16 @@ class Programs:
         return None
 
     def folder_of(self, name: str) -> Path | None:
-        """Return a folder of Ceph's libraries, such as `rados-classes`, as a program sees it; None where it is not."""
+        """Return a folder of Ceph's libraries, such as `rados-classes`, as programs see it; None if there is none."""
         root = self.release.folder if self.release else Path("/")
         found = [path for place in ("lib64", "lib", "lib/*") for path in sorted((root / "usr").glob(f"{place}/{name}"))]
         return Path("/") / found[0].relative_to(root) if found else None
 
     def command(self, argv: Sequence[str], *, dies_with_parent: bool = False) -> list[str]:
-        """Return the argv that runs `argv` with this origin's program; it is the program's own once it runs.
+        """Return the argv that runs `argv` with the program found here. The running program sees `argv` itself.
 
-        `dies_with_parent` has the kernel kill it when the starting thread ends. Raises MissingProgramError.
+        With `dies_with_parent` the kernel kills it when the thread that started it ends. Raises MissingProgramError if
+        the program is not installed.
         """
         program = self.find(argv[0])
         if program is None:
@@ -95,7 +96,7 @@ class Programs:
                 where=self.release.folder if self.release else "",
                 next_step=setup_command(),
             )
-        # Entering a user namespace takes the word to die with the parent back, so that it is given after.
+        # Entering a user namespace clears the parent-death signal, so it is set afterwards.
         bound = _DIES_WITH_PARENT if dies_with_parent else ()
         if self.release is None or program.name not in OF_RELEASE:
             return [*bound, str(program), *argv[1:]]
@@ -104,24 +105,24 @@ class Programs:
         return [*enter, str(program), *argv[1:]]
 
     def check(self) -> None:
-        """Raise ReplayError, with what to do, where the release is not there or its programs cannot be run here."""
+        """Raise ReplayError if this machine does not have the release, or cannot run its programs."""
         if self.release is not None:
             _refuse_absent(self.release)
         self.check_entry()
 
     def check_entry(self) -> None:
-        """Raise ReplayError, with what to do, where the release's programs cannot be run here.
+        """Raise ReplayError if this machine cannot run the release's programs.
 
-        The release may be one that is still being made, and has no record yet.
+        This also works for a release that is still being fetched and has no record yet.
         """
         if self.release is None:
             return
         where = f"Ceph {self.release.title} in {self.release.folder}"
         if hidden := [str(path) for path in (Path.cwd(), self.release.folder) if path.resolve().is_relative_to("/usr")]:
             raise ReplayError(
-                f"{hidden[0]} lies in /usr, and a release has its own",
+                f"{hidden[0]} is in /usr, which the release's own /usr would hide",
                 where=where,
-                next_step="move it elsewhere, such as into your home, and run this again",
+                next_step="move it elsewhere, for example to your home directory, and run this again",
             )
         argv = self.command(["ceph-authtool", "--version"])
         try:

@@ -11,7 +11,7 @@ On a terminal a bar at the bottom follows the work and disappears at the end. El
 one in five seconds. If nothing was reported for two seconds, a line says what is running; while that goes on, such
 lines come more and more rarely, so that a log of hours stays short.
 
-A process that works for another one (`EVENTS` in its environment) reports to that one, which draws.
+A process that works on behalf of another one (`EVENTS` in its environment) reports to it and draws nothing itself.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Account:
 
     parts: dict[str, Part] = field(default_factory=dict)
     done: int = 0
-    #: What the steps that are done were expected to take: with what they did take, the pace.
+    #: How long the finished steps were expected to take. Compared with how long they took, this gives the pace.
     expected_seconds: float = 0.0
 
     @property
@@ -127,7 +127,7 @@ class Progress:
         self._reported, self._patience = clock(), SILENCE_SECONDS
 
     def __enter__(self) -> Progress:
-        """Start drawing if there is a terminal, else see to it that lines keep coming."""
+        """Draw on a terminal; elsewhere make sure that lines keep coming."""
         if not self.events and is_terminal(self.stream):
             self.screen.follow(self._view)
         elif not self.events:
@@ -143,12 +143,12 @@ class Progress:
         self.screen.stop()
 
     def plan(self, parts: Mapping[str, Part]) -> None:
-        """Set the parts of the whole work, by the titles with which they `start`."""
+        """Set the parts of the whole work, keyed by the titles that `start` gets."""
         with self._counting:
             self.account = Account(dict(parts))
 
     def start(self, title: str, steps: int, of_all: int | None = None) -> None:
-        """Start a part: how many of its steps are to be done, and how many it has in all."""
+        """Start a part with this many steps to do; `of_all` counts its finished steps too."""
         of_all = steps if of_all is None else of_all
         self.title, self.now = title, ""
         with self._counting:

@@ -1,4 +1,4 @@
-"""Releases of Ceph besides the host's own: their names, and the folders that hold one each."""
+"""Releases of Ceph besides the host's own: their names, and the folder that holds each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def title_of(number: int) -> str:
 
 
 def parse_release(text: str | int) -> int | None:
-    """Return the number of a release that a person wrote as `18` or `reef`; None for the host's own.
+    """Return the number of a release that a person wrote as `18` or `reef`; None for `host`.
 
     Raises ConfigurationError for anything else.
     """
@@ -66,15 +66,15 @@ def parse_release(text: str | int) -> int | None:
         return numbers[word]
     if word.isdigit() and int(word) in NAMES:
         return int(word)
-    known = [*(str(number) for number in NAMES), *numbers, HOST]
+    meant = did_you_mean(word, [*(str(number) for number in NAMES), *numbers, HOST])
     raise ConfigurationError(
-        f"{str(text)!r} is not a release of Ceph{did_you_mean(word, known)}",
-        next_step="write a number or its name, such as 18 or reef, or host for the host's own Ceph",
+        f"{str(text)!r} is not a release of Ceph",
+        next_step=f"{meant} write a number or a name, such as 18 or reef, or host for the host's own Ceph".strip(),
     )
 
 
 def major_of(version: str | None) -> int | None:
-    """Return the release that a version such as `18.2.7` belongs to, None where it names none."""
+    """Return the number of the release that a version such as `18.2.7` belongs to, None if it names none."""
     head = (version or "").partition(".")[0]
     return int(head) if head.isdigit() else None
 
@@ -87,7 +87,7 @@ def with_names(versions: str) -> str:
 
 
 def titles_in(versions: str | None) -> str:
-    """Return the releases of some versions, written `18.2.4, 18.2.7`, for people; empty where none is known."""
+    """Return the releases of some versions, written `18.2.4, 18.2.7`, for people; empty if none is known."""
     found = {release for one in (versions or "").split(", ") if (release := major_of(one)) is not None}
     return ", ".join(map(title_of, sorted(found)))
 
@@ -100,12 +100,12 @@ def releases_directory() -> Path:
 
 
 def release_directory(number: int) -> Path:
-    """Return the folder of one release, whether or not it is there."""
+    """Return the folder of one release, whether or not it exists."""
     return releases_directory() / str(number)
 
 
 def find_release(number: int) -> Release | None:
-    """Return a release that is there, None where there is none or its record cannot be read."""
+    """Return a release that this machine has, None if it does not or the record cannot be read."""
     folder = release_directory(number)
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
@@ -117,7 +117,7 @@ def find_release(number: int) -> Release | None:
 
 
 def known_releases() -> list[Release]:
-    """Return every release that is there, the oldest first."""
+    """Return every release that this machine has, oldest first."""
     folders = releases_directory().glob("[0-9]*/")
     numbers = sorted(int(folder.name) for folder in folders if folder.name.isdigit())
     return [found for number in numbers if (found := find_release(number)) is not None]

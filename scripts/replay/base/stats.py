@@ -144,7 +144,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float], confidenc
 
 
 def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]:
-    """Return which hypotheses are rejected at a family-wise error of at most `level`, in the given order.
+    """Return for each p-value whether it is rejected at a family-wise error of at most `level`, in the given order.
 
     Source: Holm 1979, "A simple sequentially rejective multiple test procedure" (Scandinavian Journal of Statistics 6).
     """
@@ -185,7 +185,7 @@ def tail_probability(distance: float, half_width: float, n: int, confidence: flo
 
 
 def one_sided_p_value(values: Sequence[float], edge: float) -> float:
-    """Return the p-value of the mean of `values` being on its side of `edge`, by Student's t.
+    """Return the one-sided p-value, by Student's t, of the mean of `values` lying on its side of `edge`.
 
     Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
     """

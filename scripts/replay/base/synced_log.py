@@ -15,7 +15,7 @@ from typing import Any
 
 
 class SyncedLog:
-    """The file. Writing the first line creates it and its folder."""
+    """The file. The first writer creates it and its folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

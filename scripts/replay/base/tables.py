@@ -16,7 +16,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO
 
 SIGNIFICANT_DIGITS = 9
-#: A long table that is larger waits for its place on disk.
+#: A long table that is larger than this is kept on disk until it is written.
 _IN_MEMORY_BYTES = 1 << 20
 
 
@@ -62,7 +62,10 @@ def json_text(value: Any) -> str:
 
 
 def write_if_changed(path: Path, text: str) -> bool:
-    """Write a file atomically, and only if its content changes, so that watchers are not triggered for nothing."""
+    """Write a file atomically, and only if its content changes, so that watchers are not triggered for nothing.
+
+    Return whether it was written.
+    """
     content = text.encode()
     try:
         if path.read_bytes() == content:
@@ -74,7 +77,7 @@ def write_if_changed(path: Path, text: str) -> bool:
 
 
 class LongTable:
-    """A table that is not written yet, made row by row. If it is large, it waits in a nameless file beside its place.
+    """A table that is built row by row and written later. A large one is kept in an unnamed file beside its path.
 
     `digest` is the SHA-256 of its content.
     """
@@ -89,7 +92,7 @@ class LongTable:
         self.digest = self._digest()
 
     def write_if_changed(self) -> bool:
-        """Write it to its place, as `write_if_changed` does."""
+        """Write it to its path, as the function `write_if_changed` does."""
         try:
             with self.path.open("rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() == self.digest:

@@ -1,4 +1,4 @@
-"""`config/answer.yaml`: where it is, and its content, checked against its schema. What it means is `answer/`."""
+"""Reads `config/answer.yaml` and checks it against its schema. The room `answer` interprets it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.config.documents import Document, load_validated_document
 
 
 def answer_path() -> Path:
-    """Return the file that says where the figures of answer.csv come from. A talk without it has no such table."""
+    """Return the path of the file that says where the figures in answer.csv come from. A talk may have none."""
     return config_directory() / "answer.yaml"
 
 

@@ -1,4 +1,4 @@
-"""`config/claims.yaml`: where it is, and its content, checked against its schema. What the claims mean is `claims/`."""
+"""Reads `config/claims.yaml` and checks it against its schema. The room `claims` interprets it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.config.documents import Document, load_validated_document
 
 
 def claims_path() -> Path:
-    """Return the file of the claims. A talk without this file makes none."""
+    """Return the path of the file of the claims. A talk without this file makes no claims."""
     return config_directory() / "claims.yaml"
 
 

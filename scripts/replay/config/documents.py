@@ -21,7 +21,7 @@ from replay.base.errors import ConfigurationError
 KeyPath = tuple[str | int, ...]
 
 
-# libyaml parses ten times as fast as Python does; PyYAML comes without it on rare platforms.
+# libyaml parses ten times as fast as PyYAML's own parser, but a few platforms lack it.
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """YAML 1.2's plain scalars: `22:00`, `on`, `no` and dates stay text; `1e6` is a number."""
 
@@ -99,12 +99,12 @@ def load_validated(path: Path, schema_path: Path) -> dict[str, Any]:
 def load_validated_document(path: Path, schema_path: Path) -> Document:
     """Like `load_validated`, but with line numbers, for callers that check more than a schema can."""
     document = _parsed_and_validated(path, _read(path), schema_path, _read_schema(schema_path))
-    return replace(document, data=deepcopy(document.data))  # whoever reads it may change what it got
+    return replace(document, data=deepcopy(document.data))  # callers may change their copy
 
 
 @lru_cache(maxsize=256)
 def _parsed_and_validated(path: Path, text: str, schema_path: Path, schema: str) -> Document:
-    """Parse and check a text once, however often it is asked for: deriving needs each experiment several times."""
+    """Parse and check each text only once, because deriving needs every experiment several times."""
     document = _parse(path, text)
     validate(document, _schema(schema_path, schema))
     return document
@@ -144,7 +144,9 @@ def _index(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: Path
         for key, value in node.value:
             line = key.start_mark.line + 1
             if key.value in seen:
-                raise ConfigurationError(f"the key {key.value!r} appears twice", where=f"{file}:{line}")
+                raise ConfigurationError(
+                    f"the key {key.value!r} appears twice", where=f"{file}:{line}", next_step="remove one of the two"
+                )
             seen.add(key.value)
             lines[(*path, key.value)] = line
             _index(value, (*path, key.value), lines, file)

@@ -52,8 +52,9 @@ class SandboxOptions:
             )
         if self.osd_memory_target_bytes < SMALLEST_OSD_MEMORY_BYTES:
             raise ConfigurationError(
-                f"Ceph accepts no osd_memory_target below {SMALLEST_OSD_MEMORY_BYTES} bytes",
+                f"osd_memory_target is {self.osd_memory_target_bytes} bytes, which Ceph does not accept",
                 where="sandbox options",
+                next_step=f"choose at least {SMALLEST_OSD_MEMORY_BYTES} bytes",
             )
         for size in (self.left_osd_bytes, self.right_osd_bytes):
             if size < SMALLEST_OSD_BYTES:
@@ -65,20 +66,20 @@ class SandboxOptions:
 
     @property
     def release_number(self) -> int | None:
-        """The release that the sandbox runs, None for the host's own Ceph."""
+        """The number of the release that the sandbox runs, None for the host's own Ceph."""
         return parse_release(self.release)
 
     @property
     def total_osd_bytes(self) -> int:
-        """Size of all sparse files together: what the sandbox can grow to."""
+        """Size of all sparse files together, in bytes: what the sandbox can grow to."""
         return self.left_osds * self.left_osd_bytes + self.right_osds * self.right_osd_bytes
 
     @property
     def needed_bytes(self) -> int:
-        """Free space that creating a sandbox requires.
+        """Free space in bytes that creating a sandbox requires.
 
-        One GiB for monitors, logs and BlueStore's own data, and a quarter of the OSDs: sparse files grow with what is
-        written, and the host's disk must not fill up before Ceph's own full ratio stops the writers.
+        That is one GiB for monitors, logs and BlueStore's own data, and a quarter of the OSDs' size. Sparse files grow
+        as they are written to, and the host's disk must not fill up before Ceph's own full ratio stops the writers.
         """
         return GIB + self.total_osd_bytes // 4
 

@@ -1,6 +1,6 @@
-"""Writes two parts of the pages: the list of protocols from the procedures' declarations, and the table of levels.
+"""Writes two parts of the docs: the list of protocols, from the procedures' declarations, and the table of levels.
 
-`python -m replay.design.describe` rewrites what lies between two marks of a page.
+`python -m replay.design.describe` rewrites the text between the two marks of each part.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def describe() -> str:
     return "\n".join(_describe(name) for name in protocol_names())
 
 
-#: What is written: the page, the name of its part, the text.
+#: The parts: the page, the part's name in the marks, the function that returns its text.
 PARTS = ((PAGE, "protocols", describe), (LEVELS_PAGE, "levels", levels_table))
 
 

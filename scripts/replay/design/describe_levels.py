@@ -1,4 +1,4 @@
-"""The table of levels in docs/experiments.md: which levels and variants each scale measures, where it is not all."""
+"""The table of levels in docs/experiments.md: which levels and variants each scale measures, unless it is all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _level(factor: str, level: Any) -> str:
 
 
 def _levels(factor: str, levels: Sequence[Any], of: Sequence[Any]) -> str:
-    """Return levels as the table writes them: `all` if they are all of `of`."""
+    """Return levels as the table writes them: `all` if none of `of` is missing."""
     return ALL if list(levels) == list(of) else ", ".join(_level(factor, one) for one in levels)
 
 
@@ -43,7 +43,7 @@ def _levels_of(design: Design, variant: str, factor: str) -> list[Any]:
 
 
 def _combined(designs: Sequence[Design], variant: str) -> tuple[str, ...] | None:
-    """Return the combinations of levels that a variant is measured at, None where it is every one at every scale."""
+    """Return the combinations of levels that each scale measures a variant at, None if all scales measure all."""
     told = []
     for design in designs:
         points = [one for one in design.sets if any(cell.variant.name == variant for cell in one.cells)]
@@ -56,7 +56,10 @@ def _combined(designs: Sequence[Design], variant: str) -> tuple[str, ...] | None
 
 
 def lines_of(configuration: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return an experiment's rows: what a scale leaves out of its variants, of its factors, of the factors of some."""
+    """Return an experiment's rows: the variants of each scale, its levels, and the levels and cells of each variant.
+
+    A row is (experiment, what, quick, talk). Rows in which no scale leaves anything out are omitted.
+    """
     designs = [expand(configuration, scale) for scale in SCALES]
     variants = [one["name"] for one in configuration["variants"]]
     there = [[one.name for one in design.variants] for design in designs]

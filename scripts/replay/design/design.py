@@ -113,7 +113,7 @@ class Design:
             "experiment": self.name,
             "title": raw["title"],
             "scale": self.scale,
-            # So that whoever reads an unfinished measurement knows how much of it there is.
+            # This tells readers of an unfinished measurement how much of it is there.
             "blocks": self.blocks,
             "protocol": raw["protocol"],
             "tool": raw["tool"],
@@ -160,12 +160,12 @@ class Design:
 
 
 def plan_digest(design: Design, block: int) -> str:
-    """Return the digest that names a block's receipt: only of the block's number and the cells of its sets."""
+    """Return the digest that names a block's receipt. It covers only the block's number and the cells of its sets."""
     return digest_of({"block": block, "cells": sorted(c.cell_id for s in design.sets for c in s.cells)})
 
 
 def block_seed(data_set: str, experiment: str, block: int) -> int:
-    """Return the seed of a block: its name determines it, so that a dry run shows the real order."""
+    """Return the seed of a block. It depends only on the block's name, so that a dry run shows the real order."""
     return int(digest_of([data_set, experiment, block], 8), 16)
 
 

@@ -12,8 +12,8 @@ from replay.design.media import media_bytes
 from replay.design.procedures import needs_of, protocol_class
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
 
-#: For the estimate before anything was measured: seconds until an image is there, seconds per MiB that fills it, and
-#: seconds until the second cluster is level after a write. Measured on a sandbox; the rest is the protocols' own.
+#: For estimates before anything was measured: seconds to create an image, seconds to fill one MiB of it, and seconds
+#: until the second cluster has caught up after a write. Measured on a sandbox. The protocols declare everything else.
 IMAGE_SECONDS = 1.0
 FILL_SECONDS_PER_MEBIBYTE = 0.004
 MIRRORED_WRITE_WAIT_SECONDS = 6.0
@@ -23,7 +23,7 @@ MIRRORED_WRITE_WAIT_SECONDS = 6.0
 class Estimate:
     """The remaining work: cells, seconds, bytes that clients write, bytes that reach media (copies and journals).
 
-    `earlier_blocks` is how many blocks of the data set the seconds come from; 0 if they come from the design alone.
+    `earlier_blocks` is the number of blocks that the seconds come from; 0 if they come from the design alone.
     """
 
     cells: int = 0
@@ -41,7 +41,7 @@ class Estimate:
 def reckon(
     design: Design, todo: Sequence[Sequence[CellSet]], receipts: Iterable[Mapping[str, Any]], *, replicas: int = 3
 ) -> Estimate:
-    """Estimate what measuring `todo` takes, the missing sets of each block. Pure.
+    """Estimate what it takes to measure `todo`, the missing sets of each block. Pure.
 
     `receipts` are those of this experiment's earlier blocks, at any scale.
     """
@@ -66,9 +66,9 @@ def reckon(
 
 
 def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_once: bool) -> list[float]:
-    """Return the average time of a set in each block that has a receipt at this scale, with waits and cleaning up.
+    """Return the mean seconds per set of each block with a receipt at this scale, including waits and cleaning up.
 
-    `sized_once` leaves out pilots, which are not run again. A block with nothing left to do says nothing.
+    `sized_once` leaves out pilots, which do not run again. Receipts of sittings that measured nothing do not count.
     """
     told = [one for one in receipts if one["scale"] == scale and one["sets_measured_in_this_sitting"]]
     return [
@@ -79,7 +79,7 @@ def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_
 
 
 def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> float:
-    """Return what a block with these cells takes according to its design; the `first` one also sizes them."""
+    """Return the seconds that a block with these cells takes by its design; the `first` block also runs pilots."""
     name = design.configuration["protocol"]
     protocol, target = protocol_class(name), design.sizing.target_seconds
     running = sum(seconds_of(cell.levels, design.sizing) for cell in cells)
@@ -93,9 +93,9 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> 
 
 
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
-    """Return a block's images: one per variant, or as many as `clients` or `images` say; or one per cell.
+    """Return a block's images: one per cell, or per variant one or as many as `clients` or `images` say.
 
-    Experiments without images have variants with an image of no size, which is left out.
+    In experiments without images, variants have an image of size 0, which is left out.
     """
     if needs_of(protocol).image_per_cell:
         return [cell.variant.image for cell in todo]

@@ -1,4 +1,4 @@
-"""Turns an experiment's configuration into its design: factors to cells. Refuses contradictions. Pure."""
+"""Turns an experiment's configuration into its design, factors to cells, and refuses contradictions. Pure."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _sets(
 
 
 def _limits(only: Mapping[str, Any], variant: str) -> list[Mapping[str, Any]]:
-    """Return the levels by factor that a variant is limited to, or several of such limits, of which one is enough."""
+    """Return a variant's limits, each of factor to levels. A point has to be within at least one of them."""
     limits = only.get(variant, {})
     return [limits] if isinstance(limits, Mapping) else list(limits)
 

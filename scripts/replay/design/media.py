@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Write:
     """Bytes that clients write: to the site's images, or to another `pool`; `journaled` goes through a journal.
 
-    `copies` is set if it differs from the pool's, such as 1 for a local file. `adds` says that the writes take free
-    space: a fill or new objects do, overwriting does not.
+    `copies` is set if it differs from the pool's, such as 1 for a local file. `adds` says that the writes need free
+    space: filling an image and writing new objects do, overwriting does not.
     """
 
     bytes: float
@@ -23,7 +23,7 @@ class Write:
 def media_bytes(
     client_bytes: float, *, replicas: int = 3, journaled: bool = False, erasure_code: tuple[int, int] | None = None
 ) -> float:
-    """Estimate how much the cluster writes to its media when clients write `client_bytes`.
+    """Estimate how many bytes the cluster writes to its media when clients write `client_bytes`.
 
     Copies: `replicas`, or (k+m)/k for an erasure-coded data pool. A journal stores the data again, in a replicated
     pool. BlueStore's own log, deferred writes and metadata are not included.

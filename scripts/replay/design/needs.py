@@ -1,4 +1,4 @@
-"""What a procedure declares: its tools, factors and options with their units, and the programs that it starts.
+"""What a procedure declares: its tools, its factors, its options with their units, and the programs that it starts.
 
 The declarations are data, so that modules below the procedures can read them: experiment files are checked against them
 before a measurement, preflight looks for the programs, and docs/adding-an-experiment.md is generated from them.

@@ -1,6 +1,7 @@
-"""Finds the procedure that an experiment's `protocol` names, for modules below the procedures; imports none up front.
+"""Finds the procedure that an experiment's `protocol` names, for rooms below the procedures.
 
-A module in replay.procedures with a class `PROTOCOL` is the procedure of its name: there is no list to extend.
+A module in replay.procedures with a class `PROTOCOL` is the procedure of its name, so there is no list to extend. It is
+imported when it is needed.
 """
 
 from __future__ import annotations

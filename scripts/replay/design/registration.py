@@ -1,6 +1,6 @@
-"""Registers claims before the data that test them: a digest of each claim's content, which a block's receipt keeps.
+"""Registers claims before the data that test them: a block's receipt keeps a digest of each claim's content.
 
-A claim whose content differs from what was registered was changed when data were known; `claims.registration` says so.
+A claim whose content has another digest was changed after its data were known; `claims.registration` says so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from replay.config.claims_file import claims_path, load_claims_document
 from replay.design.design import digest_of
 
-#: What decides a verdict, and what is said. A claim's chart, its source and the reasons that it gives may change.
+#: The sentence, and the keys that decide its verdict. A claim's chart, its source and its reasons may change.
 _CONTENT = ("id", "sentence", "experiment", "metric", "conditions")
 _PRESUPPOSITION = ("that", "of", "decides")
 
@@ -23,7 +23,7 @@ def claim_digest(claim: Mapping[str, Any]) -> str:
 
 
 def claims_to_register(experiment: str) -> dict[str, str]:
-    """Return the digest of each claim on an experiment as it stands now, by id; none for a talk without claims.
+    """Return claim id to present digest for the claims about an experiment; empty for a talk without claims.
 
     Raises ConfigurationError if config/claims.yaml is invalid.
     """
@@ -34,7 +34,10 @@ def claims_to_register(experiment: str) -> dict[str, str]:
 
 
 def registered_throughout(sittings: Iterable[Mapping[str, str] | None]) -> dict[str, str]:
-    """Return the digests that every part of a block registered alike; None is a part that registered nothing."""
+    """Return claim to digest for the claims that all sittings of a block registered with the same digest.
+
+    A sitting that registered nothing is None.
+    """
     several = [dict(one or {}) for one in sittings]
     first, *others = several or [{}]
     return {claim: digest for claim, digest in first.items() if all(one.get(claim) == digest for one in others)}

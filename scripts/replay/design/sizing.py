@@ -1,4 +1,4 @@
-"""Finds how much a cell must transfer to last as long as intended, by pilots, which are evidence. Mostly pure."""
+"""Computes how much a cell must transfer to last as long as intended, from pilots, which are evidence. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from replay.design.design import Sizing
 ENOUGH_OF_TARGET = 0.2
 MOST_ROUNDS = 5
 MOST_GROWTH = 64.0
-#: What the clients of a cell are taken to write, all together, before it was ever measured.
+#: What all clients of a cell together are assumed to write before the cell was ever measured.
 ASSUMED_BYTES_PER_SECOND = 64 << 20
 
 
@@ -37,7 +37,7 @@ class PilotRound:
 
 
 def first_bytes(io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
-    """Return what the first pilot transfers: a few operations per thread."""
+    """Return how many bytes the first pilot transfers: a few operations per thread."""
     return io_size_bytes * io_threads * max(1, math.ceil(sizing.minimum_operations / 4 / io_threads))
 
 
@@ -47,24 +47,24 @@ def is_enough(last: PilotRound, sizing: Sizing) -> bool:
 
 
 def next_bytes(last: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
-    """Return how much the next pilot transfers: half the target time at the last rate, with bounded growth."""
+    """Return how many bytes the next pilot transfers: half the target time at the last rate, with bounded growth."""
     seconds = max(last.seconds, 0.004)
     wanted = last.bytes * min(MOST_GROWTH, max(2.0, 0.5 * sizing.target_seconds / seconds))
     return whole_operations(wanted, io_size_bytes, io_threads, sizing)
 
 
 def cell_bytes(last: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
-    """Return how much a cell transfers: the target time at the pilot's rate, in whole operations of every thread."""
+    """Return how many bytes a cell transfers: the target time at the pilot's rate, in whole operations per thread."""
     wanted = last.bytes / max(last.seconds, 0.004) * sizing.target_seconds
     return whole_operations(wanted, io_size_bytes, io_threads, sizing)
 
 
 def longer_bytes(piloted: int, before: PilotRound, io_size_bytes: int, io_threads: int, sizing: Sizing) -> int:
-    """Return how much a cell transfers after it was too short with `before`; `piloted` is what a new pilot says.
+    """Return how many bytes a cell transfers after it was too short with `before`; a new pilot suggests `piloted`.
 
-    The pilot may run on a busier machine than the cell. So the size is never less than the target time at the rate of
-    the cell that was too short: otherwise the same set could be void again and again. Growth is bounded, because the
-    rate of a cell that ended within one tick of its tool's clock is unknown.
+    The machine may be busier during the pilot than during the cell. So the size never falls below the target time at
+    the rate of the cell that was too short; otherwise the same set could be void again and again. Growth is bounded,
+    because the rate of a cell that ended within one tick of its tool's clock is unknown.
     """
     growth = min(MOST_GROWTH, sizing.target_seconds / max(before.seconds, 0.004))
     return max(piloted, whole_operations(before.bytes * growth, io_size_bytes, io_threads, sizing))

@@ -20,15 +20,15 @@ from replay.preflight.keys import why_refused
 
 TIMEOUT_SECONDS = 10.0
 _LARGEST_SKEW_SECONDS = 0.05
-#: Of a user that exists. Giving it what it lacks would replace what it has, and somebody else may live by that.
+#: For a user that exists. Ceph would replace its caps with the missing ones, and somebody else may depend on them.
 OTHER_CAPABILITIES = (
-    "this user has other caps; make one of its own: name a new client and a new keyring in the site's file, "
+    "this user has other caps; give Replay a user of its own: name a new client and a new keyring in the site's file, "
     "and preflight prints the command that creates them"
 )
 
 
 def check_files(site: Site, findings: Findings) -> bool:
-    """Check that the site's files can be read; False if the primary cluster cannot be tried at all."""
+    """Check that the site's files can be read; return False if the primary cluster cannot be contacted at all."""
     usable = True
     for cluster in (site.primary, site.secondary):
         if cluster is None:
@@ -51,7 +51,7 @@ def check_files(site: Site, findings: Findings) -> bool:
 
 
 def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any] | None:
-    """Check that the cluster answers, its versions and its health; return its status, None if it does not answer."""
+    """Check whether the cluster answers, its versions and its health; return its status, None without an answer."""
     name, primary = session.cluster.name, session.cluster.name == "primary"
     bad, word = ("refused", None) if primary else ("skip", "second_site")
     try:
@@ -83,7 +83,7 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
 
 
 def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
-    """Return why a cluster cannot be inspected: it refused the key, did not answer, or the user may not ask."""
+    """Return why a cluster cannot be inspected: it refused the key, did not answer, or does not let the user ask."""
     found = re.search(r"\[errno (\d+)\]", error.what)
     number = int(found[1]) if found else None
     about_key = why_refused(cluster, number) if number else ""
@@ -148,7 +148,7 @@ def check_user(session: MonitorSession, findings: Findings) -> None:
 
 
 def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], findings: Findings) -> None:
-    """Check how full the cluster is, and every site ceiling that can be checked before a run."""
+    """Check how full the cluster is, and every ceiling of the site that can be checked before a run."""
     osd_df = session.command({"prefix": "osd df"}, timeout_seconds=TIMEOUT_SECONDS)
     osd_perf = session.command({"prefix": "osd perf"}, timeout_seconds=TIMEOUT_SECONDS)
     pools = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
@@ -199,7 +199,7 @@ def check_clocks(session: MonitorSession, findings: Findings) -> None:
 
 
 def check_bindings(session: MonitorSession, findings: Findings) -> None:
-    """Check that Ceph's Python module is there."""
+    """Check that Ceph's Python module is installed."""
     if session.transport != "rados":
         text = "python3-rados is missing: each query of the cluster costs a third of a second of this machine's CPU"
         findings.add("tools", "warning", text, commands=["apt-get install python3-rados"])

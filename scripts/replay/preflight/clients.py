@@ -10,7 +10,7 @@ from replay.tools.running.fio_ssh import ask_versions, check_versions, versions_
 
 
 def check_client_hosts(site: Site, findings: Findings) -> None:
-    """Add a finding for each host that needs SSH; a host that cannot run clients takes `client_hosts` away."""
+    """Add a finding for each host that needs SSH. If one cannot run clients, the site loses `client_hosts`."""
     others = [host for host in site.client_hosts if host not in LOCAL_HOSTS]
     if not others or missing(["client_hosts"], site):
         return

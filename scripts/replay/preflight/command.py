@@ -78,9 +78,10 @@ def preflight(
 ) -> Report:
     """Inspect a site and return the findings; change nothing on it.
 
-    `experiments` are parsed files from config/experiments. `estimates` holds each experiment's plan: `cells`,
+    `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan: `cells`,
     `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. `data_set`, by
-    default the site's name, selects the run. Trouble with a cluster is a finding, never an exception.
+    default the site's name, selects the run. A problem with a cluster is a finding, never an exception. Raises
+    EvidenceError if the run's account cannot be read.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -198,7 +199,7 @@ def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dic
 def _check_primary(
     site: Site, session: MonitorSession, experiments: list[Mapping[str, Any]], findings: Findings
 ) -> bool:
-    """Inspect the cluster to be measured; return whether it answers. If not, its needs are unknown."""
+    """Inspect the cluster to be measured; return whether it answers. If not, what it lacks is unknown."""
     status = preflight_checks.check_cluster(session, findings)
     if status is not None:
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
@@ -210,7 +211,7 @@ def _check_primary(
 
 
 def _check_secondary(site: Site, secondary: Cluster, findings: Findings) -> None:
-    """Inspect the second cluster; list what a new one needs if the first one answers or is new as well."""
+    """Inspect the second cluster, or, if it has no keyring yet, list what a new one needs."""
     if "second_site" not in findings.lacking():
         with closing(MonitorSession(secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
             _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)

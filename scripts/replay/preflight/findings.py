@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-#: `ok` and `note` need nothing, `warning` a thought; `skip` takes a capability away, `refused` stops measuring.
+#: `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused` stops a run.
 LEVELS = ("ok", "note", "warning", "skip", "refused")
 
 
@@ -32,11 +32,11 @@ class Findings:
     """The facts so far, in the order they were found."""
 
     items: list[Finding] = field(default_factory=list)
-    #: Copies that the data pool keeps, as far as they are known.
+    #: Copies that the data pool keeps; 3 until they are known.
     replicas: int = 3
-    #: Of the cluster that is measured, as far as it is known.
+    #: The fsid of the cluster that is measured, if known.
     fsid: str | None = None
-    #: OSDs of the cluster that is measured, as far as they are known.
+    #: The number of OSDs of the cluster that is measured, if known.
     osds: int | None = None
 
     def add(self, topic: str, level: str, text: str, *, commands: Iterable[str] = (), word: str | None = None) -> None:
@@ -49,7 +49,7 @@ class Findings:
         return any(item.level == "refused" for item in self.items)
 
     def lacking(self) -> dict[str, str]:
-        """Return word → reason for each capability that the live cluster lacks."""
+        """Return word to reason for each capability that the live cluster lacks."""
         return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
 
     def commands(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which cipher a user's key is for. Before Ceph 20 there was one; a new cluster of it allows another alone."""
+"""Which cipher a user's key is for. Before Ceph 20 there was only one; a new cluster of 20 allows only the other."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from replay.base.invocation import replay_command
 from replay.cluster.cluster import Cluster
 from replay.raw.provenance import program_version, short_version
 
-#: Types of keys, as their first two bytes name them: Ceph's names of their ciphers.
+#: Types of keys, which their first two bytes state, by Ceph's names for the ciphers.
 AES, AES256K = 1, 2
 #: The first release that reads and accepts keys of the second type.
 SINCE = 20
 
 
 def key_type(keyring: Path, client: str) -> int | None:
-    """Return the type of a user's key in a keyring; None where the keyring has none that can be read."""
+    """Return the type of a user's key in a keyring; None if the keyring has no readable key of the user."""
     found = configparser.ConfigParser(strict=False, interpolation=None)
     try:
         found.read_string(keyring.read_text(encoding="utf-8"))
@@ -30,10 +30,10 @@ def key_type(keyring: Path, client: str) -> int | None:
 
 
 def why_refused(cluster: Cluster, number: int) -> str:
-    """Return what the user's key has to do with an error of connecting, `number`; empty where it has nothing.
+    """Return how the user's key explains that connecting failed with error `number`; empty if it does not.
 
-    A client that does not know a key's cipher cannot read the keyring, and says EIO. A key for the cipher that a
-    cluster does not allow is refused with EACCES, like a wrong one: nothing that the client says tells the two apart.
+    A client that does not know a key's cipher cannot read the keyring, and reports EIO. A cluster that does not allow a
+    key's cipher refuses the key with EACCES, like a wrong key; the client cannot tell the two apart.
     """
     kind = key_type(cluster.keyring, cluster.client) if cluster.keyring else None
     if number == errno.EIO and kind == AES256K:
@@ -46,7 +46,8 @@ def why_refused(cluster: Cluster, number: int) -> str:
         )
     if number in (errno.EACCES, errno.EPERM) and kind == AES:
         return (
-            f"if `ceph mon dump` names aes256k alone in auth_allowed_ciphers, no key for the older cipher aes, as this "
-            f"one is, is accepted: have an administrator make the user anew, and use a client of Ceph {SINCE}"
+            f"if `ceph mon dump` lists only aes256k in auth_allowed_ciphers, the cluster accepts no key for the older "
+            f"cipher aes, such as this one: ask an administrator to create the user again, and use a client of Ceph "
+            f"{SINCE}"
         )
     return ""

@@ -1,7 +1,7 @@
-"""Names the data set for what the sandbox will measure: one of its own where the wanted one is of another release.
+"""Names the data set that the sandbox will measure into: another one if the wanted one is of another release.
 
-`npm start` asks before the sandbox is up: after an upgrade of the host's Ceph, `local` is left as it is, and `local-18`
-goes on. One line of JSON: `data_set`, and `reason`, a sentence that is null where it is the wanted one.
+`npm start` asks before the sandbox is up. After an upgrade of the host's Ceph, `local` stays as it is, and the sandbox
+measures into `local-18`. Prints one line of JSON: `data_set`, and `reason`, a sentence, or null for the wanted one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from replay.sandbox.requirements import ceph_version, usual_release
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answer; return the exit status."""
     parser = Parser(prog="python -m replay.preflight.own_data_set", description=__doc__)
-    parser.add_argument("wanted", help="the data set to measure into, where its release allows it")
+    parser.add_argument("wanted", help="the data set to measure into, if its release allows it")
     parser.add_argument("experiment", help="what will be measured")
     options = parser.parse_args(arguments)
     return guarded(lambda: _print(options.wanted, options.experiment), "nothing was changed")
@@ -43,7 +43,7 @@ def sandbox_version() -> str:
     try:
         release = sandbox_record.load().options.release
     except sandbox_record.SandboxError:
-        release = usual_release()  # There is none, or `up` makes it anew.
+        release = usual_release()  # There is no sandbox, or `up` will create it again.
     return ceph_version(Programs.of(parse_release(release)))
 
 

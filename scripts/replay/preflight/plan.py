@@ -19,12 +19,15 @@ from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.raw.documents import parse_json
 from replay.raw.history import History
 
-#: Keys of an experiment that say what is shown of it, and nothing of how it is measured.
+#: Keys of an experiment that decide how it is presented, not how it is measured.
 _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")
 
 
 def design_for(site: Site, name: str, scale: str) -> Design:
-    """Return an experiment's design on a site; whatever needs a missing capability is skipped with its word."""
+    """Return an experiment's design on a site; variants that need a missing capability are skipped with its word.
+
+    Raises ConfigurationError if there is no such experiment, or its file is invalid.
+    """
     return expand(scale=scale, **_sources(site, name))
 
 
@@ -111,7 +114,7 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
 
 
 def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: int = 3) -> Estimate:
-    """Estimate what measuring the missing sets of these blocks takes.
+    """Estimate what it takes to measure the missing sets of these blocks.
 
     The time comes from earlier blocks of this data set, if there are any. Client bytes are unknown before a pilot; the
     estimate assumes that a cell writes 64 MiB/s for its target time.

@@ -41,7 +41,7 @@ def programs_of(experiments: Iterable[Mapping[str, Any]], site: Site) -> dict[st
 
 
 def check_release(site: Site, findings: Findings) -> bool:
-    """Check that the programs of the release that the site names can be run; False where nothing can be asked."""
+    """Check that the programs of the site's release can be run; return False if not: no cluster can be asked then."""
     try:
         site.primary.programs.check()
     except ReplayError as error:
@@ -52,7 +52,7 @@ def check_release(site: Site, findings: Findings) -> bool:
 
 
 def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, findings: Findings) -> None:
-    """Check that the programs of the experiments are installed, and fio's engine for rbd."""
+    """Check that the programs of the experiments are installed, and that fio has its rbd engine."""
     wanted, programs = programs_of(experiments, site), site.primary.programs
     for program, names in sorted(wanted.items()):
         if programs.find(program) is None:

@@ -61,7 +61,7 @@ def check_prometheus(site: Site, findings: Findings) -> None:
 
 
 def scrape_interval(series: Sequence[Series]) -> float | None:
-    """Return the longest of the series' median intervals in seconds; None where no series has two scrapes."""
+    """Return the longest of the series' median intervals in seconds; None if no series has two scrapes."""
     medians = []
     for one in series:
         moments = [moment for moment, _ in one.samples]

@@ -1,4 +1,4 @@
-"""Whether a data set may be measured on with the releases that cluster and client have now: it never mixes two."""
+"""Whether a data set may continue with the present releases of cluster and client: it never mixes two releases."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from replay.raw.versions import CLIENT, Change, Versions, changes, in_words, unk
 
 
 def check_releases(site: Site, data_set: str, experiments: Iterable[str]) -> list[str]:
-    """Ask the site's clusters for their releases, and return what a person should know of these.
+    """Ask the site's clusters for their releases, and return sentences about those that a person should know of.
 
-    Raises ConfigurationError if the data set was measured with others, CephCommandError if a cluster does not answer.
+    Raises ConfigurationError if the data set was measured with other releases, and CephCommandError if a cluster does
+    not answer.
     """
     site.primary.programs.check()
     with ExitStack() as stack:
         session = stack.enter_context(MonitorSession(site.primary))
         secondary = stack.enter_context(MonitorSession(site.secondary)) if site.secondary else None
-        session.fsid()  # Fails where the cluster does not answer; without an answer no version would be known.
+        session.fsid()  # Fails if the cluster does not answer. Asking for versions would not.
         now = versions(session, "rbd", secondary)
     refuse_other_releases(site, data_set, experiments, now)
     return unknown_releases(now)
@@ -59,21 +60,21 @@ def check_data_set(site: Site, session: MonitorSession, data_set: str, findings:
 
 
 def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[Change]:
-    """Return which releases differ from those that measured the data set; empty where none does."""
+    """Return which releases differ from those that the data set was measured with; empty if none does."""
     measured = [_of_campaign(benchmarks_directory() / data_set)]
     measured += [one for name in experiments for one in History(raw_directory(data_set, name)).versions()]
     return next(filter(None, (changes(one, now) for one in measured)), [])
 
 
 def name_for(data_set: str, changed: list[Change]) -> str:
-    """Return a name for a new data set that says which release it is of, such as `mine-18` or `mine-client-16`."""
+    """Return a name for a new data set that states its release, such as `mine-18` or `mine-client-16`."""
     first = changed[0]
     words = [data_set, CLIENT if first.what == CLIENT else "", *map(str, sorted(first.now))]
     return "-".join(filter(None, words))
 
 
 def _of_campaign(folder: Path) -> Versions:
-    """Return what was noted when the data set was started: at first of the monitors and the client alone."""
+    """Return the versions noted when the data set was started. Old data sets noted only monitors and client."""
     campaign = read_campaign(folder)
     setup = campaign.get("setup") or {}
     monitors = [version] if (version := setup.get("ceph_version")) else None
