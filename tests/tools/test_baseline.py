@@ -47,5 +47,5 @@ def test_both_outputs_are_parsed():
     media = BASELINE.parse({"output": sample("fio-file-randwrite-4k.json")[0]}, 0, MEDIA).metrics
     assert media["operations_per_second"] == pytest.approx(media["bytes_per_second"] / 4096, rel=0.001)
     assert media["operations_per_second"] > 1000
-    with pytest.raises(OutputError, match="iodepth is 16, asked for was 1"):
+    with pytest.raises(OutputError, match="iodepth is 16, expected 1"):
         BASELINE.parse({"output": sample("fio-file-randwrite-4k.json")[0]}, 0, {**MEDIA, "io_depth": 1})

@@ -37,7 +37,7 @@ def test_when_nothing_arrived_all_time_of_writing_is_lost():
 
 def test_one_write_under_way_at_the_loss_may_have_arrived_but_not_two():
     assert metrics("forced", forced(present=5))["lost_seconds"] == 0
-    with pytest.raises(OutputError, match="one at most was under way") as error:
+    with pytest.raises(OutputError, match="at most one was under way") as error:
         metrics("forced", forced(present=6))
     assert error.value.reason == "data_differ"
 
@@ -46,11 +46,11 @@ def test_one_write_under_way_at_the_loss_may_have_arrived_but_not_two():
     ("kind", "steps", "said"),
     [
         ("planned", planned(present=3), "lost 1 of 4 writes"),
-        ("planned", planned(present=5), "do not hold as many writes"),
+        ("planned", planned(present=5), "hold different numbers of writes"),
         ("planned", planned(digest="b"), "images differ"),
-        ("planned", planned(expected="b"), "1 blocks of the second cluster's image are of no write"),
-        ("forced", forced(expected="b"), "1 blocks of the second cluster's image are of no write"),
-        ("forced", forced(first=False), "first write after the promotion is not there"),
+        ("planned", planned(expected="b"), "1 blocks of the second cluster's image come from no write"),
+        ("forced", forced(expected="b"), "1 blocks of the second cluster's image come from no write"),
+        ("forced", forced(first=False), "first write after the promotion is missing"),
     ],
 )
 def test_data_that_differ_are_never_a_result_and_the_line_that_says_so_is_named(kind, steps, said):
@@ -74,7 +74,7 @@ def changed(steps, number, **values):
         (without(planned(), "first_write"), "no step 'first_write'", "incomplete", None),
         (without(planned(), "demote"), "no step 'demote'", "incomplete", None),
         (without(planned(), "verify"), "no step 'verify'", "incomplete", None),
-        (planned()[:-1], r"verified were \['first'\]", "incomplete", 8),
+        (planned()[:-1], r"the trial verified \['first'\]", "incomplete", 8),
         (planned()[:5] + planned()[6:], "no promotion was accepted", "failed", 5),
         (planned() + planned(), "order of time", "unparsable", 10),
         (sorted(planned() + forced(), key=lambda one: one["started_seconds"]), "2 steps 'write'", "unparsable", 2),
@@ -114,11 +114,11 @@ def test_a_refused_promotion_that_is_lost_or_repeated_is_noticed_although_a_tria
         (4, {"exit_status": 0}, "follows one that was accepted"),
         (2, {"exit_status": 1}, "demote ended with status 1"),
         (2, {"seconds": 0.35}, "-0.100000 s from the end of demote to the start of promote"),
-        (2, {"started_seconds": 2.45}, "'started_at' and 'started_seconds' are two moments"),
-        (3, {"started_at": "2023-11-14T22:13:23.900Z"}, "are two moments"),
+        (2, {"started_seconds": 2.45}, "'started_at' and 'started_seconds' are different moments"),
+        (3, {"started_at": "2023-11-14T22:13:23.900Z"}, "are different moments"),
         (3, {"started_at": "soon"}, "no moment 'started_at'"),
-        (6, {"acknowledged_seconds": 3.9}, "its end and 'acknowledged_seconds' are two moments"),
-        (6, {"seconds": 0.06}, "its end and 'acknowledged_seconds' are two moments"),
+        (6, {"acknowledged_seconds": 3.9}, "its end and 'acknowledged_seconds' are different moments"),
+        (6, {"seconds": 0.06}, "its end and 'acknowledged_seconds' are different moments"),
         (0, {"seconds": 1.5}, "acknowledged after the writer had ended"),
         (0, {"acknowledged": 5}, "5 writes acknowledged, the list has 4"),
     ],

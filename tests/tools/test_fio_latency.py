@@ -63,7 +63,7 @@ def percentile(percent, value):
 @pytest.mark.parametrize(
     ("damage", "said", "at"),
     [
-        (set_bins(lambda bins: {**bins, next(iter(bins)): 10**6}), r"the bins hold \d+ samples of 13963", "bins"),
+        (set_bins(lambda bins: {**bins, next(iter(bins)): 10**6}), r"the bins hold \d+ of 13963 samples", "bins"),
         (set_bins(lambda bins: dict(reversed(bins.items()))), "bins do not rise", None),
         (set_bins(lambda bins: moved(bins, -1, 20)), "max is not in the highest bin", "max"),
         (set_bins(lambda bins: moved(bins, 0, -1)), "min is not in the lowest bin", "min"),
@@ -76,10 +76,10 @@ def percentile(percent, value):
         (percentile("95.000000", 36962304), r"is not the bin at which 95 % are reached", '"95.000000"'),
         (percentile("0.100000", 1), "percentiles do not rise", '"0.100000"'),
         (update(mean=5e5), "a mean of 500000 ns is not that of the bins", '"mean"'),
-        (update(N=13964), "not of as many samples", None),
+        (update(N=13964), "different numbers of samples", None),
         (update(min=5e9), "latencies are not min ≤ mean ≤ max", '"mean"'),
-        (update(bins=[]), "bins are no object", "bins"),
-        (update(percentile=3), "percentiles are no object", "percentile"),
+        (update(bins=[]), "bins are not an object", "bins"),
+        (update(percentile=3), "percentiles are not an object", "percentile"),
     ],
 )
 def test_latencies_that_contradict_each_other_are_refused_with_key_and_line(damage, said, at):

@@ -63,7 +63,7 @@ def test_a_killed_run_and_one_without_output_are_incomplete():
 @pytest.mark.parametrize(
     ("path", "value", "said", "reason"),
     [
-        (("start", "test_start", "num_streams"), 2, "num_streams is 2, asked for was 1", "unparsable"),
+        (("start", "test_start", "num_streams"), 2, "num_streams is 2, expected 1", "unparsable"),
         (("start", "test_start", "blksize"), 4096, "blksize is 4096", "unparsable"),
         (("start", "test_start", "protocol"), "UDP", "protocol is UDP", "unparsable"),
         (("start", "test_start", "reverse"), 1, "reverse is 1", "unparsable"),
@@ -71,12 +71,12 @@ def test_a_killed_run_and_one_without_output_are_incomplete():
         (("end", "streams", 0, "receiver", "bytes"), 0, "0 of 1 streams", "client_lost"),
         (("end", "streams", 0, "receiver", "bytes"), 11840389999999, "not the sum of the streams", "unparsable"),
         (("end", "sum_received", "seconds"), 4.0, "bits_per_second is not bytes divided by seconds", "unparsable"),
-        (("end", "sum_received", "bytes"), 11844976641, "were received of", "unparsable"),
+        (("end", "sum_received", "bytes"), 11844976641, "were received, more than", "unparsable"),
         (("end", "sum_received", "bytes"), 0, "0 bytes", "failed"),
         (("end", "sum_sent", "bytes"), "many", "no number 'bytes'", "unparsable"),
         (("end", "sum_sent"), None, "no object 'end.sum_sent'", "unparsable"),
         (("intervals", 1, "sum", "start"), -1, "no number 'start'", "unparsable"),
-        (("intervals",), {}, "intervals is no list", "unparsable"),
+        (("intervals",), {}, "intervals is not a list", "unparsable"),
     ],
 )
 def test_a_report_that_contradicts_itself_or_the_levels_is_refused(path, value, said, reason):

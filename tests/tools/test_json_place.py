@@ -57,8 +57,8 @@ TEXT = '{\n "jobs": [\n  {"read": {\n   "iops": "many"}}\n ],\n "end": null\n}\n
         (lambda one: one.at("jobs", 0).whole("read"), "jobs[0]: no whole number 'read'", 3),
         (lambda one: one.at("jobs", 7, "read").number("iops"), "jobs[7].read: no number 'iops'", 2),
         (lambda one: one.object("end", "sum"), "end.sum: no object 'end.sum'", 6),
-        (lambda one: one.rows("end"), "end is no list", 6),
-        (lambda one: one.rows("jobs")[0].rows("write"), "jobs[0]: write is no list", 3),
+        (lambda one: one.rows("end"), "end is not a list", 6),
+        (lambda one: one.rows("jobs")[0].rows("write"), "jobs[0]: write is not a list", 3),
     ],
 )
 def test_a_missing_value_is_reported_with_the_line_of_the_value_around_it(ask, said, line):
@@ -72,12 +72,12 @@ def test_a_missing_value_is_reported_with_the_line_of_the_value_around_it(ask, s
     [
         ("", "not JSON", 1),
         ('{\n"a": }', "not JSON", 2),
-        ('{"a": 1,\n\n "b": NaN}', "NaN is no number", 3),
-        ('{"a":\n -Infinity}', "-Infinity is no number", 2),
+        ('{"a": 1,\n\n "b": NaN}', "NaN is not a number", 3),
+        ('{"a":\n -Infinity}', "-Infinity is not a number", 2),
         ('\n{"a": 1, "a": 2}', "'a' occurs twice", 2),
         ('{"a": 1}\n\n{"a": 1}', "something follows the JSON", 3),
-        ("[" * 100_000, "no JSON of a tool", 1),
-        ('{"a": ' + "9" * 10_000 + "}", "no JSON of a tool", 1),
+        ("[" * 100_000, "not a tool's JSON", 1),
+        ('{"a": ' + "9" * 10_000 + "}", "not a tool's JSON", 1),
     ],
 )
 def test_a_text_that_is_not_a_single_document_is_refused(text, said, line):

@@ -113,7 +113,7 @@ def test_the_journals_size_is_a_series_with_its_greatest_and_last_value():
             "snapshot 19 cannot",
             "unparsable",
         ),
-        ("journal", outputs(JOURNAL, log_lines=11), "10 lines of 11", "incomplete"),
+        ("journal", outputs(JOURNAL, log_lines=11), "10 of 11 lines", "incomplete"),
         ("journal", outputs(JOURNAL, logged=200), "10 operations are logged, 200 reported", "unparsable"),
         (
             "journal",

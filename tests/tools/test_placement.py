@@ -88,7 +88,7 @@ def test_an_incomplete_or_unstable_placement_is_refused(changes, said):
 
 def test_an_osd_that_only_one_of_the_two_tables_knows_is_refused():
     files = placement_files([[0, 1]], EQUAL) | {"usage": placement_files([[0]], {0: 1.0})["usage"]}
-    with pytest.raises(OutputError, match="is in the tree, and not in osd df"):
+    with pytest.raises(OutputError, match="is in the tree, but not in osd df"):
         read_placement(files, {})
 
 

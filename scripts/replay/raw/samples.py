@@ -25,7 +25,7 @@ class SampleTable:
         self._rows += [(float(line.partition(",")[0]), line) for line in lines]
 
     def content(self) -> bytes:
-        """Return the table in the order of time, with its header and its last row."""
+        """Return the table in order of time, with its header and its last row."""
         rows = [line for _, line in sorted(self._rows, key=lambda row: row[0])]
         end = max((seconds for seconds, _ in self._rows), default=0.0)
         return "\n".join([HEADER, *rows, f"{end:.6f},{','.join(FOOTER)},{len(rows)}", ""]).encode()

@@ -1,8 +1,8 @@
 """One module per benchmark tool: it builds the tool's argv and parses its output, and does nothing else.
 
-A module that holds a `TOOL` is the tool of its name: there is no list to extend. What an experiment's key `tool` names
-is a tool or, if a cell is more than one command, a reader of what its procedure logs (`tools/logs`, a `READER`).
-Of results that were imported it names a reader of `tools/imported`.
+A module with a `TOOL` is the tool of its name, so there is no list to extend. If a cell is more than one command, the
+key `tool` of an experiment names a reader instead: a module with a `READER` in `tools/logs`, which reads what the
+procedure logs. For imported results it names a reader in `tools/imported`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ROOMS = ((__name__, "TOOL"), (f"{__name__}.logs", "READER"), (f"{__name__}.impo
 
 @cache
 def find_adapter(name: str) -> Reader | None:
-    """Return the tool or the reader of a name, or None; `rbd-bench` and `rbd_bench` name the same one."""
+    """Return the tool or reader with a name, None if there is none. `rbd-bench` and `rbd_bench` are the same name."""
     module = name.replace("-", "_")
     for package, attribute in _ROOMS:
         if module in plugins.module_names(package):
@@ -29,7 +29,7 @@ def find_adapter(name: str) -> Reader | None:
 
 
 def adapter(name: str) -> Reader:
-    """Return the tool or the reader of a name. Raises ConfigurationError when there is none."""
+    """Return the tool or reader with a name. Raises ConfigurationError if there is none."""
     found = find_adapter(name)
     if found is None:
         raise ConfigurationError(f"no adapter for the tool {name!r}", next_step=f"use one of {', '.join(tool_names())}")

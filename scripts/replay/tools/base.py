@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from replay.base.errors import ConfigurationError, ReplayError
 
 MINIMUM_SECONDS = 1.0
-"""A cell shorter than this is void: the tools' clocks and their start-up decide its figure."""
+"""A cell shorter than this is void: the tool's clock and its start-up would decide the figure."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,19}(?:\.\d{0,19})?|\.\d{1,19})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -40,15 +40,17 @@ class OutputError(ReplayError):
 
 @dataclass(frozen=True)
 class Result:
-    """What one run of a tool says.
+    """The result of one run of a tool.
 
-    `metrics`: base units, the unit in the name (`operations`, `bytes`, `duration_seconds`, `operations_per_second`,
-    `bytes_per_second`, `latency_p99_seconds`, …). `series`: (elapsed_seconds, metric, value). `histogram` is a
-    function, because few ask for it; it returns (client, direction, low_seconds, high_seconds, count). `entities`:
-    (kind, id, metric, value) of OSDs and placement groups before the tool ran. `after_end`: the value that a series
-    keeps once the run is over, by the definition of its quantity (a backlog that was caught up with stays 0). A series
-    that is merely no longer read has none.
-    `complete` is False when the output was cut off: `metrics` is empty then.
+    - `metrics`: in base units, with the unit in the name: `operations`, `bytes`, `duration_seconds`,
+      `operations_per_second`, `bytes_per_second`, `latency_p99_seconds`, …
+    - `series`: (elapsed_seconds, metric, value).
+    - `histogram`: a function, because few callers need it; returns (client, direction, low_seconds, high_seconds,
+      count).
+    - `entities`: (kind, id, metric, value) of OSDs and placement groups before the tool ran.
+    - `after_end`: metric to the value that its series keeps, by definition, once the run is over: a backlog that was
+      worked off stays 0. A series that is just no longer read has no such value.
+    - `complete`: False if the output was cut off; `metrics` is empty then.
     """
 
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -61,9 +63,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run left. `texts` are its files by role, `names` the files' names by role, for errors.
+    """The files that one run left. `texts` maps each file's role to its content, `names` to its name, for errors.
 
-    `levels` is what was asked for. `exit_status` is None if the tool was killed.
+    `levels` are the requested levels. `exit_status` is None if the tool was killed.
     """
 
     texts: Mapping[str, str]
@@ -81,7 +83,7 @@ class Run:
 
 
 class Reader(ABC):
-    """Reads what the cells of an experiment left. `name` is what the experiment's `tool` says."""
+    """Reads the files of an experiment's cells. `name` is the value of the experiment's key `tool`."""
 
     name: ClassVar[str]
 
@@ -98,7 +100,10 @@ class Reader(ABC):
 
     @abstractmethod
     def read(self, run: Run) -> Result:
-        """Return what a run says. What its files say it did must equal `run.levels`. Raises OutputError."""
+        """Return a run's result.
+
+        Raises OutputError if the files do not say what was measured, or say that it was not `run.levels`.
+        """
 
 
 class Tool(Reader):
@@ -108,25 +113,31 @@ class Tool(Reader):
 
     @abstractmethod
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return the argv with `{conf} {client} {keyring} {pool} {namespace} {image} {seed} {output}` … in it."""
+        """Return the argv, with placeholders: `{conf} {client} {keyring} {pool} {namespace} {image} {seed} {output}` …
+
+        Raises KeyError if a level that it needs is missing.
+        """
 
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files that the tool writes beside stdout and stderr: role, which is its placeholder, to suffix."""
+        """Return role to suffix of the files that the tool writes besides stdout and stderr.
+
+        The role is the file's placeholder in the argv.
+        """
         return {}
 
 
 class NetworkTool(Tool):
-    """A tool of two ends: the argv is the client's, with `{server} {port} {seconds}` in it."""
+    """A tool with a client and a server. Its argv is the client's, with placeholders `{server} {port} {seconds}`."""
 
     #: What the server prints when it accepts connections.
     listening: ClassVar[str]
 
     @abstractmethod
     def server_argv(self, bind: str | None = None) -> list[str]:
-        """Return the argv of a server on `{port}` that serves one client and ends; on all addresses without `bind`."""
+        """Return the argv of a server on `{port}` of `bind`, or of all addresses, that serves one client and ends."""
 
     def hide(self, content: bytes) -> bytes:
-        """Return the output with a placeholder for addresses and hosts that the tool prints by itself."""
+        """Return the output with placeholders in place of the addresses and hosts that the tool prints."""
         return content
 
 
@@ -153,7 +164,7 @@ def option_text(value: Any) -> str:
 
 
 def connection(options: Mapping[str, Any]) -> list[str]:
-    """Return the arguments that say which cluster and which user; `options["keyring"]` adds the keyring."""
+    """Return the arguments that select the cluster and the user; `options["keyring"]` adds the keyring."""
     argv = ["--conf", "{conf}", "--name", "{client}"]
     if options.get("keyring"):
         argv += ["--keyring", "{keyring}"]
@@ -172,7 +183,7 @@ def judge(result: Result, minimum_seconds: float = MINIMUM_SECONDS) -> tuple[str
 
 def number(text: Any) -> float | None:
     """Return `text` (a string, int or float) as a finite number, or None: no `nan`, `inf`, `1_000`, `true`."""
-    kind = type(text)  # far faster than isinstance, and derive asks some hundred thousand times
+    kind = type(text)  # much faster than isinstance, and derive calls this several hundred thousand times
     if kind is str:
         if not _NUMBER.fullmatch(text):
             return None
@@ -186,7 +197,7 @@ def number(text: Any) -> float | None:
 
 
 def agrees(value: float, expected: float, *, relative: float = 0.0, absolute: float = 0.0) -> bool:
-    """Return whether two statements of one quantity agree, allowing for their rounding."""
+    """Return whether two statements of one quantity agree within their rounding."""
     return abs(value - expected) <= relative * abs(expected) + absolute
 
 

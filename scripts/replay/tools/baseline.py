@@ -1,4 +1,4 @@
-"""What a baseline runs: fio on a file, or iperf3, as the level `resource` says."""
+"""The tool of a baseline: fio on a file, or iperf3, depending on the level `resource`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOOLS: Mapping[str, Tool] = {MEDIA: fio.TOOL, NETWORK: iperf3.TOOL}
 
 
 class Baseline(Tool):
-    """Both tools, each for its resource."""
+    """Passes each call on to the tool of the cell's resource."""
 
     name = "baseline"
     program = "fio"

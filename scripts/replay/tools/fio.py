@@ -2,8 +2,8 @@
 
 Its engine is rbd, or one that reads and writes a file (`options["engine"]`: libaio, psync).
 
-fio gives the rbd engine no Ceph option: librbd reads `{conf}` (environment CEPH_CONF), so options such as
-`rbd cache = false` and the keyring belong there. fio 3.33's rbd engine does not support RADOS namespaces.
+fio cannot pass Ceph options to its rbd engine. librbd reads `{conf}` (from the environment variable CEPH_CONF), so the
+keyring and options such as `rbd cache = false` belong there. fio 3.33's rbd engine does not support RADOS namespaces.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _RW = {
 
 
 class Fio(Tool):
-    """One fio."""
+    """fio, alone or in client/server mode."""
 
     name = "fio"
     program = "fio"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return the argv of one job on one image; `job_options` says which levels and options there are."""
+        """Return the argv of one job on one image. `job_options` lists the levels and options."""
         job = [f"--{name}={value}" for name, value in job_options(levels, options).items()]
         image = [] if "engine" in options else ["--rbdname={image}"]
         return ["fio", "--output-format=json+", "--output={output}", "--name=cell", *job, *image]
@@ -40,8 +40,8 @@ class Fio(Tool):
     def read(self, run: Run) -> Result:
         """Parse the JSON (`output`, else stdout) of a single job or of client/server mode.
 
-        `levels["clients"]` is how many clients must have taken part (one when it is not given, for a single job).
-        Latencies are completion latencies (`clat`). Percentiles come from merged bins if the report has bins.
+        `levels["clients"]`, if given, is how many clients must have taken part. Latencies are completion latencies
+        (`clat`). Percentiles come from merged bins if the report has bins.
         """
         role = "output" if run.text("output").strip() or "stdout" not in run.texts else "stdout"
         clients = reported_clients(run, role)
@@ -55,13 +55,13 @@ TOOL = Fio()
 
 
 def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-    """Return fio's options of a job, without the image, or with `{file}` where `options["engine"]` names an engine.
+    """Return fio's options for a job: without the image, or with `{file}` if `options["engine"]` names an engine.
 
-    `levels`: `rw` or `io_type` as fio's word, or `io_type` (read, write, rw) and `io_pattern`; `io_size_bytes`;
-    `rw_mix_read` for mixed ones; `io_depth`. `options`: `io_depth` (16), `ramp_seconds` (1), `fio_options` (any more).
-    The runtime is the placeholder `{runtime_seconds}`; the seed is `{seed}`, with `randrepeat=0`, without which
-    fio 3.33 repeats the same offsets. A job is a thread: as a process of its own it would outlive a fio that is killed,
-    and for ever if that happened before fio had told it to start.
+    `levels`: `rw` or `io_type` in fio's words, or `io_type` (read, write, rw) with `io_pattern`; `io_size_bytes`;
+    `rw_mix_read` for mixed workloads; `io_depth`. `options`: `io_depth` (16), `ramp_seconds` (1), `fio_options` (any
+    others). The runtime is the placeholder `{runtime_seconds}`, the seed is `{seed}`. Without `randrepeat=0`, fio 3.33
+    would repeat the same offsets. The job is a thread. A job that is a process would outlive a fio that is killed, and
+    would run forever if fio had not told it to start yet. Raises KeyError if a level is missing.
     """
     job = {
         **_target(options),
@@ -80,7 +80,7 @@ def job_options(levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
 
 
 def _target(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the I/O goes to: an image, or the file `{file}` of `options["file_size_bytes"]`, past all caches."""
+    """Return the options for the target: an image, or the file `{file}`, read and written past the page cache."""
     if "engine" in options:
         size = str(options["file_size_bytes"])
         return {"ioengine": str(options["engine"]), "filename": "{file}", "direct": "1", "size": size}
@@ -89,7 +89,7 @@ def _target(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _length(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return how long a job lasts. With `options["most_bytes"]` it ends as soon as it has moved that many.
+    """Return the options for the job's length. With `options["most_bytes"]` it ends once it transferred that many.
 
     fio applies `io_size` only to jobs that are not `time_based`, and counts the ramp's bytes towards it.
     """
@@ -106,22 +106,22 @@ def rw_of(levels: Mapping[str, Any]) -> str:
 
 
 def job_file(levels: Mapping[str, Any], options: Mapping[str, Any], client: str) -> str:
-    """Return the text of one client's job file: its job is named `client`, the image is the placeholder `{image}`."""
+    """Return the text of one client's job file. The job is named `client`; the image is the placeholder `{image}`."""
     lines = ["[global]", *(f"{name}={value}" for name, value in job_options(levels, options).items())]
     return "\n".join([*lines, "", f"[{client}]", "rbdname={image}", ""])
 
 
 def server_argv(server: str) -> list[str]:
-    """Return the argv of one client's server, which listens on `server` as fio writes it (`sock:PATH`, `ADDRESS,PORT`).
+    """Return the argv of one client's server, which listens on `server`, in fio's notation (`sock:PATH`).
 
-    It runs any job that reaches it, and a job may run commands. So let it listen on a socket in a private folder or on
-    loopback, and use SSH between hosts.
+    It runs any job that reaches it, and a job may run commands. So let it listen on a socket in a private folder, and
+    use SSH between hosts.
     """
     return ["fio", f"--server={server}"]
 
 
 def client_argv(servers: Iterable[tuple[str, str]], output: str = "{output}") -> list[str]:
-    """Return the argv of the controller: `servers` are (server, path of the client's job file)."""
+    """Return the argv of the controller. `servers` has (server, path of the client's job file) for each client."""
     argv = ["fio", "--output-format=json+", f"--output={output}"]
     for server, job in servers:
         argv += [f"--client={server}", job]

@@ -1,6 +1,6 @@
 """iperf3: the argv of its client and of its one-off server, and what its JSON says. Strict, pure.
 
-Its exit status says nothing: with `--json` a refused connection ends with status 0 or 1, and the key `error`.
+Its exit status is no help: with `--json` a refused connection ends with status 0 or 1, and the key `error`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from replay.tools.output.json_place import read_json
 
 #: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120
-#: By how much an end's use of the CPU may differ from its parts, in percentage points.
+#: By how much the CPU use of one end may differ from the sum of its parts, in percentage points.
 CPU_POINTS = 0.01
 _ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
 _HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
@@ -33,7 +33,7 @@ class Iperf3(NetworkTool):
         return [*argv, "--length", str(levels["io_size_bytes"]), "--parallel", str(levels["io_depth"])]
 
     def server_argv(self, bind: str | None = None) -> list[str]:
-        """Return the argv of a server that serves one client and ends. iperf3 flushes its output only if told to."""
+        """Return the argv of a server that serves one client and ends. `--forceflush` shows when it is listening."""
         limit = ["timeout", "--signal=KILL", str(MOST_SERVER_SECONDS)]
         where = ["--bind", bind] if bind else []
         return [*limit, "iperf3", "--server", "--one-off", "--forceflush", "--port", "{port}", *where]
@@ -43,7 +43,7 @@ class Iperf3(NetworkTool):
         return _ADDRESSES.sub(rb'\1"{host}"', _HOST_NAME.sub(rb"\1{host}", content))
 
     def read(self, run: Run) -> Result:
-        """Parse the JSON on stdout. Bytes and rates are those that the server received."""
+        """Parse the JSON on stdout. Bytes and rates are what the server received."""
         file = run.file("stdout")
         if run.exit_status is None:
             raise OutputError("iperf3 was killed before it could report", file=file, reason="incomplete")
@@ -53,7 +53,7 @@ class Iperf3(NetworkTool):
         report.check_levels(run.levels)
         sent, received = report.total("sum_sent"), report.total("sum_received")
         if received[0] > sent[0]:
-            what = f"{received[0]:.0f} bytes were received of {sent[0]:.0f} that were sent"
+            what = f"{received[0]:.0f} bytes were received, more than the {sent[0]:.0f} that were sent"
             report.document.object("end", "sum_received").refuse(what, key="bytes")
         if not agrees(received[1], sent[1], relative=0.05, absolute=1.0):
             what = f"receiving took {received[1]:g} s, sending {sent[1]:g} s"
@@ -92,7 +92,7 @@ class _Report:
             self.document.refuse(str(self.document.value["error"])[:200], key="error", reason="failed")
 
     def total(self, key: str) -> tuple[float, float]:
-        """Return (bytes, seconds) of one side; its rate must be the one divided by the other."""
+        """Return (bytes, seconds) of one side. Its rate must be their quotient."""
         place = self.document.object("end", key)
         moved, seconds = place.number("bytes"), place.number("seconds")
         if not moved or not seconds:
@@ -102,14 +102,14 @@ class _Report:
         return moved, seconds
 
     def cpu_percent(self, side: str) -> float | None:
-        """Return how much of a core an end used, None where it does not say. It must be what user and system add up to.
+        """Return the CPU use of one end in percent of a core, None if not stated. User and system must add up to it.
 
-        The total is from another clock than its parts: over 24 recorded runs they differ by 0.0003 points at most.
+        The total comes from another clock than its parts: in 24 recorded runs they differ by 0.0003 points at most.
         """
         place = self.document.object("end", "cpu_utilization_percent")
         total, user, system = (number(place.at(f"{side}_{part}").value) for part in ("total", "user", "system"))
         if None not in (total, user, system) and not agrees(total, user + system, absolute=CPU_POINTS):
-            place.refuse(f"{total:g} % is not {user:g} % and {system:g} %", key=f"{side}_total")
+            place.refuse(f"{total:g} % is not the sum of {user:g} % and {system:g} %", key=f"{side}_total")
         return total
 
     def check_levels(self, levels: Mapping[str, Any]) -> None:
@@ -120,10 +120,10 @@ class _Report:
         for key, wanted in asked.items():
             found = test.at(key).value
             if isinstance(found, bool) or found != wanted:
-                test.refuse(f"{key} is {str(found)[:40]}, asked for was {wanted}", key=key)
+                test.refuse(f"{key} is {str(found)[:40]}, expected {wanted}", key=key)
 
     def check_streams(self, received: float) -> int:
-        """Return how many streams there were. Refuse a test that lost one, and totals that are not their sum."""
+        """Return the number of streams. Refuse a test that lost one, and totals that are not their sum."""
         streams = int(self.document.object("start", "test_start").number("num_streams"))
         end = self.document.object("end")
         each = [one.object("receiver").number("bytes") for one in end.rows("streams")]
@@ -135,7 +135,7 @@ class _Report:
         return streams
 
     def series(self) -> tuple[tuple[float, str, float], ...]:
-        """Return what was sent over time: the middle of each interval, and its rate."""
+        """Return the rate in bytes/s over time, at the middle of each interval."""
         found = []
         for one in self.document.rows("intervals"):
             place = one.object("sum")
@@ -143,7 +143,7 @@ class _Report:
             if end <= start or (found and start < found[-1][0]):
                 place.refuse("intervals do not follow each other", key="start")
             rate, moved, seconds = (place.number(key) for key in ("bits_per_second", "bytes", "seconds"))
-            # `seconds` is the time between the two to six decimals; the rate is taken from it.
+            # `seconds` is the time between start and end to six decimals; iperf3 computes the rate from it.
             if not agrees(seconds, end - start, absolute=1e-4) or not agrees(rate * seconds, 8 * moved, relative=1e-5):
                 place.refuse(f"{rate:g} bits/s is not {moved:.0f} bytes in {end - start:g} s", key="bits_per_second")
             found.append(((start + end) / 2, "bytes_per_second", rate / 8))

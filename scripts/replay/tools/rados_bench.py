@@ -29,8 +29,8 @@ class RadosBench(Tool):
 
         `levels`: `mode` (write, seq, rand), or `io_type` with `io_pattern`; `object_size_bytes`; `threads`.
         `options`: `threads` (16), `client_options`, `keyring` and `namespace` (booleans), `max_objects` (a write ends
-        with that many). Placeholders of its own: `{seconds}` and `{run_name}`, which keeps instances that run at once
-        apart and lets a read find its objects.
+        after that many). It has two further placeholders: `{seconds}`, and `{run_name}`, which separates instances that
+        run at once and lets a read find its objects. Raises KeyError if a level is missing.
         """
         mode = mode_of(levels)
         argv = ["rados", *connection(options), "--pool", "{pool}"]
@@ -45,7 +45,7 @@ class RadosBench(Tool):
         return [*argv, "--format", "json", "-o", "{output}"]
 
     def cleanup_argv_template(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the argv that removes the objects of a run name."""
+        """Return the argv that removes the objects of one run name."""
         argv = ["rados", *connection(options), "--pool", "{pool}"]
         if options.get("namespace"):
             argv += ["--namespace", "{namespace}"]
@@ -58,8 +58,8 @@ class RadosBench(Tool):
     def read(self, run: Run) -> Result:
         """Parse the JSON of `output`, or of stdout, or the text of stdout.
 
-        Rates are total divided by time: `average_iops` is truncated, `bandwidth` is MiB/s whatever its label says.
-        `rados_runs` combines the runs of a cell (`instances` of the levels, passes of `seq`).
+        Rates are totals divided by time, because `average_iops` is truncated; `bandwidth` is in MiB/s whatever its
+        label says. `rados_runs` combines the runs of a cell: its level `instances`, and the passes of `seq`.
         """
         instances = int(run.levels.get("instances", 1))
         if instances == 1 and not any(role.startswith("output-") for role in run.texts):
@@ -89,7 +89,7 @@ TOOL = RadosBench()
 
 
 def mode_of(levels: Mapping[str, Any]) -> str:
-    """Return `write`, `seq` or `rand`. Raises KeyError when the levels do not say."""
+    """Return `write`, `seq` or `rand`. Raises KeyError if the levels do not say."""
     if "mode" in levels:
         return str(levels["mode"])
     kind = str(levels["io_type"])
@@ -104,7 +104,7 @@ def _mode_or_none(levels: Mapping[str, Any]) -> str | None:
 
 
 def removed_objects(text: str) -> int | None:
-    """Return how many objects `rados cleanup` says it removed, or None when it does not say."""
+    """Return how many objects `rados cleanup` says it removed, None if it does not say."""
     found = [int(match[1]) for line in text.splitlines() if (match := _REMOVED.fullmatch(line))]
     return found[0] if len(found) == 1 else None
 

@@ -36,7 +36,7 @@ _PART = re.compile(
 _LOG = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
 # Sixteen cached operations can end before the tool's clock, which ticks every 4 ms, has moved: rate = ops / 0.
 _NO_TIME = re.compile(r"elapsed: +0 +ops: +\d+ +ops/sec: +(?:inf|-?nan) .*", re.ASCII)
-#: Over how many rows OPS/SEC is taken.
+#: How many rows OPS/SEC covers.
 _ROWS_OF_A_RATE = 5
 #: The tool's clock ticks every 4 ms.
 _TICK_SECONDS = 0.004
@@ -69,8 +69,8 @@ class RbdBench(Tool):
     def read(self, run: Run) -> Result:
         """Parse stdout.
 
-        `levels` may hold `io_total_bytes` and `io_threads`. The header must state every given level.
-        Output that was cut off gives a Result with `complete` False, no metrics, and the series as far as it goes.
+        `levels` may include `io_total_bytes` and `io_threads`. The header must state every given level. Output that was
+        cut off gives a Result with `complete` False, no metrics, and the series up to there.
         """
         return _Reader(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
 
@@ -113,7 +113,7 @@ class _Reader:
             return Result(series=self._series(), complete=False)
         if exit_status != 0:
             self.failed = True
-            self._refuse(f"a complete summary, yet the exit status is {exit_status}")
+            self._refuse(f"the summary is complete, yet the exit status is {exit_status}")
         return Result(metrics=self._metrics(), series=self._series())
 
     def _refuse(self, what: str) -> NoReturn:
@@ -143,7 +143,7 @@ class _Reader:
             if len(self.parts) == 2:
                 self._check_parts()
         else:
-            self._refuse(f"nothing is expected after the summary, found {line[:120]!r}")
+            self._refuse(f"expected nothing after the summary, found {line[:120]!r}")
 
     def _check_header(self, header: re.Match[str]) -> None:
         said = {
@@ -157,7 +157,7 @@ class _Reader:
         for name, value in said.items():
             asked = _TYPES.get(self.levels.get(name), self.levels.get(name))
             if asked is not None and asked != value:
-                self._refuse(f"{name} is {value!r}, asked for was {asked!r}")
+                self._refuse(f"{name} is {value!r}, expected {asked!r}")
         if header["mix"] and int(header["mix"]) + int(header["rest"]) != 100:
             self._refuse(f"{header['mix']} % reads and {header['rest']} % writes are not all of the operations")
         if not said["io_size_bytes"] or not said["io_threads"]:
@@ -169,7 +169,7 @@ class _Reader:
             self._refuse(f"expected a row of numbers or the summary, found {line[:120]!r}")
         seconds, operations = int(match["sec"]), int(match["ops"])
         if not seconds:
-            self._refuse("a row of the run's first second: the first one is printed after it")
+            self._refuse("a row of second 0: rbd bench prints the first row after a second")
         if self.rows and (seconds <= self.rows[-1][0] or operations < self.rows[-1][1]):
             self._refuse("time or operations go backwards: output of two runs is mixed")
         rate = self._rates(match, operations)["operations_per_second"]
@@ -177,10 +177,11 @@ class _Reader:
         self._check_time(rate)
 
     def _check_time(self, rate: float) -> None:
-        """Refuse a last row whose OPS were not done at its OPS/SEC in its time.
+        """Refuse the last row if its OPS, OPS/SEC and SEC contradict each other.
 
-        OPS/SEC counts the operations that were issued over the last five rows, or since the first operation as long as
-        there are fewer, as in the first releases throughout; OPS leaves out those in flight. SEC is whole seconds.
+        OPS/SEC counts the operations issued over the last five rows, or since the first operation as long as there are
+        fewer rows; the first releases always count from the first operation. OPS leaves out operations in flight. SEC
+        is in whole seconds.
         """
         if not rate:
             return
@@ -204,7 +205,7 @@ class _Reader:
         if rate is None or printed is None:
             self._refuse(f"not a number: {match['rate'] if rate is None else match['bytes']!r}")
         size, unit = int(self.header["size"]), _UNITS[match["unit"]]
-        # Half a unit of the last digit of either figure, and a hair for binary arithmetic.
+        # Half a unit of the last digit of either figure, and a little for binary arithmetic.
         slack = rounding_of(match["bytes"]) * unit * 1.02 + rounding_of(match["rate"]) * size + 1e-6 * rate * size
         if not agrees(printed * unit, rate * size, absolute=slack):
             self._refuse(f"{match['bytes']} {match['unit'] or 'B'}/s is not {match['rate']} ops/s of {size} bytes")
@@ -231,7 +232,7 @@ class _Reader:
     def _check_parts(self) -> None:
         seconds = self.summary["operations"] / self.summary["operations_per_second"]
         for which, part in self.parts.items():
-            # Six significant digits of either rate.
+            # Both rates have six significant digits.
             if not agrees(part["operations"], part["operations_per_second"] * seconds, relative=2e-5, absolute=1e-5):
                 rate = part["operations_per_second"]
                 self._refuse(f"{part['operations']:g} {which}s at {rate:g} ops/s do not last {seconds:.6g} s")

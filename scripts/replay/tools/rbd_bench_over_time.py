@@ -1,7 +1,7 @@
 """`rbd bench` over time: its rate at the start and in the second half of the run.
 
-Both come from differences of OPS over SEC, as the series does: the printed OPS/SEC is an average since the start in old
-releases and over a few seconds in new ones, which hides a collapse.
+Both are differences of OPS over SEC, like the series. The printed OPS/SEC is an average, since the start in old
+releases and over a few seconds in new ones, which would hide a collapse.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from replay.tools.base import Result, Run
 from replay.tools.rbd_bench import RbdBench
 
-#: With fewer spans, a run has no start and no second half.
+#: A run with fewer spans is too short to tell its start from its second half.
 FEWEST_SPANS = 4
 
 

@@ -1,8 +1,8 @@
 """One row of elbencho's CSV of results, below the CSV's header. Strict, pure.
 
-The columns are those of elbencho's page on its CSV file. Of each pair `[first]` and `[last]`, the latter counts: what
-all threads had done when the slowest one was finished. elbencho prints whole numbers, cut off: rates in operations/s
-and MiB/s, times in milliseconds, latencies in microseconds.
+The columns are those that elbencho documents. Of each pair `[first]` and `[last]`, `[last]` counts: what all threads
+had done when the slowest one was finished. elbencho cuts all figures off to whole numbers: rates in operations/s and
+MiB/s, times in milliseconds, latencies in microseconds.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import NoReturn
 from replay.tools.base import OutputError, Reader, Result, Run, number
 
 MIB = 2**20
-#: The rows that are I/O; all others create, look up or remove entries, or wait for caches.
+#: The operations that are I/O. All others create, look up or remove entries, or wait for caches.
 OPERATION = re.compile(r"(?P<kind>READ|WRITE|RWMIX(?P<mix>\d{1,3}))", re.ASCII)
-#: Cells of a row that is longer or shorter than this are no row of elbencho.
+#: elbencho writes fewer columns than this.
 MOST_COLUMNS = 200
 _KINDS = {"READ": "read", "WRITE": "write"}
 _MIX = "rwmix read "
 
 
 def fields_of(text: str, file: str) -> dict[str, str]:
-    """Return the only row of a CSV by its header. Raises OutputError where it is not one header and one row."""
+    """Return column to text for the only row of a CSV. Raises OutputError unless it is one header and one row."""
     try:
         rows = [row for row in csv.reader(text.splitlines(), strict=True) if row]
     except csv.Error as error:
         raise OutputError(f"not CSV: {error}", file=file, line=1) from None
     if len(rows) != 2:
-        raise OutputError(f"{len(rows)} lines, expected were a header and one row", file=file)
+        raise OutputError(f"expected a header and one row, found {len(rows)} lines", file=file)
     header, row = rows
     if len(header) != len(row) or len(header) > MOST_COLUMNS:
         raise OutputError(f"the row has {len(row)} columns, its header {len(header)}", file=file, line=2)
@@ -40,7 +40,7 @@ def fields_of(text: str, file: str) -> dict[str, str]:
 
 
 def io_type_of(operation: str) -> tuple[str, int | None] | None:
-    """Return (read, write or rw; the percentage of reads of rw) of an operation; None for one that is no I/O."""
+    """Return an operation as (read, write or rw; the percentage of reads for rw), None if it is not I/O."""
     match = OPERATION.fullmatch(operation)
     if match is None:
         return None
@@ -48,19 +48,19 @@ def io_type_of(operation: str) -> tuple[str, int | None] | None:
 
 
 class ElbenchoRow(Reader):
-    """One result, in the role `output`."""
+    """Reads one result, in the role `output`."""
 
     name = "elbencho_row"
 
     def read(self, run: Run) -> Result:
-        """Read header and row; see `Reader.read`. Of a mixed row, reads and writes are summed up."""
+        """Read header and row; see `Reader.read`. The metrics of a mixed row are the sums of reads and writes."""
         file = run.file("output")
         row = _Row(fields_of(run.text("output"), file), file)
         kind = io_type_of(row.fields.get("operation", ""))
         if kind is None:
-            row.refuse(f"{row.fields.get('operation', '')[:40]!r} is no reading or writing")
+            row.refuse(f"{row.fields.get('operation', '')[:40]!r} is neither reading nor writing")
         if run.levels.get("io_type", kind[0]) != kind[0]:
-            row.refuse(f"it did {kind[0]}, asked for was {run.levels['io_type']}")
+            row.refuse(f"it did {kind[0]}, expected {run.levels['io_type']}")
         return Result(metrics=_mixed(row) if kind[0] == "rw" else _of_direction(row, ""))
 
 
@@ -86,7 +86,7 @@ class _Row:
 
 
 def _of_direction(row: _Row, prefix: str) -> dict[str, float]:
-    """Return the metrics of a row, or those of the reads of a mixed row (`prefix`)."""
+    """Return the metrics of a row, or, with a `prefix`, those of the reads of a mixed row."""
     milliseconds = row.number("time ms [last]")
     if not milliseconds:
         raise OutputError("the run lasted less than a millisecond", file=row.file, line=2, reason="too_short")

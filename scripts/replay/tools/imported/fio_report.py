@@ -1,4 +1,4 @@
-"""fio's JSON of any release from 3.0 on: of jobs of one workload, or several reports of runs that ran at once."""
+"""fio's JSON of any release since 3.0: one report of jobs with one workload, or several of runs at the same time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from replay.tools.output.rados_runs import roles_by_instance
 
 
 class FioReport(Reader):
-    """fio's report. Each role (`output`, `output-2-1`, …) is the report of one fio; all ran at once."""
+    """Reads fio's reports. Each role (`output`, `output-2-1`, …) is the report of one fio; all ran at once."""
 
     name = "fio_report"
 
     def read(self, run: Run) -> Result:
-        """Read the reports; see `Reader.read`. Levels: `instances`, how many reports; `rw`; `io_size_bytes`."""
+        """Read the reports; see `Reader.read`. Levels: `instances` (the number of reports), `rw`, `io_size_bytes`."""
         file, levels = run.file("output"), run.levels
         roles = [one for ones in roles_by_instance(run.texts, int(levels.get("instances", 1)), file) for one in ones]
         clients = []
@@ -31,7 +31,7 @@ class FioReport(Reader):
             asked["io_type"] = levels["rw"]
         for client in clients:
             check_levels(client, asked)
-        # How many entries a report has says how it was printed, not how many jobs ran: the level `jobs` does.
+        # The number of entries depends on how the report was printed. The level `jobs` says how many jobs ran.
         measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
         return Result(metrics=measured, histogram=lambda: histogram(clients))
 

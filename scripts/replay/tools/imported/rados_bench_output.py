@@ -1,4 +1,4 @@
-"""What `rados bench` printed, as text or as JSON: of one run, or of several instances that ran at once."""
+"""The output of `rados bench`, text or JSON: of one run, or of several instances that ran at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.tools.base import Reader, Result, Run
 
 
 class RadosBenchOutput(Reader):
-    """The output of one instance a role: `output`, `output-2-1`, …"""
+    """Reads the outputs. Each role (`output`, `output-2-1`, …) is the output of one instance."""
 
     name = "rados_bench_output"
 

@@ -20,15 +20,20 @@ class Failover(Reader):
     def read(self, run: Run) -> Result:
         """Parse the steps (`stdout`) and the writer's acknowledgements.
 
-        Metrics: `seconds_to_first_write` from the start of demotion (planned) or the moment of loss (forced) to the
-        acknowledgement of the first write on the second cluster; `seconds_without_write` from the last write that the
-        first cluster acknowledged to the same; `demote_seconds`; `promote_seconds` from the first attempt to the end
-        of the accepted one; `promote_attempts`; `lost_seconds` and `lost_writes`: acknowledged by the first cluster and
-        not on the second. Of a forced trial whose levels state an interval: `recovery_point_seconds` from the moment of
-        which the second cluster has the last write to the loss; `intervals_lost`, the same in intervals;
-        `beyond_two_intervals`, 1 if it is more than two of them, else 0; `promotion_hung`, 1 if the mirror daemon had
-        to be killed before the promotion ended, else 0. The reason `data_differ`: contents that match no moment of the
-        first cluster, or any loss in a planned trial.
+        Metrics of every trial:
+        - `seconds_to_first_write`: from the start of the demotion (planned) or the moment of loss (forced) until the
+          second cluster acknowledges its first write.
+        - `seconds_without_write`: from the last write that the first cluster acknowledged until then.
+        - `promote_seconds`: from the first attempt to the end of the accepted one; `promote_attempts`.
+        - `lost_seconds`, `lost_writes`: what the first cluster acknowledged and the second does not have.
+
+        Of a planned trial also `demote_seconds`. Of a forced trial whose levels state an interval also:
+        - `recovery_point_seconds`: from the last write that the second cluster has until the loss; `intervals_lost` is
+          the same in intervals, `beyond_two_intervals` is 1 if that is more than two, else 0.
+        - `promotion_hung`: 1 if the mirror daemon had to be killed before the promotion ended, else 0.
+
+        Raises OutputError, with the reason `data_differ` if the contents match no moment of the first cluster or a
+        planned trial lost anything.
         """
         if run.exit_status != 0:
             raise OutputError("the trial did not end well", file=run.file("stdout"), reason="failed")
@@ -61,7 +66,7 @@ class Failover(Reader):
         if kind == "planned":
             metrics["demote_seconds"] = log.value(given_up, "seconds")
         if any(value < 0 for value in metrics.values()):
-            log.refuse("its steps are not in the order of time")
+            log.refuse("its steps are not in order of time")
         return Result(metrics=metrics)
 
 
@@ -69,13 +74,13 @@ READER = Failover()
 
 
 def _interval(levels: Mapping[str, Any]) -> float | None:
-    """Return how often the copy was brought up to date, in seconds; None if the levels do not say."""
+    """Return the interval in seconds at which the copy was updated, None if the levels do not say."""
     found = levels.get("snapshot_interval_seconds") or levels.get("journal_poll_age_seconds")
     return None if found is None else float(found)
 
 
 def _recovery_point(seconds: float, interval: float) -> dict[str, float]:
-    # A write that was acknowledged while the daemons were being stopped may be a moment younger than the loss.
+    # A write may be acknowledged while the daemons are being stopped, a moment after the loss.
     seconds = max(0.0, seconds)
     return {
         "recovery_point_seconds": seconds,
@@ -85,7 +90,10 @@ def _recovery_point(seconds: float, interval: float) -> dict[str, float]:
 
 
 def _acknowledged(text: str, file: str) -> list[float]:
-    """Return when each write was acknowledged. Refuse numbers that do not count up from 0, and times that fall."""
+    """Return when each write was acknowledged, in seconds since the origin, in order.
+
+    Raises OutputError if the writes are not numbered from 0, or a time is earlier than the one before.
+    """
     check_end(text, file)
     lines = text.splitlines()
     if not lines or lines[0] != CSV_HEADER:

@@ -1,7 +1,7 @@
 """Checks that a log holds one whole fail-over trial, and that its writes explain the data that it found. Pure.
 
-The log does not count its lines, so the order of the procedure is checked: each step once and soon after the one
-before, promotions numbered, times and data stated twice.
+The log does not count its lines. Instead the procedure is checked: each step occurs once, in order and soon after the
+one before, promotions are numbered, and times and data that are stated twice agree.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import NoReturn
 from replay.tools.base import agrees
 from replay.tools.logs.steps import Step, Steps
 
-#: The step that ends a mirror daemon which holds the image.
+#: The step that kills a mirror daemon that holds on to the image.
 MIRROR_DAEMON_KILLED = "mirror_daemon_killed"
-#: From the end of a step to the start of the next. The procedure waits for a tenth of a second after a refusal; beside
-#: a full benchmark it may wait seconds for a CPU. It is worse to void good trials, and slow ones more often, than to
-#: miss an altered digit here, which SHA256SUMS reveals anyway.
+#: The longest time from the end of a step to the start of the next. The procedure waits a tenth of a second after a
+#: refusal; beside a full benchmark it may wait seconds for a CPU. It is worse to void good trials, and slow ones more
+#: often, than to miss an altered digit here, which SHA256SUMS reveals anyway.
 MOST_BETWEEN_STEPS_SECONDS = 5.0
-#: Steps that other steps go on beside, so that they have no place in the order: a snapshot while the writer writes, and
-#: the end of the mirror daemon while a promotion waits for it.
+#: Steps that run beside others and so have no place in the order: a snapshot while the writer writes, and killing the
+#: mirror daemon while a promotion waits for it.
 _BESIDE = ("snapshot", MIRROR_DAEMON_KILLED)
 #: Each time is rounded to six decimals on its own.
 _WRITTEN = 3e-6
 
 
 def check_procedure(log: Steps, kind: str, times: list[float]) -> Step:
-    """Return the step that gave the first cluster up. `times` say when each write was acknowledged.
+    """Return the step that gave up the first cluster. `times` are the seconds at which writes were acknowledged.
 
     Raises OutputError if the steps do not make up a trial of that kind.
     """
@@ -54,29 +54,29 @@ def check_contents(log: Steps, kind: str, acknowledged: int) -> int:
     verified = log.all("verify")
     sides = [str(step.get("side")) for step in verified]
     if sides != (["first", "second"] if kind == "planned" else ["second"]):
-        log.refuse(f"verified were {sides}", verified[-1], reason="incomplete")
+        log.refuse(f"the trial verified {sides}", verified[-1], reason="incomplete")
     for side, step in zip(sides, verified, strict=True):
         if not isinstance(step.get("sha256"), str) or step["sha256"] != step.get("expected_sha256"):
             unexplained = log.value(step, "unexplained_blocks")
-            differ(f"{unexplained:.0f} blocks of the {side} cluster's image are of no write", step)
+            differ(f"{unexplained:.0f} blocks of the {side} cluster's image come from no write", step)
     first, second = verified[0], verified[-1]
     present = int(log.value(second, "writes_present"))
     if second.get("first_write_present") is not True:
-        differ("the first write after the promotion is not there", second)
+        differ("the first write after the promotion is missing", second)
     if present > acknowledged + 1:
-        differ(f"{present} writes are there, {acknowledged} were acknowledged, and one at most was under way", second)
+        differ(f"{present} writes are there, {acknowledged} were acknowledged, and at most one was under way", second)
     if kind == "planned":
         if first["sha256"] != second["sha256"]:
             differ("the two clusters' images differ", second)
         if present < acknowledged:
             differ(f"a planned fail-over lost {acknowledged - present} of {acknowledged} writes", second)
         if log.value(first, "writes_present") != present:
-            differ("the two clusters' images are the same, and do not hold as many writes", second)
+            differ("the two clusters' images are the same, yet hold different numbers of writes", second)
     return present
 
 
 def _check_order(log: Steps, expected: list[str]) -> None:
-    """Refuse unexpected steps other than those beside. A step that is missing at the end is reported later."""
+    """Refuse steps out of order, except those beside others. A step that is missing at the end is reported later."""
     found = [step for step in log.steps if step["step"] not in _BESIDE]
     for step, name in zip(found, expected, strict=False):
         if step["step"] != name:
@@ -104,7 +104,7 @@ def _check_writes(log: Steps, write: Step, first: Step, times: list[float]) -> N
     if times[-1] > log.end(write) + _WRITTEN:
         log.refuse("a write was acknowledged after the writer had ended", write)
     if not agrees(log.value(first, "acknowledged_seconds"), log.end(first), absolute=_WRITTEN):
-        log.refuse("first_write: its end and 'acknowledged_seconds' are two moments", first)
+        log.refuse("first_write: its end and 'acknowledged_seconds' are different moments", first)
 
 
 def _check_pauses(log: Steps, procedure: list[Step]) -> None:

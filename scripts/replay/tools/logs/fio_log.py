@@ -18,8 +18,8 @@ from replay.tools.output.fio_latency import Latency
 #: Batches of lines may overlap by this much. If time runs back further, two logs are mixed.
 OVERLAP_MILLISECONDS = 250
 _LINE = re.compile(r"(\d{1,18}), (\d{1,18}), ([01]), (\d{1,18})(?:, (?:\d{1,18}|0x[0-9a-f]{1,16})){0,3}", re.ASCII)
-#: If the origin of a log's times is off by more than this, all of them are too wrong to use. At least one of the steps
-#: was recorded by a process that did not wait between its two looks at the clocks.
+#: If the origin of a log's times is off by more than this, all of them are useless. At least one of the steps was
+#: recorded without a pause between reading the two clocks.
 _ORIGIN_WITHIN_SECONDS = 0.05
 _ANY_TIME = (-math.inf, math.inf)
 #: fio updates a running mean in doubles, which may round each time, and prints nanoseconds with six decimals.
@@ -35,11 +35,11 @@ class Logged(NamedTuple):
 
 
 def read_log(text: str, file: str, *, lines: int, between: tuple[float, float] = _ANY_TIME) -> list[Logged]:
-    """Return the log's lines in the order of time.
+    """Return the log's lines in order of time.
 
-    `lines` is their number when the log was stored, `between` the wall clock's seconds during which the writer ran.
-    fio writes a line when an operation completes or a window ends, in batches whose times may overlap by a little.
-    Raises OutputError on anything else, and where lines are missing.
+    `lines` is their number when the log was stored, `between` the span of the wall clock, in seconds since 1970, in
+    which the writer ran. fio writes a line when an operation completes or a window ends, in batches whose times may
+    overlap a little. Raises OutputError for anything else, and if lines are missing.
     """
     check_end(text, file)
     found, latest = [], 0
@@ -55,23 +55,23 @@ def read_log(text: str, file: str, *, lines: int, between: tuple[float, float] =
         latest = max(latest, milliseconds)
         found.append(Logged(milliseconds / 1e3, int(match[2]) / 1e9, number))
     if len(found) != lines:
-        what = f"it has {len(found)} lines of {lines}"
+        what = f"it has {len(found)} of {lines} lines"
         raise OutputError(what, file=file, line=max(1, len(found)), reason="incomplete")
     if not found:
-        raise OutputError("it has no line", file=file, line=1, reason="incomplete")
+        raise OutputError("it has no lines", file=file, line=1, reason="incomplete")
     return sorted(found)
 
 
 def logged_since_origin(text: str, file: str, steps: Steps) -> list[Logged]:
-    """Return the log with its times counted from the steps' origin.
+    """Return the log's lines, with `unix_seconds` replaced by seconds since the steps' origin.
 
-    The step `write` says what the wall clock showed there (`unix_seconds_at_origin`), how many lines there were, and
-    when the writer began and ended.
+    The step `write` says what the wall clock showed at the origin (`unix_seconds_at_origin`), how many lines there
+    were, and when the writer began and ended. Raises OutputError if these or the lines contradict each other.
     """
     write = steps.one("write")
     origin = steps.value(write, "unix_seconds_at_origin")
     if not any(agrees(origin, one, absolute=_ORIGIN_WITHIN_SECONDS) for one in steps.origins):
-        steps.refuse("write: 'unix_seconds_at_origin' and 'started_at' are two moments", write)
+        steps.refuse("write: 'unix_seconds_at_origin' and 'started_at' are different moments", write)
     between = (
         origin + steps.start(write) - _ORIGIN_WITHIN_SECONDS,
         origin + steps.end(write) + _ORIGIN_WITHIN_SECONDS,

@@ -1,4 +1,4 @@
-"""How far a replica was behind its writer: acknowledged writes against what the second cluster held. Pure."""
+"""How far a replica was behind its writer: acknowledged writes, compared with what the second cluster had. Pure."""
 
 from __future__ import annotations
 
@@ -29,16 +29,19 @@ class MirrorLag(Reader):
     def read(self, run: Run) -> Result:
         """Parse fio's report (`output`) and log (`latency`), the `steps` and the `counters`.
 
-        `levels["mode"]` is journal or snapshot. Lag is the time between the last write that the first cluster had
-        acknowledged at a moment and the last one that the replica held: what a loss of the site at that moment would
-        cost. Metrics besides fio's own: `lag_median_seconds` and `lag_max_seconds` over the readings while the writer
-        wrote, `lag_end_seconds` when it ended, `lost_writes_max`; `seconds_to_level` from then until the replica was
-        level; `journal_max_bytes`, `journal_end_bytes` (when level). Series since the first write: `lag_seconds`,
-        `journal_bytes`.
+        `levels["mode"]` is journal or snapshot. The lag at a moment is the time between the last write that the first
+        cluster had acknowledged and the last one that the replica had: what losing the site at that moment would cost.
+
+        Metrics besides fio's own:
+        - `lag_median_seconds`, `lag_max_seconds`, `lost_writes_max`: over the readings while the writer wrote.
+        - `lag_end_seconds`: at the end of writing; `seconds_to_level`: from then until the replica had caught up.
+        - `journal_max_bytes`, and `journal_end_bytes` once the replica had caught up.
+
+        Series since the first write: `lag_seconds`, `journal_bytes`. Raises OutputError.
         """
         clients = reported_clients(run)
         if len(clients) != 1 or "write" not in clients[0].directions:
-            raise OutputError("not one client that wrote", file=run.file("output"), reason="client_lost")
+            raise OutputError("expected one client that wrote", file=run.file("output"), reason="client_lost")
         check_levels(clients[0], run.levels)
         steps = whole_steps(run)
         log_file, counters_file = run.file("latency"), run.file("counters")
@@ -59,9 +62,9 @@ _Positions = list[tuple[float, int]]
 
 
 def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
-    """Return the position by the bytes that the daemon replayed: entries come in the order of the writes.
+    """Return the position by the bytes that the daemon replayed. It replays entries in the order of the writes.
 
-    An entry is larger than the write in it by a constant; the share of all bytes is the share of all writes.
+    Each entry exceeds its write by the same number of bytes, so the share of all bytes is the share of all writes.
     """
     if steps.any("snapshot"):
         steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
@@ -75,7 +78,7 @@ def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Step
 
 
 def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
-    """Return the position by the newest complete snapshot in the copy, which holds every write from before it began."""
+    """Return the position by the newest complete snapshot in the copy. It has all writes from before it was ordered."""
     taken = snapshots_taken(steps)
     if not taken:
         steps.refuse("no mirror snapshot was taken", reason="no_snapshot")
@@ -93,7 +96,7 @@ def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Ste
 
 
 def _check_copies(rows: list[Sample], taken: list[Snapshot], file: str) -> None:
-    """Refuse a copy of a snapshot that was not ordered by then, and an older one after a newer one."""
+    """Refuse a copy of a snapshot that had not been ordered yet, and an older one after a newer one."""
     ordered, newest = {one.number: one.ordered_seconds for one in taken}, 0.0
     for index, row in enumerate(rows):
         if row.metric != _COPIED:

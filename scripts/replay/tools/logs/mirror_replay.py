@@ -1,4 +1,4 @@
-"""Turns a catch-up of the mirror daemon into metrics: its steps, the daemon's counters, the writers' report. Pure."""
+"""Turns the log of a catch-up into metrics: its steps, the mirror daemon's counters, the writers' report. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from replay.tools.logs.steps import whole_steps
 from replay.tools.output.fio_output import reported_clients
 from replay.tools.output.fio_totals import check_levels
 
-#: By mode: the daemon's counter of how far an image is, and its counter of the bytes it moved.
+#: By mode: the daemon's counter of how far it is with an image, and its counter of the bytes that it moved.
 _COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}
 #: How long the daemon copied snapshots, by its own clock.
 _COPY_SECONDS = "snapshots_time.sum"
@@ -25,13 +25,18 @@ class MirrorReplay(Reader):
     def read(self, run: Run) -> Result:
         """Parse the writers' report (`output`), the `steps` and the daemon's `counters`.
 
-        `levels["mode"]` is journal or snapshot, `levels["images"]` how many images there must be. Time counts from the
-        first order to start replay. Metrics: `bytes`, what the clients wrote while replay was stopped;
-        `seconds_to_catch_up`, when the last image was level; `bytes_per_second`, the one over the other, of all images
-        together; `image_bytes_per_second`, the mean rate of one image once it was under way (a journal: from its first
-        progress; a snapshot: by the daemon's own clock); `seconds_to_first_progress`; `replayed_bytes`, what the daemon
-        says it moved; `write_bytes_per_second`. Series: `backlog_bytes`, which stays 0
-        once the last image is level, because nobody writes any more.
+        `levels["mode"]` is journal or snapshot, `levels["images"]` the number of images. Time counts from the first
+        order to start replay.
+
+        Metrics:
+        - `bytes`: what the clients wrote while replay was stopped; `write_bytes_per_second`.
+        - `seconds_to_catch_up`: until the last image had caught up; `bytes_per_second`: `bytes` divided by that.
+        - `image_bytes_per_second`: the mean rate of one image once it was under way, for a journal from its first
+          progress, for a snapshot by the daemon's own clock.
+        - `seconds_to_first_progress`; `replayed_bytes`: what the daemon says it moved.
+
+        Series: `backlog_bytes`, which stays 0 once the last image has caught up, because nobody writes any more.
+        Raises OutputError.
         """
         mode, images = str(run.levels.get("mode")), int(run.levels.get("images", 1))
         steps = whole_steps(run)
@@ -83,7 +88,7 @@ READER = MirrorReplay()
 
 
 class _CatchUp:
-    """How far each image was at each reading, as a share of what was written to it."""
+    """How far the daemon was with each image at each reading, as a share of what was written to it."""
 
     def __init__(self, rows: list[Sample], written: Mapping[str, float], mode: str, began: float, file: str) -> None:
         self.written = written
@@ -94,7 +99,7 @@ class _CatchUp:
         for image, wanted in written.items():
             found = progress(moments(rows, image, counter), started_seconds=began)
             end = found[-1][1] if found else 0.0
-            # A journal's entries are larger than the writes in them. A snapshot counts when it is whole.
+            # A journal's entries are larger than the writes in them. A snapshot counts once it is complete.
             if end < (wanted if mode == "journal" else 1.0):
                 raise OutputError(
                     f"{image}: the daemon's {counter} went up by {end:.0f}, less than what was written",
@@ -113,26 +118,26 @@ class _CatchUp:
         self.level_seconds = max(next(at for at, share in one if share == 1.0) for one in self.shares.values())
         self.first_seconds = min(next(at for at, share in one if share > 0.0) for one in self.shares.values())
         if self.level_seconds <= began:
-            raise OutputError("it was level before it began", file=file)
+            raise OutputError("it had caught up before it began", file=file)
 
     def image_rate(self) -> float | None:
-        """Return the mean of the images' rates, None if none is known (everything was there at the first reading)."""
+        """Return the mean rate of the images in bytes/s, None if the first reading already had everything."""
         return sum(self._rates) / len(self._rates) if self._rates else None
 
     def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
-        """Return how many bytes of all images were not replayed yet, from the start to the last reading."""
+        """Return the series of bytes, of all images, that were not replayed yet, from the start to the last reading."""
         last = dict.fromkeys(self.written, 0.0)
         events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
         rest = {began: float(sum(self.written.values()))}
         for at, image, share in events:
             last[image] = share
-            # If one reading covers several images, the last one has the sum.
+            # Of several images in one reading, the last one leaves the sum.
             rest[at] = sum(wanted * (1 - last[name]) for name, wanted in self.written.items())
         return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
 
 
 def _rate(readings: list[tuple[float, float]]) -> float | None:
-    """Return how fast a counter rose from its first progress to its last, None if one reading saw all of it."""
+    """Return a counter's mean rise per second from first to last progress; None if one reading saw it all."""
     end = readings[-1][1]
     first = next((at, value) for at, value in readings if value > 0)
     last = next(at for at, value in readings if value == end)

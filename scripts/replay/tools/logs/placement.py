@@ -17,8 +17,8 @@ class Placement(Reader):
     def read(self, run: Run) -> Result:
         """Parse the run's output, and `groups`, `tree` and `usage` into entities.
 
-        Metrics besides the tool's: `last_osd_placement_groups`, `…_primaries`, `…_bytes`, `…_weight_share` of the OSD
-        with the highest number, and the largest deviation of any OSD, `placement_groups_deviation_worst`, ….
+        Metrics besides the tool's: `last_osd_placement_groups`, `…_primaries`, `…_bytes` and `…_weight_share`, of the
+        OSD with the highest number; `placement_groups_deviation_worst` and others, the largest deviation of any OSD.
         """
         of_tool = {role: text for role, text in run.texts.items() if role not in ROLES}
         result = RADOS.read(replace(run, texts=of_tool))

@@ -1,7 +1,8 @@
 """Where a pool's placement groups, primaries and bytes are, by Ceph's JSON, compared with the OSDs' weights. Pure.
 
 `groups` is `ceph pg ls-by-pool`, `tree` is `ceph osd tree`, `usage` is `ceph osd df`. An OSD's fair share is its CRUSH
-weight over the sum of all weights. A deviation is what it has divided by its fair share, minus 1: 0.1 is 10 % more.
+weight divided by the sum of all weights. A deviation is what the OSD has divided by its fair share, minus 1: 0.1 means
+10 % more.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def last_osd(numbers: Iterable[int]) -> int:
 
 
 def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[list[Osd], list[Group]]:
-    """Return the OSDs by number and the pool's placement groups. Raises OutputError on anything but a stable pool."""
+    """Return the OSDs, by number, and the pool's placement groups. Raises OutputError unless the pool is stable."""
     tree, usage, groups = (_document(outputs, role, names) for role in ("tree", "usage", "groups"))
     placed, in_use = _weighted(tree), _weighted(usage)
     for number, node in (placed | in_use).items():
         if number not in in_use:
-            node.refuse(f"osd.{number} is in the tree, and not in osd df")
+            node.refuse(f"osd.{number} is in the tree, but not in osd df")
         if number not in placed:
-            node.refuse(f"osd.{number} is in osd df, and not in the tree")
+            node.refuse(f"osd.{number} is in osd df, but not in the tree")
         if placed[number].number("crush_weight") != in_use[number].number("crush_weight"):
             node.refuse(f"osd.{number} has another weight in the other table", key="crush_weight")
     if not placed:
@@ -75,7 +76,7 @@ def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tupl
 
 
 def _weighted(document: Place) -> dict[int, Place]:
-    """Return the nodes of a table that are OSDs and may hold data, by number. Refuse one that occurs twice."""
+    """Return number to node for the OSDs in a table that may hold data. Refuse one that occurs twice."""
     found: dict[int, Place] = {}
     for node in document.rows("nodes"):
         # A bucket of the tree has no number, and every node of `osd df` is an OSD.

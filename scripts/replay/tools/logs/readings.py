@@ -1,7 +1,7 @@
 """Checks that a table's samples make up whole readings that do not contradict each other. Strict, pure.
 
-A sampler reads all metrics of a thing at one moment. If a row was lost, renamed or moved, a reading lacks it. If a
-counter was altered, it goes back at this reading or the next, while the counters beside it do not.
+A sampler reads all metrics of an entity at one moment. If a row was lost, renamed or moved, a reading lacks it. If a
+counter was altered, it goes back at this reading or the next, and the counters beside it do not.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from replay.tools.base import OutputError
 from replay.tools.logs.samples import Sample, line_of
 
-#: The mirror daemon's counters of an image. They only rise, until the daemon starts all of them from 0 again.
+#: The mirror daemon's counters of an image. They only rise, until the daemon resets all of them to 0.
 _COUNTERS = {
     "replay", "replay_bytes", "replay_latency.avgcount", "replay_latency.sum",
     "snapshots", "snapshots_bytes", "snapshots_time.avgcount", "snapshots_time.sum",
 }  # fmt: skip
-#: Whichever of these a reading has, each counts the same events.
+#: These all count the same events; a reading has some of them.
 _EVENTS = {"replay", "replay_latency.avgcount", "snapshots", "snapshots_time.avgcount"}
 
 _Reading = dict[str, tuple[float, int]]
@@ -42,13 +42,13 @@ def check_readings(rows: Sequence[Sample], file: str, entities: Collection[str])
 
 
 def check_rests(readings: Sequence[tuple[float, float]], what: str, file: str) -> None:
-    """Refuse a counter that still moves at its last reading: the sampler reads on until it rests."""
+    """Refuse a counter that still moves at its last reading: the sampler goes on until the counter rests."""
     if len(readings) < 2 or readings[-1][1] != readings[-2][1]:
         raise OutputError(f"{what} did not come to rest", file=file, reason="incomplete")
 
 
 def _readings(rows: Sequence[Sample], file: str, entities: Collection[str]) -> Iterator[tuple[str, _Reading]]:
-    """Yield each entity's values of one moment, in the order of time."""
+    """Yield (entity, its values at one moment), in order of time. Raises OutputError."""
     found: dict[str, tuple[float, _Reading]] = {}
     for index, row in enumerate(rows):
         line = line_of(index)

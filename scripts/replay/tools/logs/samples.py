@@ -11,7 +11,7 @@ from replay.tools.base import OutputError, number
 
 
 class Sample(NamedTuple):
-    """One value of one thing at one moment, in seconds since the cell's origin."""
+    """One value of an entity at one moment, in seconds since the cell's origin."""
 
     elapsed_seconds: float
     entity: str
@@ -20,10 +20,10 @@ class Sample(NamedTuple):
 
 
 def read_samples(text: str, file: str) -> list[Sample]:
-    """Return the rows in the order of time.
+    """Return the rows in order of time.
 
-    The row at `index` is in the line `line_of(index)`. Raises OutputError for a table that is not whole, for anything
-    that is not a row, and if time runs backwards.
+    The row at `index` is in the line `line_of(index)`. Raises OutputError for an incomplete table, for anything that is
+    not a row, and if time runs backwards.
     """
     lines = text.split("\n")
     if lines[0] != HEADER:
@@ -49,7 +49,7 @@ def read_samples(text: str, file: str) -> list[Sample]:
         raise OutputError("its last row is missing", file=file, line=len(lines), reason="incomplete")
     if last.value != len(rows):
         raise OutputError(
-            f"it has {len(rows)} rows of {last.value:.0f}", file=file, line=len(lines), reason="incomplete"
+            f"it has {len(rows)} of {last.value:.0f} rows", file=file, line=len(lines), reason="incomplete"
         )
     if last.elapsed_seconds != (rows[-1].elapsed_seconds if rows else 0):
         raise OutputError("its last row is of another moment than the one before", file=file, line=len(lines))
@@ -57,7 +57,7 @@ def read_samples(text: str, file: str) -> list[Sample]:
 
 
 def line_of(index: int) -> int:
-    """Return the line of a row: the rows follow the header."""
+    """Return the line of the row at an index: the rows follow the header."""
     return index + 2
 
 
@@ -67,10 +67,10 @@ def moments(rows: Iterable[Sample], entity: str, metric: str) -> list[tuple[floa
 
 
 def progress(readings: Iterable[tuple[float, float]], *, started_seconds: float) -> list[tuple[float, float]]:
-    """Return how far a counter has gone since `started_seconds`, as (elapsed_seconds, total).
+    """Return by how much a counter has risen since `started_seconds`, as (elapsed_seconds, total).
 
-    A daemon drops an image's counters when it stops replaying, and counts from 0 when it starts again: a value below
-    the one before it counts whole, and so does the first one where none stood at the start.
+    A daemon drops an image's counters when it stops replaying, and counts from 0 when it starts again. So a value that
+    is lower than the one before counts in full, and so does the first one if there was none at the start.
     """
     total, last, found = 0.0, 0.0, []
     for elapsed, value in readings:

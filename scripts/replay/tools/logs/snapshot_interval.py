@@ -1,4 +1,4 @@
-"""How writes fare around mirror snapshots, by fio's report and log and the snapshots' times. Pure."""
+"""Latency of writes around mirror snapshots, from fio's report and log and from the snapshots' times. Pure."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ class SnapshotInterval(Reader):
     def read(self, run: Run) -> Result:
         """Parse fio's report (`output`) and log of windows (`latency`), the `steps` and the `counters`.
 
-        Metrics besides fio's own: `snapshots`; `latency_worst_window_seconds`, the slowest window's mean;
-        `latency_near_snapshot_seconds` and `latency_away_seconds`, means of the windows that end within two seconds
-        after the order to take a snapshot, and of the others; `trimming_seconds`, how long removed snapshots were left
-        to trim while the client wrote. Series: `latency_seconds` and `snapshots_to_trim` since the first window, and
-        `latency_around_snapshot_seconds` since the nearest order (before it: negative). The reason `no_snapshot`: a
-        cell with an interval and no snapshot in it.
+        Metrics besides fio's own:
+        - `snapshots`; `latency_worst_window_seconds`: the mean of the slowest window.
+        - `latency_near_snapshot_seconds`, `latency_away_seconds`: means of the windows that end within two seconds
+          after the order to take a snapshot, and of all others.
+        - `trimming_seconds`: for how long removed snapshots were still to be trimmed while the client wrote.
+
+        Series: `latency_seconds` and `snapshots_to_trim` since the first window, and `latency_around_snapshot_seconds`
+        since the nearest order (negative before it). Raises OutputError, with the reason `no_snapshot` if the levels
+        state an interval and no snapshot was taken.
         """
         report = FIO.read(replace(run, levels={**run.levels, "clients": 1}))
         steps = whole_steps(run)
@@ -69,7 +72,7 @@ READER = SnapshotInterval()
 
 
 def _offset(at: float, orders: list[float]) -> float | None:
-    """Return how many seconds after the nearest order a moment is (negative: before it), None without orders."""
+    """Return how many seconds a moment is after the nearest order (negative: before it), None without orders."""
     return min((at - order for order in orders), key=abs, default=None)
 
 

@@ -1,4 +1,4 @@
-"""Finds in a procedure's steps the mirror snapshots that it ordered while a client wrote. Pure."""
+"""Finds the mirror snapshots that a procedure ordered while a client wrote, in its steps. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Snapshot(NamedTuple):
 
 
 def snapshots_taken(steps: Steps) -> list[Snapshot]:
-    """Return the snapshots that were taken, in order, without orders that failed.
+    """Return the snapshots that were taken, in order, without failed orders.
 
     Raises OutputError for a step that contradicts itself, and if ids do not rise with time.
     """

@@ -12,13 +12,13 @@ from replay.base.clock import seconds_of
 from replay.tools.base import OutputError, Run, agrees, number
 
 #: A step states its start twice: by the wall clock, in milliseconds, and in seconds since the log's origin. Between
-#: its two looks at the clocks, a process on a busy machine may wait this long for a CPU. It is worse to void good
-#: trials, and slow ones more often, than to miss an altered digit here, which SHA256SUMS reveals anyway.
+#: reading the two clocks, a process on a busy machine may wait this long for a CPU. It is worse to void good trials,
+#: and slow ones more often, than to miss an altered digit here, which SHA256SUMS reveals anyway.
 CLOCKS_AGREE_WITHIN_SECONDS = 0.25
 
 
 class Step(dict[str, Any]):
-    """A step as logged, and its line."""
+    """A step as it was logged, and its line in the log."""
 
     def __init__(self, said: Mapping[str, Any], line: int) -> None:
         super().__init__(said)
@@ -46,7 +46,7 @@ class Steps:
         raise OutputError(what, file=self.file, line=step.line if step else None, reason=reason)
 
     def any(self, name: str) -> list[Step]:
-        """Return all steps of that name, in order; perhaps none."""
+        """Return all steps of that name, in order; there may be none."""
         return [step for step in self.steps if step["step"] == name]
 
     def all(self, name: str) -> list[Step]:
@@ -80,17 +80,17 @@ class Steps:
 
     @cached_property
     def origins(self) -> list[float]:
-        """The wall clock at the log's origin, in seconds since 1970, by each step."""
+        """What the wall clock showed at the log's origin according to each step, in seconds since 1970."""
         return [self._origin(step) for step in self.steps]
 
     def check_times(self) -> None:
-        """Refuse steps that are not in the order of their start, and a step whose two start times differ."""
+        """Refuse steps that are not in order of their start, and a step whose two start times differ."""
         for before, step in itertools.pairwise(self.steps):
             if self.start(step) < self.start(before) or step == before:
-                self.refuse("its steps are not in the order of time: logs of two runs are mixed", step)
+                self.refuse("its steps are not in order of time: logs of two runs are mixed", step)
         for origin, step in zip(self.origins, self.steps, strict=True):
             if not agrees(origin, self.origins[0], absolute=CLOCKS_AGREE_WITHIN_SECONDS):
-                self.refuse(f"{step['step']}: 'started_at' and 'started_seconds' are two moments", step)
+                self.refuse(f"{step['step']}: 'started_at' and 'started_seconds' are different moments", step)
 
     def check_whole(self) -> None:
         """Refuse a log that lost lines: its last step `end` says how many steps precede it."""

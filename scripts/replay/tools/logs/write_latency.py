@@ -1,4 +1,4 @@
-"""Latency of one client's writes, by fio's report, its log of each window's slowest write, and the steps. Pure."""
+"""Latency of one client's writes, from fio's report, its log of each window's slowest write, and the steps. Pure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from replay.tools.logs.snapshots import snapshots_taken
 from replay.tools.logs.steps import whole_steps
 from replay.tools.output.fio_totals import PERCENTILES
 
-#: A percentile is told if at least this many operations are expected to be slower. With fewer, it is the worst one by
-#: another name.
+#: A percentile is reported if at least this many operations are expected to be slower. With fewer, it would be the
+#: slowest operation by another name.
 SLOWER_OPERATIONS = 2
-#: Cells may last longer than others of their set, so the worst is told of spans that all of them have.
+#: The cells of a set may differ in length, so the slowest operation is taken over spans of one length.
 SPAN_SECONDS = 30.0
 
 
@@ -27,9 +27,9 @@ class WriteLatency(Reader):
     def read(self, run: Run) -> Result:
         """Parse fio's report (`output`), its log of windows (`latency`) and the `steps`.
 
-        Metrics: fio's own, without percentiles that so few operations do not tell; `snapshots`; and
-        `latency_worst_seconds`, the slowest operation in half a minute: the mean over the cell's whole half minutes.
-        The reason `no_snapshot`: a cell with an interval and no snapshot in it.
+        Metrics: fio's own, without percentiles for which there are too few operations; `snapshots`; and
+        `latency_worst_seconds`, the slowest operation in half a minute, as the mean over the cell's whole half minutes.
+        Raises OutputError, with the reason `no_snapshot` if the levels state an interval and no snapshot was taken.
         """
         report = FIO.read(replace(run, levels={**run.levels, "clients": 1}))
         steps, file = whole_steps(run), run.file("latency")
@@ -47,9 +47,9 @@ READER = WriteLatency()
 
 
 def worst(windows: Sequence[Logged]) -> dict[str, float]:
-    """Return the mean, over whole half minutes, of the slowest window of each; nothing of a shorter cell.
+    """Return the mean, over whole half minutes, of the slowest window in each; empty if the cell is shorter.
 
-    The more operations there are, the slower is the slowest of them: only spans of one length compare.
+    The more operations there are, the slower is the slowest of them, so only spans of one length can be compared.
     """
     first = windows[0].unix_seconds
     spans = int((windows[-1].unix_seconds - first) / SPAN_SECONDS)

@@ -1,8 +1,8 @@
 """fio's latency bins (`json+`): their bounds, how bins of several clients are merged, and their percentiles. Pure.
 
-fio keeps 64 bins per power of two and reports each by its middle (its stat.c, `plat_val_to_idx`, `plat_idx_to_val`,
-FIO_IO_U_PLAT_BITS = 6): a value below 128 ns has a bin of its own; above, the bin of a value whose highest bit is `m`
-is `2 ** (m - 6)` ns wide and starts at a multiple of its width. The highest of all ends at 2 ** 34 ns
+fio keeps 64 bins per power of two and reports each by its middle (fio's stat.c, `plat_val_to_idx`, `plat_idx_to_val`,
+FIO_IO_U_PLAT_BITS = 6). Each value below 128 ns has a bin of its own. Above, the bin of a value whose highest bit is
+`m` is `2 ** (m - 6)` ns wide and starts at a multiple of its width. The highest bin ends at 2 ** 34 ns
 (FIO_IO_U_PLAT_GROUP_NR = 29), and also counts whatever took longer.
 """
 
@@ -26,7 +26,7 @@ _ROUNDING = 1e-7
 def bounds_nanoseconds(middle: int) -> tuple[int, int]:
     """Return (low, high) in nanoseconds of the bin that fio reports as `middle`. The bin includes low but not high.
 
-    Raises ValueError when no bin of fio has that middle.
+    Raises ValueError if no bin of fio has that middle.
     """
     if middle < 0:
         raise ValueError(f"no bin of fio has the middle {middle}")
@@ -41,7 +41,7 @@ def bounds_nanoseconds(middle: int) -> tuple[int, int]:
 
 
 def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """Return the sum of histograms, by bin."""
+    """Return the sum of histograms, each of bin to count."""
     total: Counter[int] = Counter()
     for histogram in histograms:
         total.update(histogram)

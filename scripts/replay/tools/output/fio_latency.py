@@ -1,8 +1,8 @@
 """fio's completion latencies of one direction (`clat_ns`): summary, percentiles, bins. Strict, pure.
 
-fio states them several times, which reveals a damaged report. In a whole one, the bins hold as many samples as the
-summary has, the lowest and highest bins contain its minimum and maximum, its mean lies within the widths of the bins,
-and each printed percentile is the bin at which the count reaches it.
+fio states them several times, so a damaged report contradicts itself. In an intact one, the bins have as many samples
+as the summary, the lowest and highest bins contain its minimum and maximum, its mean lies within the widths of the
+bins, and each printed percentile is the bin at which the count reaches it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from replay.tools.base import agrees, number
 from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, unreached
 from replay.tools.output.json_place import Place
 
-#: Doubles that fio prints with six decimals.
+#: fio prints doubles with six decimals.
 _PRINTED = 1e-6
-#: Of its middle, at the most.
+#: The largest width of a bin, as a share of its middle.
 _BIN_WIDTH = 1 / 64
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Latencies in seconds; `bins`: middle of the bin in nanoseconds to count, rising."""
+    """Latencies in seconds. `percentiles` maps percent to seconds; `bins` the middle in nanoseconds to the count."""
 
     samples: float
     mean: float
@@ -39,22 +39,22 @@ class Latency:
 def read_latency(direction: Place, operations: float | None = None) -> Latency:
     """Return the latencies of a client's reads or writes. Raises OutputError if statements contradict each other.
 
-    The first releases of fio 3 do not say how many samples there are, and pad their percentiles with `0.00`. That is
-    accepted with `operations`, the number of operations that they are samples of.
+    The first releases of fio 3 do not state the number of samples, and pad percentiles with `0.00`. That is accepted if
+    `operations` gives the number of operations instead.
     """
     place = direction.object("clat_ns")
     low, mean, high = (place.number(key) for key in ("min", "mean", "max"))
     if not low <= mean <= high:
         place.refuse("latencies are not min ≤ mean ≤ max", key="mean")
     unstated = operations is not None and place.at("N").value is None
-    # All of 0: latencies were not measured (`disable_clat`).
+    # If all are 0, latencies were not measured (`disable_clat`).
     samples = (operations if high else 0.0) if unstated else place.number("N")
     if not unstated:
         _check_whole_latency(place, direction.at("lat_ns"))
     percentiles, bins = _percentiles(place.at("percentile"), padded=unstated), _bins(place.at("bins"))
     if bins:
         if sum(bins.values()) != samples:
-            place.refuse(f"the bins hold {sum(bins.values())} samples of {samples:.0f}", key="bins")
+            place.refuse(f"the bins hold {sum(bins.values())} of {samples:.0f} samples", key="bins")
         _check_bins(place, bins, low, mean, high)
         _check_percentiles(place, bins, percentiles)
     elif percentiles and high and not unstated:
@@ -84,16 +84,16 @@ def _check_whole_latency(place: Place, whole: Place) -> None:
     if whole.value is None or not whole.number("N"):
         return
     if whole.number("N") != place.number("N"):
-        place.refuse("clat_ns and lat_ns are not of as many samples", key="N")
+        place.refuse("clat_ns and lat_ns have different numbers of samples", key="N")
     for key in ("min", "mean", "max"):
         if place.number(key) > whole.number(key) * (1 + _PRINTED):
             place.refuse(f"{key} is above that of lat_ns", key=key)
 
 
 def _check_submission(place: Place, submission: Place, whole: Place) -> None:
-    """Refuse means that do not add up: each operation's latency is its submission (`slat_ns`) and its completion.
+    """Refuse means that do not add up: an operation's latency is its submission (`slat_ns`) plus its completion.
 
-    A few operations at the end of the ramp count in one of them only. Synchronous engines have no submission.
+    A few operations at the end of the ramp count only in one of them. Synchronous engines have no submission.
     """
     if submission.value is None or whole.value is None or not submission.number("N") or not whole.number("N"):
         return
@@ -109,7 +109,7 @@ def _bins(place: Place) -> dict[int, int]:
     if place.value is None:
         return {}
     if not isinstance(place.value, dict):
-        place.refuse("bins are no object")
+        place.refuse("bins are not an object")
     bins: dict[int, int] = {}
     last = -1
     for text, count in place.value.items():
@@ -128,7 +128,7 @@ def _bins(place: Place) -> dict[int, int]:
 
 @lru_cache(maxsize=1 << 12)  # there are fewer bins, and every report has hundreds of them
 def _middle(text: str) -> int:
-    """Return the middle of a bin in nanoseconds. Raises ValueError for what is none."""
+    """Return the middle of a bin in nanoseconds. Raises ValueError if the text is not one."""
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
         raise ValueError(f"not a bin: {text[:20]!r}")
     bounds_nanoseconds(int(text))
@@ -140,7 +140,7 @@ def _percentiles(place: Place, *, padded: bool = False) -> dict[float, float]:
     if place.value is None:
         return {}
     if not isinstance(place.value, dict):
-        place.refuse("percentiles are no object")
+        place.refuse("percentiles are not an object")
     percentiles: dict[float, float] = {}
     last_percent = last = 0.0
     for text in place.value:
@@ -179,7 +179,7 @@ def _check_bins(place: Place, bins: Mapping[int, int], low: float, mean: float, 
 
 
 def _check_mean(place: Place, percentiles: Mapping[float, float], low: float, mean: float, high: float) -> None:
-    """Refuse a mean that no latencies with these percentiles have, each of which is the middle of a bin."""
+    """Refuse a mean that is impossible with these percentiles, each of which is the middle of a bin."""
     ends = [(0.0, low), *percentiles.items(), (100.0, high)]
     spans = [((to - start) / 100, at, upto) for (start, at), (to, upto) in pairwise(ends)]
     least = sum(share * at for share, at, _ in spans) * (1 - _BIN_WIDTH)

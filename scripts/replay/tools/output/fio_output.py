@@ -1,4 +1,4 @@
-"""Reads fio's JSON (`jobs` of a single run, `client_stats` of client/server mode) into clients. Strict, pure."""
+"""Reads the clients in fio's JSON: `jobs` of a single run, `client_stats` of client/server mode. Strict, pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Client:
-    """One job: its name, its options as fio echoes them, the directions of its I/O, and its place in the JSON."""
+    """One job: its name, its options as fio echoes them, its `read` and `write`, and its place in the JSON."""
 
     name: str
     options: Mapping[str, Any]
@@ -36,17 +36,17 @@ class Client:
 
 
 def read_clients(text: str, file: str, exit_status: int, *, foreign: bool = False) -> list[Client]:
-    """Return the clients, sorted by name. Raises OutputError for anything but one whole report.
+    """Return the clients, sorted by name. Raises OutputError for anything but one complete report.
 
-    A `foreign` report was not asked for by Replay: it may be of any fio from 3.0 on, its jobs may share a name, as
-    those of `numjobs` do, and of several clients' the sum may be missing.
+    A `foreign` report is of a run that Replay did not start: it may be from any fio since 3.0, its jobs may share a
+    name, as those of `numjobs` do, and the sum of several clients may be missing.
     """
     start = _START.search(text)
     if start is None:
         said = next((line for line in text.splitlines() if line.strip()), "nothing")
         reason = "failed" if exit_status else "incomplete"
         raise OutputError(f"no JSON (exit status {exit_status}): {said[:120]!r}", file=file, reason=reason)
-    # fio lists the options of several clients in one object, so a key occurs once for each client. All are texts.
+    # fio lists the options of several clients in one object, so a key occurs once per client. All values are text.
     report = read_json(text, file, start=start.start(), may_repeat=lambda value: isinstance(value, str))
     present = [key for key in ("jobs", "client_stats") if key in report.value]
     if len(present) != 1 or not report.rows(present[0]):
@@ -55,7 +55,7 @@ def read_clients(text: str, file: str, exit_status: int, *, foreign: bool = Fals
     shared = shared if isinstance(shared, dict) else {}
     entries = [_client(entry, shared, foreign=foreign) for entry in report.rows(present[0])]
     clients = sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
-    # For two or more clients fio adds their sum. If its name is damaged, it would count as another client.
+    # For two or more clients fio adds their sum, which would count as another client if its name were damaged.
     totals = [one for one in entries if one.name == ALL_CLIENTS]
     listed = report.at(present[0])
     if not foreign and len({one.name for one in clients}) != len(clients):
@@ -67,7 +67,7 @@ def read_clients(text: str, file: str, exit_status: int, *, foreign: bool = Fals
 
 
 def reported_clients(run: Run, role: str = "output") -> list[Client]:
-    """Return the clients of a run that ended well. Raises OutputError on any other, and if there is no whole report."""
+    """Return the clients of a successful run. Raises OutputError if it failed, or the report is incomplete."""
     file = run.file(role)
     if run.exit_status is None:
         raise OutputError("fio was killed before it could report", file=file, reason="incomplete")
@@ -101,7 +101,7 @@ def _direction(stats: Place, *, foreign: bool) -> Direction:
         stats.refuse("a runtime of 0", key="runtime")
     if not agrees(stats.number("iops"), operations / seconds, relative=1e-6, absolute=1e-5):
         stats.refuse("iops is not total_ios divided by runtime", key="iops")
-    # The first releases of fio 3 state the bandwidth in KiB/s alone.
+    # The first releases of fio 3 state the bandwidth only in KiB/s.
     stated = not foreign or stats.at("bw_bytes").value is not None
     if stated and not agrees(stats.number("bw_bytes"), io_bytes / seconds, relative=1e-6, absolute=1.0):
         stats.refuse("bw_bytes is not io_bytes divided by runtime", key="bw_bytes")

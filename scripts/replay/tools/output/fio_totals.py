@@ -17,7 +17,7 @@ _IN_FLIGHT = 1024
 
 
 def check_levels(client: Client, levels: Mapping[str, Any]) -> None:
-    """Raise OutputError if fio echoes or did anything but what the levels asked for."""
+    """Raise OutputError if fio's options, or what it did, contradict the requested levels."""
 
     def refuse(what: str, key: str | None = None) -> NoReturn:
         client.place.refuse(f"{client.name}: {what}", key=key)
@@ -26,17 +26,17 @@ def check_levels(client: Client, levels: Mapping[str, Any]) -> None:
     if size is not None:
         echoed = _size(client.options.get("bs"))
         if echoed is not None and echoed != size:
-            refuse(f"bs is {echoed}, asked for was {size}")
+            refuse(f"bs is {echoed}, expected {size}")
         for which, one in client.directions.items():
             if abs(one.io_bytes - one.operations * size) > max(_IN_FLIGHT * size, 0.01 * one.io_bytes):
                 refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}", which)
     for level, option in (("io_depth", "iodepth"), ("rw", "rw"), ("rw_mix_read", "rwmixread")):
         echoed = client.options.get(option)
         if level in levels and echoed is not None and str(echoed) != str(levels[level]):
-            refuse(f"{option} is {echoed}, asked for was {levels[level]}")
+            refuse(f"{option} is {echoed}, expected {levels[level]}")
     allowed = _allowed_directions(levels)
     if allowed is not None and set(client.directions) != allowed:
-        refuse(f"it did {' and '.join(sorted(client.directions))}, asked for was {' and '.join(sorted(allowed))}")
+        refuse(f"it did {' and '.join(sorted(client.directions))}, expected {' and '.join(sorted(allowed))}")
 
 
 def _allowed_directions(levels: Mapping[str, Any]) -> set[str] | None:

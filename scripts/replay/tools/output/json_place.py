@@ -1,4 +1,4 @@
-"""A tool's JSON, read strictly. Each value knows its place, so an error names its line and its key. Pure."""
+"""Reads a tool's JSON strictly. Each value knows its place, so that errors name its line and key. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _DECODER = json.JSONDecoder()
 
 
 class Place:
-    """A value of a document, by the keys that lead to it from the outermost one.
+    """A value in a document, and the keys that lead to it from the outermost value.
 
-    `value` is also None if there is no such value; an error then names the line of the value around it.
+    `value` is also None if there is no such value. An error then names the line of the value around it.
     """
 
     def __init__(self, source: _Source, value: Any, keys: tuple[Key, ...] = ()) -> None:
@@ -73,7 +73,7 @@ class Place:
         """Return the places of a list's members. Raises OutputError if there is no list."""
         listed = self.at(key)
         if not isinstance(listed.value, list):
-            self.refuse(f"{key} is no list", key=key)
+            self.refuse(f"{key} is not a list", key=key)
         return [listed.at(index) for index in range(len(listed.value))]
 
 
@@ -92,11 +92,11 @@ def read_json(text: str, file: str, *, start: int = 0, may_repeat: Callable[[Any
 
 
 def _read_strictly(source: _Source, may_repeat: Callable[[Any], bool]) -> Any:
-    """Return what `read_json` reads. Raises OutputError for what that refuses."""
+    """Return the value that `read_json` reads. Raises OutputError as it does."""
     text, file = source.text, source.file
 
     def constant(word: str) -> NoReturn:
-        raise _RefusedError(f"{word} is no number", text.find(word, source.start))
+        raise _RefusedError(f"{word} is not a number", text.find(word, source.start))
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -116,7 +116,7 @@ def _read_strictly(source: _Source, may_repeat: Callable[[Any], bool]) -> Any:
     except _RefusedError as error:
         raise OutputError(str(error), file=file, line=source.line_at(error.offset)) from None
     except (ValueError, RecursionError) as error:
-        raise OutputError(f"no JSON of a tool: {error}"[:200], file=file, line=source.line_at(source.start)) from None
+        raise OutputError(f"not a tool's JSON: {error}"[:200], file=file, line=source.line_at(source.start)) from None
     rest = _SPACE.match(text, end).end()
     if rest < len(text):
         what = "something follows the JSON: output of two runs is mixed"

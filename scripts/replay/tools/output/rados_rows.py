@@ -1,7 +1,8 @@
-"""The rows that `rados bench` prints about each second: what each of them says twice, and what they say of the summary.
+"""The rows that `rados bench` prints about once a second, and checks of each row and of the summary against them.
 
-How it counts (Ceph's src/common/obj_bencher.cc): `sec` counts the rows; `cur MB/s` is what was finished since the last
-row in which anything was, divided by the rows since then; `avg lat` is the mean of all that is finished so far.
+How it counts (Ceph's src/common/obj_bencher.cc): `sec` counts the rows. `cur MB/s` is what was finished since the last
+row that finished anything, divided by the number of rows since then. `avg lat` is the mean of all operations finished
+so far.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from replay.tools.base import agrees
 
 MIB = 2**20
 
-#: Raises OutputError. Takes what is wrong and the index of the row at fault.
+#: Raises OutputError, given what is wrong and the index of the row at fault.
 RefuseRow = Callable[[str, int], NoReturn]
 Series = tuple[tuple[float, str, float], ...]
 
 
 class Row(NamedTuple):
-    """One row. What the output does not say is None; latencies in seconds, of operations finished so far."""
+    """One row. Values that the output does not state are None. Latencies are in seconds."""
 
     second: float
     finished: float
@@ -34,7 +35,7 @@ class Row(NamedTuple):
 def check_rows(
     rows: Sequence[Row], operation_bytes: float | None, refuse: RefuseRow, *, relative: float, absolute: float
 ) -> None:
-    """Refuse a row whose statements contradict each other. `relative` and `absolute` are how far figures are rounded.
+    """Refuse a row whose statements contradict each other by more than rounding (`relative`, and `absolute` in MiB/s).
 
     Without `operation_bytes`, rates are not compared.
     """
@@ -61,9 +62,9 @@ def check_rows(
 def mean_bounds(
     rows: Sequence[Row], operations: float, least_latency: float, greatest_latency: float
 ) -> tuple[float, float] | None:
-    """Return between which values the mean latency lies, by the mean at the last row and what was finished after it.
+    """Return bounds of the mean latency in seconds, from the mean at the last row and what was finished after it.
 
-    None where the rows do not say.
+    None if the rows do not state a mean.
     """
     last = next((row for row in reversed(rows) if row.finished and row.mean_latency is not None), None)
     if last is None or last.finished > operations:

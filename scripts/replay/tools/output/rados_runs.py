@@ -1,7 +1,7 @@
-"""A cell of several runs of `rados bench`: instances that ran at once, and passes one after another. Pure.
+"""A cell with several runs of `rados bench`: instances that ran at once, and passes one after another. Pure.
 
-Each run leaves a file of its own, by role: `output` is the first instance's first pass, `output-<instance>-<pass>` each
-further one. All instances make the same number of passes.
+Each run leaves a file of its own. The role `output` is the first pass of the first instance; the others are
+`output-<instance>-<pass>`. All instances make the same number of passes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ def role_of(instance: int, number: int) -> str:
 
 
 def roles_by_instance(outputs: Mapping[str, str], instances: int, file: str) -> list[list[str]]:
-    """Return the roles of each instance's passes, in order, for the number of instances that was asked for.
+    """Return the roles of each instance's passes, in order, for the requested number of instances.
 
-    Raises OutputError if a run is missing, because a sum without it would be wrong.
+    Raises OutputError if a run is missing, because a sum without it would be wrong, or if there are more instances.
     """
     found = set()
     for role in outputs:
@@ -38,7 +38,7 @@ def roles_by_instance(outputs: Mapping[str, str], instances: int, file: str) -> 
         )
     wanted = {(instance, number) for instance in range(1, instances + 1) for number in range(1, passes + 1)}
     if found - wanted:
-        raise OutputError(f"output of {len(seen)} instances, asked for were {instances}", file=file)
+        raise OutputError(f"output of {len(seen)} instances, expected {instances}", file=file)
     if wanted - found:
         instance, number = min(wanted - found)
         raise OutputError(f"no output of instance {instance}, pass {number}", file=file, reason="incomplete")

@@ -32,7 +32,7 @@ _LABELS = {
     "Average Latency", "Stddev Latency", "Max latency", "Min latency",
 }  # fmt: skip
 
-#: The key of a run's announcement, among the lines of its statements.
+#: The key of the run's announcement among the lines of its statements.
 _ANNOUNCED = "Maintaining"
 
 RefuseLine = Callable[[str, int], NoReturn]
@@ -88,7 +88,7 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
 
 
 def _row(match: re.Match[str]) -> Row:
-    """Return what a row says. `-` stands for a rate or a latency that there is not."""
+    """Return a row's values. `-` stands for a missing rate or latency."""
     whole = (float(match[name]) for name in ("sec", "finished", "started", "in_flight"))
     return Row(*whole, *(number(match[name]) for name in ("rate", "last", "mean")))
 

@@ -9,17 +9,17 @@ from typing import Any, NoReturn
 from replay.tools.base import agrees
 from replay.tools.output.rados_rows import MIB, RefuseRow, Row, Series, check_rows, mean_bounds, rates
 
-#: Rows count the seconds, and on a busy client each of them may come late.
+#: Rows count the seconds, but on a busy client each may come late.
 LATE_ROWS = 1.25
-#: Starting the first operations one after the other takes a while, too.
+#: Starting the first operations, one after the other, takes a while.
 BUSY_SLACK = 0.02
-#: Raises OutputError. Takes what is wrong and the statement at fault, whose place the output's reader knows.
+#: Raises OutputError, given what is wrong and the statement at fault, whose place the output's reader knows.
 Refuse = Callable[[str, str], NoReturn]
 
 
 @dataclass(frozen=True)
 class Totals:
-    """The summary. `latency`: average, max and min in seconds; `threads` None where the output does not say.
+    """The summary. `latency` has `average`, `max` and `min` in seconds; `threads` is None if the output has none.
 
     `refuse` knows the statements operations, seconds, operation size, object size, bandwidth, iops, latency, threads.
     """
@@ -40,14 +40,14 @@ class Totals:
     latency_rounding_seconds: float = 0.0
 
     def check(self, levels: Mapping[str, Any]) -> None:
-        """Raise OutputError if two statements contradict each other or the levels that were asked for."""
+        """Raise OutputError if statements contradict each other or the requested levels."""
         refuse = self.refuse
         if not (self.seconds > 0 and self.operations >= 1 and self.operation_bytes >= 1):
             refuse("no operation was done", "operations")
         if self.operations != int(self.operations) or self.operation_bytes != int(self.operation_bytes):
             refuse("operations and sizes are whole numbers", "operations")
         if not self.object_bytes or self.object_bytes % self.operation_bytes:
-            refuse("objects are no whole number of operations", "object size")
+            refuse("an object is not a whole number of operations", "object size")
         rate = self.operations / self.seconds
         printed, computed = self.mib_per_second * MIB, rate * self.operation_bytes
         if not agrees(printed, computed, relative=self.relative_rounding, absolute=self.absolute_rounding * MIB):
@@ -67,11 +67,11 @@ class Totals:
         self._check_levels(levels)
 
     def _check_busy(self, threads: float | None) -> None:
-        """Refuse a mean latency that is too short for the time that the operations took together.
+        """Refuse a mean latency that is too short to have kept the threads busy.
 
-        The tool starts the next operation as soon as it has taken notice of one that is finished, and prepares one at a
-        time. So at any moment all but one of its slots are waiting for an operation, except at the start and at the
-        end, which last no longer than the longest operation. Over 1097 recorded runs, they waited for 96 % of the time.
+        The tool starts the next operation as soon as it notices that one has finished, and prepares one at a time. So
+        at any moment all but one of its slots wait for an operation, except at the start and at the end, which last no
+        longer than the longest operation. In 1097 recorded runs, the slots waited for 96 % of the time.
         """
         if threads is None:
             return
@@ -80,18 +80,18 @@ class Totals:
         if waited < least * (1 - BUSY_SLACK):
             self.refuse(
                 f"a mean latency of {self.latency['average']:g} s leaves {threads:g} threads idle: {self.operations:g} "
-                f"operations took {waited:.4g} s together, at least {least:.4g} s are {threads:g} threads' time",
+                f"operations took {waited:.4g} s together, and the threads had at least {least:.4g} s",
                 "latency",
             )
 
     def _check_levels(self, levels: Mapping[str, Any]) -> None:
         mode, size, threads = levels.get("mode"), levels.get("object_size_bytes"), levels.get("threads")
         if mode is not None and self.kind != ("write" if mode == "write" else "read"):
-            self.refuse(f"the run did {self.kind}s, asked for was {mode}", "operations")
+            self.refuse(f"the run did {self.kind}s, expected {mode}", "operations")
         if size is not None and size != self.object_bytes:
-            self.refuse(f"the object size is {self.object_bytes:g}, asked for was {size}", "object size")
+            self.refuse(f"the object size is {self.object_bytes:g}, expected {size}", "object size")
         if threads is not None and self.threads is not None and threads != self.threads:
-            self.refuse(f"{self.threads:g} threads, asked for were {threads}", "threads")
+            self.refuse(f"{self.threads:g} threads, expected {threads}", "threads")
 
     def metrics(self) -> dict[str, float]:
         """Return the metrics, rates as total divided by time."""
@@ -107,11 +107,11 @@ class Totals:
         }
 
     def series(self, rows: Sequence[Row], refuse_row: RefuseRow) -> Series:
-        """Return rates over time; raise OutputError when the rows contradict themselves or the summary."""
+        """Return rates over time. Raises OutputError if the rows contradict themselves or the summary."""
         last = len(rows) - 1
         if rows and (rows[-1].finished > self.operations or rows[-1].second > self.seconds + 1):
             refuse_row("a row is past the summary: output of two runs is mixed", last)
-        # A row is printed about each second, until the last operation has ended.
+        # A row is printed about once a second until the last operation has ended.
         if rows and self.seconds > rows[-1].second * LATE_ROWS + 3:
             self.refuse(f"the run lasted {self.seconds:g} s, its last row is of second {rows[-1].second:g}", "seconds")
         series = rates(rows, self.operation_bytes, refuse_row)
@@ -133,6 +133,6 @@ class Totals:
 
     def check_rows(self, rows: Sequence[Row], operation_bytes: float, refuse_row: RefuseRow) -> None:
         """Refuse a row that contradicts itself."""
-        # A rate is the difference of two rows, which are exact: only its own printing is rounded.
+        # A rate is the difference of two exact rows, so only the printed rate is rounded.
         absolute = self.absolute_rounding if self.latency_rounding_seconds else 0.0
         check_rows(rows, operation_bytes, refuse_row, relative=2 * self.relative_rounding, absolute=absolute)

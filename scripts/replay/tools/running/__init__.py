@@ -1,1 +1,1 @@
-"""Running programs: bounded in time, together, in the background, on other hosts."""
+"""Runs programs: with a time limit, together, in the background, on other hosts."""

@@ -30,7 +30,7 @@ class Background:
         environment: Mapping[str, str] | None = None,
         ready_within_seconds: float = 30.0,
     ) -> None:
-        """Start it; `programs` say whose program it is. Raises ReplayError when it is missing."""
+        """Start it. `programs` finds the program. Raises MissingProgramError if it is not installed."""
         command = programs.command(argv, dies_with_parent=True)
         self.name = os.path.basename(argv[0])  # noqa: PTH119 (a word for messages, not a path)
         self.ready_within_seconds = ready_within_seconds
@@ -49,7 +49,7 @@ class Background:
 
     @property
     def exit_status(self) -> int | None:
-        """Its exit status (negative: the signal that ended it), None while it runs."""
+        """Its exit status, negative if a signal ended it, None while it runs."""
         return self._process.poll()
 
     def stdout(self) -> bytes:
@@ -61,11 +61,11 @@ class Background:
         return os.pread(self._err.fileno(), os.fstat(self._err.fileno()).st_size, 0)
 
     def say(self, line: str) -> None:
-        """Send it a line. Raises ReplayError when it has ended."""
+        """Send it a line. Raises ReplayError if it has ended."""
         self.send(f"{line}\n".encode())
 
     def send(self, data: bytes) -> None:
-        """Send it bytes, fewer than a pipe holds. Raises ReplayError when it has ended."""
+        """Send it bytes, fewer than a pipe can hold. Raises ReplayError if it has ended."""
         try:
             self._process.stdin.write(data)
             self._process.stdin.flush()
@@ -73,7 +73,7 @@ class Background:
             raise ReplayError(f"{self.name} has ended: {self.complaint()}") from error
 
     def await_that(self, condition: Callable[[], bool], what: str, poll_seconds: float = 0.01) -> None:
-        """Wait until `condition` holds. Raises ReplayError when the process ends first, or takes too long."""
+        """Wait until `condition` holds. Raises ReplayError if the process ends first, or takes too long."""
         deadline = monotonic() + self.ready_within_seconds
         while not condition():
             if self.exit_status is not None:
@@ -88,7 +88,7 @@ class Background:
         return lines[-1][:200] if lines else f"exit status {self.exit_status}, silent"
 
     def freeze(self) -> None:
-        """Stop it at once, with no chance to finish anything. `thaw`, `end` and `kill` work on a frozen process."""
+        """Stop it at once, without letting it finish anything. `thaw`, `end` and `kill` work on a frozen process."""
         self._signal(signal.SIGSTOP)
         self._frozen = True
 
@@ -101,7 +101,7 @@ class Background:
     def end(self, patience_seconds: float = 10.0) -> int | None:
         """Close its stdin, which tells it to stop, and wait. Kill it if it does not stop.
 
-        Returns its exit status, None when it had to be killed.
+        Return its exit status, None if it had to be killed.
         """
         self.thaw()
         with contextlib.suppress(OSError):

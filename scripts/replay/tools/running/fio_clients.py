@@ -1,4 +1,4 @@
-"""fio clients that start together: a server process for each, here or on other hosts, and the files that they need.
+"""fio clients that start together: a server process for each, here or on other hosts, and the files they need.
 
 Servers listen on sockets in a folder that only this user may enter. On a port, even of loopback, any local user could
 hand them a job, and a job may run commands. Servers on other hosts are reached through SSH (fio_ssh.py); the
@@ -62,11 +62,11 @@ def fio_clients(
     hosts: Sequence[str] = ("localhost",),
     say: Callable[[str], None] = print,
 ) -> Iterator[FioClients]:
-    """Yield clients that are ready to take their jobs; end and reap them, and remove their files.
+    """Yield clients that are ready to take their jobs. Afterwards end and reap them, and remove their files.
 
-    `options` are the clients' Ceph options; `jobs` the text of each client's job file, which the `hosts` take in turns.
-    `say` is called for a host that could not be cleaned up. Raises ReplayError if a server does not come up, and
-    RefusedError when a host's fio or librbd is another version than this machine's.
+    `options` are the clients' Ceph options; `jobs` has the text of each client's job file. The `hosts` take jobs in
+    turns. `say` is called for a host that could not be cleaned up. Raises ReplayError if a server does not come up, and
+    RefusedError if a host's fio or librbd has another version than this machine's.
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)

@@ -1,8 +1,8 @@
-"""fio servers on another host, through one SSH connection: started, reached and ended by it.
+"""fio servers on another host. One SSH connection starts them, reaches them and ends them.
 
 The far end of each tunnel is a socket in a folder that only the remote user may enter. On a port, even of loopback,
 any local user of that host could hand a server a job, and a job may run commands. Configuration and key are written
-to that host's memory (/dev/shm), never to its disk, and go with the connection, however it ends.
+to that host's memory (/dev/shm), never to its disk, and are removed with the connection, however it ends.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from replay.raw.provenance import program_version, short_version
 from replay.tools.running.background import Background
 from replay.tools.running.process import Inherited
 
-#: How long a host may take to clean up before its connection is cut, which also makes it clean up.
+#: How long a host may take to clean up. Then its connection is cut, which also makes it clean up.
 END_SECONDS = 10.0
 READY = "ready"
 
-#: Runs on the host, in any shell. $1: folder; $2, $3: the bytes of configuration and of key that start
-#: standard input; then a number per server. When standard input closes, it ends and removes everything it made.
-#: Flags 00010000 in /proc/net/unix: a process accepts on that socket. fio would take a test connection for a client.
+#: Runs on the host, in any shell. $1: folder; $2, $3: how many bytes of configuration and of key standard input begins
+#: with; then a number per server. When standard input closes, it ends and removes everything it made. The flags
+#: 00010000 in /proc/net/unix say that a process accepts connections; fio would mistake a test connection for a client.
 SERVE = r"""set -eu
 umask 077
 folder=$1 conf_bytes=$2 keyring_bytes=$3
@@ -90,7 +90,7 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions that must be equal on all client hosts: fio talks only to its own version, and librbd is measured."""
+    """Versions that must be equal on all client hosts: fio only talks to its own version, and librbd is measured."""
 
     fio: str | None
     librbd: str | None
@@ -129,7 +129,7 @@ def ssh_argv(host: str, folder: str, sockets: Mapping[int, Path], *, conf_bytes:
 
 
 def ask_versions(host: str, *, timeout_seconds: float = 20.0) -> Versions:
-    """Ask a host for its versions; this changes nothing there. Raises ReplayError if it does not answer."""
+    """Ask a host for its versions, without changing anything there. Raises ReplayError if it does not answer."""
     question = "fio --version && rbd --version"
     where, next_step = f"client host {host}", f"try: ssh -o BatchMode=yes {host} '{question}'"
     try:
@@ -180,7 +180,7 @@ class RemoteServers:
     def await_ready(self, is_listening: Callable[[Path], bool]) -> Versions:
         """Wait until all servers can be reached; return the host's versions.
 
-        Raises ReplayError naming the host when it cannot be reached, or a server does not come up.
+        Raises ReplayError naming the host if it cannot be reached, or a server does not come up.
         """
         try:
             self._ssh.await_that(lambda: READY in self._lines(), "its fio servers")
@@ -200,7 +200,7 @@ class RemoteServers:
         return self._said("host") or self.host
 
     def end(self) -> str | None:
-        """End the servers and the connection. Return a warning for the person, None if nothing was left."""
+        """End the servers and the connection. Return a warning for the person, None if nothing was left behind."""
         status = self._ssh.end(END_SECONDS)
         complaint = None if status == 0 else self._ssh.complaint()
         self._ssh.kill()

@@ -1,8 +1,8 @@
-"""Running a benchmark tool: bounded in time, in a group of its own, never outliving the runner, never overlapping.
+"""Runs a benchmark tool: with a time limit, in a process group of its own. It never outlives the runner or overlaps.
 
-A tool is ended in three ways: by its own end, by the bound (SIGKILL to its group: librbd's tools ignore SIGTERM while
-an OSD does not answer), or by the runner's death (`setpriv --pdeathsig`). Should one survive all the same, it holds
-the site's slot lock, whose descriptor it inherits, and keeps the next run from overlapping it.
+A tool ends by itself, at its time limit (SIGKILL to its group: librbd's tools ignore SIGTERM while an OSD does not
+answer), or when the runner dies (`setpriv --pdeathsig`). If one survives all the same, it still holds the site's slot
+lock, whose descriptor it inherited, and so keeps the next run from overlapping it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GRACE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class ToolRun:
-    """What a tool did. `exit_status` is None when it was killed at its bound; `seconds` is wall time.
+    """What a tool did. `exit_status` is None if it was killed at its time limit; `seconds` is wall time.
 
     `cpu_seconds` is the CPU time of the tool and of the processes that it waited for; None if it was killed.
     """
@@ -42,7 +42,7 @@ class ToolRun:
 
 
 class Inherited(Protocol):
-    """Whatever holds descriptors that a tool keeps open, such as a cluster's slot."""
+    """Something with descriptors that a tool keeps open, such as a cluster's slot."""
 
     @property
     def descriptors(self) -> tuple[int, ...]:
@@ -59,11 +59,11 @@ def run_tool(
     while_running: Callable[[float], None] | None = None,
     poll_seconds: float = 0.02,
 ) -> ToolRun:
-    """Run a tool to its end or its bound and return what it printed, verbatim.
+    """Run a tool to its end or its time limit, and return what it printed, verbatim.
 
-    `programs` say whose program it is. `while_running(elapsed_seconds)` is called about every `poll_seconds` from the
-    calling thread. Raises ReplayError when the program is missing. An exception (Ctrl-C too) kills the tool before it
-    goes on.
+    `programs` finds the program. `while_running(elapsed_seconds)` is called about every `poll_seconds`, in the calling
+    thread. Raises MissingProgramError if the program is not installed. Any exception, including Ctrl-C, kills the tool
+    before it propagates.
     """
     command = programs.command(argv, dies_with_parent=True)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -88,7 +88,7 @@ def run_tool(
             interrupted = True
             raise
         finally:
-            # A client that ends by itself takes its watch along; a killed one blocks its image for half a minute more.
+            # A client that ends by itself removes its watch; a killed one blocks its image for another half a minute.
             cpu_seconds = _reap(process) if _has_ended(process) else None
             kill_group(process, grace_seconds=GRACE_SECONDS if interrupted else 0.0)
         seconds, ended = time.monotonic() - clock, datetime.now(UTC)
@@ -106,7 +106,7 @@ def run_tool(
 
 
 def _has_ended(process: subprocess.Popen) -> bool:
-    """Return whether a process has ended, without reaping it: what it used is known when it is reaped."""
+    """Return whether a process has ended, without reaping it: only reaping tells what it used."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -119,7 +119,7 @@ def _await_end(process: subprocess.Popen, seconds: float) -> None:
 
 
 def _reap(process: subprocess.Popen) -> float:
-    """Take the exit status of a process that has ended; return its CPU time, with that of those it had waited for."""
+    """Reap a process that has ended; return the CPU seconds of it and of the processes that it waited for."""
     _, status, used = os.wait4(process.pid, 0)
     # Popen can reap too, but does not tell what the process used.
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -127,9 +127,9 @@ def _reap(process: subprocess.Popen) -> float:
 
 
 def kill_group(process: subprocess.Popen, *, grace_seconds: float = 0.0) -> None:
-    """End a process that was started in a session of its own, with all it started, and reap it.
+    """End a process that leads a session, with everything it started, and reap it.
 
-    It is asked first where there is grace, and killed after.
+    With a grace period it gets SIGTERM first, and SIGKILL when the period is over.
     """
     for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, None)):
         if number == signal.SIGTERM and not grace_seconds:

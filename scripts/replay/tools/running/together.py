@@ -1,4 +1,4 @@
-"""Several tools at once. Each has the limits of `run_tool`, and none outlives an interruption."""
+"""Runs several tools at once. Each has the limits of `run_tool`, and none outlives an interruption."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def run_together(
     slot: Inherited | None = None,
     while_running: Callable[[float], None] | None = None,
 ) -> list[ToolRun]:
-    """Start all commands within milliseconds of each other and return what each did, in their order.
+    """Start all commands within milliseconds of each other; return what each did, in the order of the commands.
 
-    A tool that fails or exceeds its time does not end the others, whose output is evidence too. An exception
-    (also Ctrl-C) ends all of them first. While the first command runs, `while_running` is called as by
-    `run_tool`. Raises ReplayError when a program is missing.
+    A tool that fails or exceeds its time limit does not end the others, whose output is evidence too. An exception,
+    including Ctrl-C, ends all of them before it propagates. While the first command runs, `while_running` is called as
+    by `run_tool`. Raises MissingProgramError if a program is not installed.
     """
     how = {"timeout_seconds": timeout_seconds, "programs": programs, "slot": slot}
     if len(commands) == 1:
