@@ -31,7 +31,7 @@ SIZES = [4096 * 2**i for i in range(11)]
 #: From the smallest to the largest number of cells, time and memory for each cell may grow at most by this factor.
 LINEAR_WITHIN = 1.5
 #: The whole command, and only reading and deriving, one experiment after another in one process.
-COMMAND = ("-m", "replay.derive", "--data", "{data_set.name}")
+COMMAND = ("-m", "replay", "derive", "--data", "{data_set.name}")
 ALONE = (
     "-c",
     "import sys; from pathlib import Path; from replay.derive.experiment import derive_experiment\n"

@@ -66,11 +66,10 @@ def test_every_folder_is_a_room_that_says_what_it_is_for():
 @pytest.mark.parametrize("room", ORDER)
 def test_a_room_imports_only_from_rooms_below_it(room):
     allowed = set(ORDER[: ORDER.index(room) + 1])
-    # `__main__` is an entry from outside, which nothing imports, so it may import any room.
     upward = {
         str(path.relative_to(PACKAGE)): sorted(above)
         for path in modules_of(room)
-        if path.name != "__main__.py" and (above := imported_rooms(path.read_text()) - allowed)
+        if (above := imported_rooms(path.read_text()) - allowed)
     }
     assert upward == {}
 
@@ -92,7 +91,7 @@ def test_every_form_of_import_is_found(text):
 @pytest.mark.parametrize("room", ["derive", "claims", "answer", "describe", "workflow", "importing", "comparing"])
 def test_deriving_and_judging_load_nothing_that_knows_a_cluster(room):
     names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in modules_of(room)]
-    names = [name.removesuffix(".__init__") for name in names if not name.endswith(".__main__")]
+    names = [name.removesuffix(".__init__") for name in names]
     program = f"import importlib, sys\nfor name in {names!r}: importlib.import_module(name)\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from replay.claims import __main__ as program
+from replay.claims import command as program
 from replay.claims.evaluate import judge
 from replay.claims.files import judge_data_set, write_claims
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from replay.base.stats import welch_difference
-from replay.claims import __main__ as program
+from replay.claims import command as program
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
 from replay.claims.files import judge_data_set

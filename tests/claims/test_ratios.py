@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from replay.claims.__main__ import main
+from replay.claims.command import main
 from replay.claims.ratios import NO_INTERVAL, ratio_lines, size_text
 
 

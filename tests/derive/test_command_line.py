@@ -8,8 +8,8 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.base.tables import number_text, write_if_changed
-from replay.derive.__main__ import main
 from replay.derive.experiment import derive_experiment
+from replay.workflow.command import main
 from replay.workflow.watch import Watcher
 from support.patience import patient, wait_until
 from support.rawtree import RawTree
@@ -49,7 +49,7 @@ def test_an_altered_file_ends_with_status_3_and_names_the_file_without_a_traceba
     tree = RawTree(benchmarks / "demo" / "rbd-journaling", sealed=False).measure()
     path = tree.path("block-01/read-seq-4096/attempt-1/control.stdout")
     path.write_text("")
-    command = [sys.executable, "-m", "replay.derive", "--data", "demo"]
+    command = [sys.executable, "-m", "replay", "derive", "--data", "demo"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=patient(SECONDS))
     assert done.returncode == 3
     assert str(path) in done.stderr
@@ -105,7 +105,7 @@ def test_a_look_reports_an_error_once_and_continues_when_it_is_corrected(benchma
 def test_watching_follows_a_measurement_at_the_lowest_priority_until(benchmarks, ending):
     tree = RawTree(benchmarks / "demo" / "rbd-journaling")
     manifest = benchmarks / "demo" / "manifest.json"
-    command = [sys.executable, "-m", "replay.derive", "--data", "demo", "--watch"]
+    command = [sys.executable, "-m", "replay", "derive", "--data", "demo", "--watch"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         try:
             wait_until(manifest.exists, "a manifest", seconds=SECONDS)

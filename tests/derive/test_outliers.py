@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from replay.base.stats import modified_z
 from replay.base.tables import csv_text
-from replay.derive.__main__ import main
 from replay.derive.outliers import LIMIT, flagged_in, outliers
 from replay.derive.runs import RUNS_FILE, Run, runs_rows
+from replay.workflow.command import main
 
 numbers = st.floats(min_value=-1e9, max_value=1e9)
 

@@ -10,11 +10,11 @@ import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import ROOT
-from replay.derive.__main__ import main
 from replay.derive.reseal import reseal
 from replay.raw.copies import ALTERED, read_stamp
 from replay.raw.pack import write_pack
 from replay.raw.sums import sums_text
+from replay.workflow.command import main
 from replay.workflow.dataset import derive_data_set
 from replay.workflow.watch import Watcher
 from support.datasets import (

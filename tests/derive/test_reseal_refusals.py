@@ -7,13 +7,13 @@ import pytest
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import ROOT
-from replay.derive.__main__ import main
 from replay.derive.reseal import reseal
 from replay.design.plan_file import PlanFile
 from replay.measure import block
 from replay.measure import command as measure
 from replay.preflight.plan import plans
 from replay.raw.copies import ALTERED
+from replay.workflow.command import main
 from support.datasets import POINT, STDOUT, append_raw, copied, digests, measured, pack_of
 from support.evidence import pack_again
 

@@ -17,13 +17,13 @@ from replay.base.paths import ROOT
 from replay.base.progress import Progress
 from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment_document
-from replay.derive.__main__ import main as derive
 from replay.design import describe
 from replay.design.expansion import expand
 from replay.design.procedures import check_experiment, needs_of, protocol_names
 from replay.measure.runner import BlockRunner
 from replay.owned.images import BlockImage
 from replay.procedures.targets import images
+from replay.workflow.command import main as derive
 from support.bench import bench_of
 
 NAME = "journal-threads"

@@ -10,8 +10,8 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.base.paths import config_directory
-from replay.derive.__main__ import main
 from replay.derive.part import PART, current_part
+from replay.workflow.command import main
 from replay.workflow.dataset import derive_data_set
 from replay.workflow.notes import DESCRIBING, JUDGING
 from replay.workflow.settings import read_settings

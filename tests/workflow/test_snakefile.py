@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 
 from replay.base.paths import ROOT
-from replay.derive.__main__ import main
 from replay.design.plan_file import PlannedBlock
+from replay.workflow.command import main
 from replay.workflow.dataset import derive_data_set
 from support.datasets import append, digests, measured
 from workflow.test_plan_file import plan_of

@@ -97,7 +97,7 @@ class Command:
     kept: str = "nothing was changed"
 
     def parser(self) -> Parser:
-        """Return the command's own parser, for `python -m replay.NAME`."""
+        """Return a parser for this command alone."""
         made = Parser(prog=f"{called_as()} {self.name}", **self.texts())
         self.add_arguments(made)
         return made
@@ -119,7 +119,7 @@ class Command:
         return status
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
-        """Parse and run, for `python -m replay.NAME`; return the exit status."""
+        """Parse the arguments of this command and run it; return the exit status."""
         return self.call(self.parser().parse_args(arguments))
 
 

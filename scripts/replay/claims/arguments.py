@@ -29,5 +29,5 @@ COMMAND = Command(
     "claims",
     "print the verdict on every claim, or compare two data sets",
     _add_arguments,
-    "replay.claims.__main__:run",
+    "replay.claims.command:run",
 )

@@ -292,7 +292,3 @@ def _estimate_text(estimate: Mapping[str, float]) -> str:
         if key in estimate:
             words.append(f"{estimate[key] / 2**30:.1f} GiB {what}")
     return ", ".join(words)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

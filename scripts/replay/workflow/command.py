@@ -32,6 +32,11 @@ WORTH_SCHEDULING_BYTES = 16 << 20
 _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, \d+ files changed)")
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status (3: raw output that is missing, altered or unreadable)."""
+    return COMMAND.main(arguments)
+
+
 def run(options: argparse.Namespace) -> int:
     """Derive according to the options; return the exit status. Raises ReplayError, e.g. for altered raw output."""
     if options.reseal is not None and (options.watch or options.experiment or options.verify or options.outliers):

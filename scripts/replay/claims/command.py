@@ -114,7 +114,3 @@ def _unmet(expected: str, assessment: Assessment) -> str:
         )
     one = found[name]
     return "" if one.verdict == verdict else f"{name}: expected {verdict}, found {one.verdict}: {one.reason}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())
