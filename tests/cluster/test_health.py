@@ -5,7 +5,16 @@ from typing import Any
 
 import pytest
 
-from replay.cluster.health import HARMLESS_CODES, REFUSED_CODES, classify, recovering, slow_operations
+from replay.cluster.health import (
+    HARMLESS_CODES,
+    REFUSED_CODES,
+    STOPPING_CODES,
+    UNRELATED_CODES,
+    classify,
+    new_since,
+    recovering,
+    slow_operations,
+)
 from support.samples import fixture_json
 
 
@@ -66,6 +75,25 @@ def test_refused_codes_refuse_even_when_they_are_muted(code: str) -> None:
 def test_harmless_codes_do_not_refuse(code: str) -> None:
     verdict = classify(_with(code))
     assert verdict.fit and [found for found, _ in verdict.harmless] == [code]
+
+
+@pytest.mark.parametrize("code", sorted(UNRELATED_CODES))
+def test_trouble_of_file_systems_and_gateways_does_not_refuse_block_devices(code: str) -> None:
+    verdict = classify(_with(code, "HEALTH_ERR"))
+    assert verdict.fit and [found for found, _ in verdict.harmless] == [code]
+    assert new_since(classify({}), verdict) == {}
+
+
+@pytest.mark.parametrize("code", sorted(REFUSED_CODES | STOPPING_CODES))
+def test_a_code_that_concerns_block_devices_is_new_once(code: str) -> None:
+    now = classify(_with(code))
+    assert new_since(classify({}), now) == {code: "m"}
+    assert new_since(now, now) == {}
+
+
+def test_no_code_is_in_two_lists_that_contradict_each_other() -> None:
+    assert not UNRELATED_CODES & (REFUSED_CODES | STOPPING_CODES | HARMLESS_CODES)
+    assert not REFUSED_CODES & (STOPPING_CODES | HARMLESS_CODES)
 
 
 def test_an_unknown_warning_is_recorded_while_an_unknown_error_refuses() -> None:

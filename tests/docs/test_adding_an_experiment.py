@@ -101,6 +101,10 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
         before_set=lambda what, **ahead: None,
         settle=lambda: iter(()),
         health=lambda: healthy,
+        after_cell=lambda measured: healthy,
+        stop_after_cell=lambda: None,
+        new={},
+        sentry=None,
     )
     raw = tmp_path / "benchmarks" / "trial" / NAME / "raw"
     runner = BlockRunner(bench, design, 1, raw, Progress(), guard=guard)

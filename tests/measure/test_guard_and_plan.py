@@ -14,6 +14,8 @@ from replay.base.costs import Costs
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
 from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.site import Pool, Pools
 from replay.config.experiments import experiment_names, load_experiment
 from replay.config.time_window import TimeWindow
 from replay.design.estimate import Estimate, reckon, seconds_per_set
@@ -21,9 +23,11 @@ from replay.design.expansion import expand
 from replay.design.procedures import protocol_class
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
+from replay.measure.sentry import RunStoppedError
 from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
 from replay.raw import evidence
 from replay.raw.history import History
+from replay.raw.record import Measured
 from replay.raw.seal import seal
 from support.spending import in_memory
 
@@ -40,8 +44,9 @@ def status(**changes):
 class Session:
     """A cluster that answers what the test wants, one status after another; the last one stays."""
 
-    def __init__(self, *statuses, osd_df=None):
+    def __init__(self, *statuses, osd_df=None, own_states=()):
         self.statuses = list(statuses)
+        self.own_states = own_states
         self.osd_df = osd_df or {"nodes": [{"id": 0, "name": "osd.0", "kb": 100, "kb_used": 10}]}
 
     def status(self):
@@ -49,21 +54,28 @@ class Session:
 
     def command(self, command, **_):
         stuck = {"stuck_pg_stats": [{"pgid": "3.1"}] if command.get("stuckops") == ["unclean"] else []}
-        return {"osd df": self.osd_df, "osd pool get": {"size": 3}, "pg dump_stuck": stuck}[command["prefix"]]
+        groups = [{"pgid": "2.0", "state": state} for state in self.own_states]
+        return {
+            "osd df": self.osd_df,
+            "osd pool get": {"size": 3},
+            "pg dump_stuck": stuck,
+            "pg ls-by-pool": {"pg_stats": groups},
+        }[command["prefix"]]
 
 
-def guard(session, *, ceilings=None, window=None, now=None, written=0.0):
+def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=False):
     site = SimpleNamespace(
         name="mine",
         ceilings=ceilings or Ceilings(),
         time_window=window,
-        pools=SimpleNamespace(data=SimpleNamespace(name="replay")),
+        pools=Pools(Pool("replay")),
     )
     bench = SimpleNamespace(
         site=site,
         session=session,
+        ledger=SimpleNamespace(owned=list),
         costs=Costs(),
-        daemons_are_here=False,
+        daemons_are_here=own,
         spending=in_memory(before=written),
         say=lambda text: None,
     )
@@ -88,12 +100,108 @@ def test_a_healthy_cluster_is_measured():
 
 
 def test_a_cell_waits_until_snapshots_are_trimmed_and_the_wait_is_recorded():
-    made = guard(Session(pgs("active+clean+snaptrim"), pgs("active+clean+snaptrim"), CLEAN))
+    trimming = "active+clean+snaptrim"
+    made = guard(Session(pgs(trimming), pgs(trimming), CLEAN, own_states=[trimming]))
     (wait,) = made.settle()
     assert wait.reason == "cluster_settled"
     assert wait.details["states"] == ["1 active+clean+snaptrim"]
     assert len(made.slept) == 2
     assert list(guard(Session(CLEAN)).settle()) == [], "a settled cluster costs no wait"
+
+
+@pytest.mark.parametrize("state", ["active+clean+snaptrim", "active+clean+scrubbing+deep"])
+def test_a_cell_does_not_wait_for_the_scrubs_and_trims_of_neighbours(state):
+    made = guard(Session(pgs(state), own_states=["active+clean"]))
+    assert list(made.settle()) == [] and made.slept == []
+
+
+def test_a_cell_waits_for_data_that_move_in_any_pool():
+    made = guard(Session(pgs("active+remapped+backfilling"), CLEAN, own_states=["active+clean"]))
+    assert [wait.details["states"] for wait in made.settle()] == [["1 active+remapped+backfilling"]]
+
+
+def ill(code, severity="HEALTH_WARN"):
+    check = {"severity": severity, "summary": {"message": "as the test says"}}
+    return status(health={"status": severity, "checks": {code: check}})
+
+
+def test_a_set_does_not_begin_on_a_cluster_that_is_not_fit():
+    made = guard(Session(CLEAN, ill("POOL_FULL")))
+    made.before_block()
+    with pytest.raises(RunStoppedError, match="POOL_FULL: as the test says") as stopped:
+        made.before_set()
+    assert "finished sets are kept" in stopped.value.next_step
+    assert made.slept == [], "nobody waits for a foreign cluster to be repaired"
+
+
+def test_a_cluster_that_replay_started_may_recover_before_a_set():
+    made = guard(Session(ill("OSD_DOWN"), ill("OSD_DOWN"), CLEAN), own=True)
+    made.before_set()
+    assert len(made.slept) == 2
+
+
+def after_cell(*statuses, own=False, invalid=None, seen=()):
+    """A guard after a cell that began with the first status, and how the cell was judged."""
+    made = guard(Session(*statuses), own=own)
+    made.sentry = SimpleNamespace(start=None, take=lambda: dict(seen), look=lambda: None)
+    made.before_block()
+    cell = Measured(["tool"], {}, 1, "", "", 1.0, {}, invalid=invalid)
+    made.after_cell(cell)
+    return made, cell
+
+
+def before_and(after):
+    """Statuses of a block: two looks before it begins, and the one after the cell."""
+    return CLEAN, CLEAN, after
+
+
+def test_a_code_that_is_new_since_the_block_began_stops_the_run_after_this_cell():
+    made, cell = after_cell(*before_and(ill("OSD_NEARFULL")))
+    assert cell.invalid == ("unhealthy", "OSD_NEARFULL: as the test says")
+    assert "since the block began: OSD_NEARFULL" in str(made.stop_after_cell())
+
+
+def test_why_the_cluster_refused_is_recorded_although_the_tool_failed():
+    _, cell = after_cell(*before_and(ill("POOL_FULL")), invalid=("failed", "exit status 1: silent"))
+    assert cell.invalid == ("failed", "exit status 1: silent; the cluster says POOL_FULL: as the test says")
+
+
+def test_a_cluster_that_does_not_answer_after_a_cell_is_the_reason_too():
+    made = guard(Session(CLEAN))
+    made.before_block()
+    made.bench.session.status = lambda: (_ for _ in ()).throw(CephCommandError("no answer within 30 s", where="x"))
+    cell = Measured(["tool"], {}, 1, "", "", 1.0, {}, invalid=("timed_out", "killed after 60 s"))
+    made.after_cell(cell)
+    assert cell.invalid == ("timed_out", "killed after 60 s; the cluster says NO_ANSWER: no answer within 30 s")
+    assert made.stop_after_cell() is not None
+
+
+def test_trouble_that_came_and_went_while_a_cell_ran_stops_the_run_as_well():
+    made, cell = after_cell(*before_and(CLEAN), seen={"SLOW_OPS": "3 slow ops"})
+    assert cell.invalid == ("unhealthy", "SLOW_OPS: 3 slow ops")
+    assert made.stop_after_cell() is not None
+
+
+@pytest.mark.parametrize("code", ["MDS_ALL_DOWN", "FS_DEGRADED", "MDS_SLOW_REQUEST", "LARGE_OMAP_OBJECTS"])
+def test_codes_that_do_not_concern_block_devices_stop_nothing(code):
+    made, cell = after_cell(*before_and(ill(code, "HEALTH_ERR")))
+    assert cell.invalid is None and made.stop_after_cell() is None
+
+
+def test_what_a_cluster_had_before_does_not_stop_a_run():
+    had = ill("BLUESTORE_SLOW_OP_ALERT")
+    made, cell = after_cell(had)
+    assert cell.invalid is None and made.stop_after_cell() is None
+    made, cell = after_cell(*before_and(had))
+    assert cell.invalid is not None and made.stop_after_cell() is not None
+
+
+def test_what_an_experiment_does_to_a_cluster_of_its_own_does_not_stop_it():
+    made, cell = after_cell(*before_and(ill("BLUESTORE_SLOW_OP_ALERT")), own=True)
+    assert cell.invalid is None and made.stop_after_cell() is None
+    made, cell = after_cell(*before_and(ill("OSD_DOWN")), own=True)
+    assert cell.invalid == ("unhealthy", "OSD_DOWN: as the test says"), "the cell does not count all the same"
+    assert made.stop_after_cell() is None
 
 
 def test_a_run_stops_at_the_fullest_osd():

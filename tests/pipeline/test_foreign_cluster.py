@@ -131,21 +131,27 @@ def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
     assert journal["facts"]["caches"]["osd_caches"].startswith("kept")
 
 
-def test_after_a_crash_only_things_in_the_ledger_are_left_and_clean_removes_them(foreign):
-    before = both(foreign)
+def started(bench, said=subprocess.DEVNULL):
+    """A run of its own that has sized its first cell."""
     process = subprocess.Popen(
-        foreign.command("measure", *foreign.measure_arguments("tiny", "foreign")),
-        env=foreign.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        bench.command("measure", *bench.measure_arguments("tiny", "foreign")),
+        env=bench.environment,
+        stdout=said,
+        stderr=said,
         start_new_session=True,
     )
 
     def sized():
-        assert process.poll() is None, "the run ended before the test could kill it"
-        return any("/round-" in name for name in foreign.files())
+        assert process.poll() is None, "the run ended before the test could do anything to it"
+        return any("/round-" in name for name in bench.files())
 
     wait_until(sized, "the first cell's size", seconds=120)
+    return process
+
+
+def test_after_a_crash_only_things_in_the_ledger_are_left_and_clean_removes_them(foreign):
+    before = both(foreign)
+    process = started(foreign)
     for pid in descendants(process.pid):
         try:
             os.kill(pid, signal.SIGKILL)
@@ -160,3 +166,67 @@ def test_after_a_crash_only_things_in_the_ledger_are_left_and_clean_removes_them
     cleaned = foreign.run("clean", "--site", "foreign", "--yes")
     assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
     assert changes(before, both(foreign)) == {"left": [], "right": []}
+
+
+def test_a_run_ends_at_new_trouble_with_block_devices_and_ignores_that_of_others(foreign):
+    left = administrators(foreign.sandbox_directory)["left"]
+    for pool in ("files-meta", "files-data"):
+        left.run("ceph", "osd", "pool", "create", pool, "8")
+    left.run("ceph", "fs", "new", "files", "files-meta", "files-data")  # no MDS serves it
+    said = foreign.folder / "said"
+    try:
+        wait_until(lambda: "MDS_ALL_DOWN" in left.run("ceph", "health", "detail").stdout, "the file system's trouble")
+        before = both(foreign)
+        foreign.design["scales"]["smoke"]["target_seconds"] = 20
+        foreign.write_config()
+        with said.open("w") as file:
+            process = started(foreign, file)
+        left.run("ceph", "osd", "set-nearfull-ratio", "0.00001")
+        assert process.wait(timeout=patient(120)) == 4, said.read_text()
+    finally:
+        left.run("ceph", "osd", "set-nearfull-ratio", "0.85")
+        left.run("ceph", "fs", "rm", "files", "--yes-i-really-mean-it")
+        for pool in ("files-meta", "files-data"):
+            left.run("ceph", "osd", "pool", "delete", pool, pool, "--yes-i-really-really-mean-it")
+    assert "NEARFULL" in said.read_text() and "MDS" not in said.read_text()
+    gone = {
+        name: [line for line in lines if "/files" not in line] for name, lines in changes(before, both(foreign)).items()
+    }
+    assert not [line for lines in gone.values() for line in lines if "/images/" in line]
+    wait_until(lambda: "NEARFULL" not in left.run("ceph", "health", "detail").stdout, "the ratio to count again")
+
+
+def test_a_run_ends_when_the_other_users_of_the_cluster_wait_for_it(foreign):
+    before = both(foreign)
+    path = foreign.folder / "config" / "sites" / "foreign.yaml"
+    path.write_text(path.read_text() + "ceilings: {tenant_latency_seconds: 0.0005}\n")
+    foreign.design["scales"]["smoke"]["target_seconds"] = 20
+    foreign.write_config()
+    done = foreign.measure("tiny", site="foreign")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "ms; the site allows 0 ms" in done.stdout
+    assert changes(before, both(foreign)) == {"left": [], "right": []}
+
+
+def test_an_administrator_ends_a_run_and_it_starts_again_only_when_allowed(foreign):
+    left = administrators(foreign.sandbox_directory)["left"]
+    before, said = both(foreign), foreign.folder / "said"
+    foreign.design["scales"]["smoke"]["target_seconds"] = 20
+    foreign.write_config()
+    try:
+        with said.open("w") as file:
+            process = started(foreign, file)
+        held = left.run("rados", "--pool", "replay", "lock", "list", "replay-lock").stdout
+        assert '"name": "replay"' in held or '"name":"replay"' in held, held
+        left.run("rados", "--pool", "replay", "put", "replay-stop", "-", stdin="backups run until six")
+        assert process.wait(timeout=patient(120)) == 4, said.read_text()
+        assert "an administrator has stopped Replay here" in said.read_text()
+        assert "backups run until six" in said.read_text()
+        again = foreign.measure("tiny", site="foreign")
+        assert again.returncode == 4 and "backups run until six" in again.stdout
+        refused = foreign.run("preflight", "--site", "foreign", "--scale", "smoke")
+        assert refused.returncode == 4 and "rados --pool replay rm replay-stop" in refused.stdout
+    finally:
+        left.run("rados", "--pool", "replay", "rm", "replay-stop", check=False)
+    assert changes(before, both(foreign)) == {"left": [], "right": []}
+    assert "replay-lock" not in left.run("rados", "--pool", "replay", "ls").stdout

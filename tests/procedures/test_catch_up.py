@@ -174,10 +174,15 @@ def test_texts_among_counters_are_left_out():
 class Session:
     """A cluster whose pool 2 has these numbers of snapshots to trim, one after the other."""
 
+    neighbours_only = False
+
     def __init__(self, queue, groups):
         self.queue, self.groups = list(queue), list(groups)
 
     def command(self, command):
+        if command["prefix"] == "pg ls-by-pool":
+            assert command["poolstr"] == "mine", "nobody asks about other pools"
+            return {"pg_stats": [{"state": "active+clean+snaptrim_wait"}] * self.in_own_pool}
         assert command == {"prefix": "osd dump"}
         left = self.queue.pop(0) if len(self.queue) > 1 else self.queue[0]
         snaps = [{"begin": 3, "length": left}] if left else []
@@ -188,6 +193,7 @@ class Session:
 
     def status(self):
         groups = self.groups.pop(0) if len(self.groups) > 1 else self.groups[0]
+        self.in_own_pool = 0 if self.neighbours_only else groups
         states = [{"state_name": "active+clean", "count": 30 - groups}]
         return {"pgmap": {"pgs_by_state": [*states, {"state_name": "active+clean+snaptrim_wait", "count": groups}]}}
 
@@ -203,6 +209,14 @@ def test_the_wait_ends_when_no_snapshot_is_queued_and_no_group_trims():
     )
     assert (wait.outcome, wait.details) == ("trimmed", {"snapshots_to_trim": 2})
     assert wait.seconds == 4
+
+
+def test_nobody_waits_for_trims_in_the_pools_of_neighbours():
+    clock = Clock()
+    session = Session([0], [7])
+    session.neighbours_only = True
+    wait = wait_until_trimmed([(session, ["mine"])], poll_seconds=1, clock=clock, sleep=clock.sleep)
+    assert (wait.outcome, wait.seconds) == ("trimmed", 0)
 
 
 def test_trimming_that_does_not_end_is_recorded_and_the_run_continues():

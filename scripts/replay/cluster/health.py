@@ -88,6 +88,52 @@ HARMLESS_CODES = frozenset(
     }
 )
 
+# CephFS, object gateways and the like serve others; block devices work without them.
+UNRELATED_CODES = frozenset(
+    {
+        "FS_DEGRADED",
+        "FS_INLINE_DATA_DEPRECATED",
+        "FS_WITH_FAILED_MDS",
+        "MDS_ALL_DOWN",
+        "MDS_CACHE_OVERSIZED",
+        "MDS_CLIENTS_BROKEN_ROOTSQUASH",
+        "MDS_CLIENTS_LAGGY",
+        "MDS_CLIENT_LATE_RELEASE",
+        "MDS_CLIENT_LATE_RELEASE_MANY",
+        "MDS_CLIENT_OLDEST_TID",
+        "MDS_CLIENT_OLDEST_TID_MANY",
+        "MDS_CLIENT_RECALL",
+        "MDS_CLIENT_RECALL_MANY",
+        "MDS_DAMAGE",
+        "MDS_DEGRADED",
+        "MDS_ESTIMATED_REPLAY_TIME",
+        "MDS_FAILED",
+        "MDS_HEALTH_READ_ONLY",
+        "MDS_INSUFFICIENT_STANDBY",
+        "MDS_READ_ONLY",
+        "MDS_SLOW_METADATA_IO",
+        "MDS_SLOW_REQUEST",
+        "MDS_TRIM",
+        "MDS_UP_LESS_THAN_MAX",
+        "RGW_LARGE_OMAP_OBJECTS",
+    }
+)
+
+# No reason to refuse a cluster that already has them; but a run during which they appear may be their cause.
+STOPPING_CODES = frozenset(
+    {
+        "BLOCK_DEVICE_STALLED_READ_ALERT",
+        "BLUESTORE_SLOW_OP_ALERT",
+        "DB_DEVICE_STALLED_READ_ALERT",
+        "MON_CLOCK_SKEW",
+        "MON_DISK_LOW",
+        "MON_DOWN",
+        "OSD_SLOW_PING_TIME_BACK",
+        "OSD_SLOW_PING_TIME_FRONT",
+        "WAL_DEVICE_STALLED_READ_ALERT",
+    }
+)
+
 # Flags of the OSD map that stop or distort client I/O; noout, noscrub and the like do not.
 _REFUSED_FLAGS = frozenset({"full", "pauserd", "pausewr", "pauserec", "noup"})
 
@@ -129,7 +175,7 @@ def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None)
         item = (code, _message(code, check, detail))
         if _refused(code, check):
             refuse.append(item)
-        elif code in HARMLESS_CODES or code == "OSDMAP_FLAGS":
+        elif code in HARMLESS_CODES or code in UNRELATED_CODES or code == "OSDMAP_FLAGS":
             harmless.append(item)
         else:
             unknown.append(item)
@@ -139,6 +185,22 @@ def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None)
     muted |= {mute["code"] for mute in health.get("mutes", ())}
     summary = {"status": health.get("status", "unknown"), "codes": sorted(checks), "muted": sorted(muted)}
     return Verdict(tuple(refuse), tuple(harmless), tuple(unknown), summary)
+
+
+def no_answer(why: str) -> Verdict:
+    """Return the verdict on a cluster that does not say how it is."""
+    summary = {"status": "unknown", "codes": [], "muted": []}
+    return Verdict((("NO_ANSWER", why),), (), (), summary)
+
+
+def new_since(start: Verdict, now: Verdict) -> dict[str, str]:
+    """Return the codes, with their messages, that a cluster did not have at the `start` and that concern block devices.
+
+    These are those that refuse a measurement and STOPPING_CODES, never UNRELATED_CODES.
+    """
+    found = dict(now.refuse) | {code: text for code, text in now.harmless + now.unknown if code in STOPPING_CODES}
+    before = {code for code, _ in start.refuse + start.harmless + start.unknown}
+    return {code: text for code, text in found.items() if code not in before}
 
 
 def recovering(status: Mapping[str, Any]) -> bool:
@@ -166,7 +228,7 @@ def _refused(code: str, check: Mapping[str, Any]) -> bool:
         return bool(_REFUSED_FLAGS & set(re.findall(r"[a-z]+", message)))
     if code in REFUSED_CODES or _REFUSED_PATTERN.fullmatch(code):
         return True
-    return code not in HARMLESS_CODES and check.get("severity") == "HEALTH_ERR"
+    return code not in HARMLESS_CODES | UNRELATED_CODES and check.get("severity") == "HEALTH_ERR"
 
 
 def _message(code: str, check: Mapping[str, Any], detail: Mapping[str, Any] | None) -> str:

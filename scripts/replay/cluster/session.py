@@ -7,6 +7,7 @@ for each query. Without that module the session falls back to the `ceph` program
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import selectors
@@ -65,8 +66,8 @@ class MonitorSession:
         """Run a Ceph command and return its answer, parsed; None if the answer is empty.
 
         `command` is what Ceph's API takes, `{"prefix": "osd pool get", "pool": …, "var": "size"}`, keys in the order
-        of the command line's arguments; `target` is `mon`, `mgr` or `osd.N`. Raises CephCommandError with Ceph's errno
-        as `exit_status_of_tool`, or None for a timeout or a lost connection.
+        of the command line's arguments; `target` is `mon`, `mgr`, `osd.N`, or `object` as objects.py uses it. Raises
+        CephCommandError with Ceph's errno as `exit_status_of_tool`, or None for a timeout or a lost connection.
         """
         asked = {**command, "format": "json"}
         with self._lock:
@@ -77,6 +78,9 @@ class MonitorSession:
                     self.transport = "ceph"
                 except _ServerDiedError as error:
                     raise self._failure(command, f"the connection ended: {error}") from error
+                except KeyboardInterrupt:
+                    self._stop()  # the answer to this question would be taken for that to the next one
+                    raise
         return self._by_program(command, timeout_seconds, target)
 
     def status(self, *, timeout_seconds: float = 30.0) -> dict[str, Any]:
@@ -198,6 +202,8 @@ class MonitorSession:
         return _json(reply["output"], self._failure, command)
 
     def _by_program(self, command: dict[str, Any], timeout_seconds: float, target: str) -> Any:
+        if target == "object":
+            raise self._failure(command, "this needs the package python3-rados", errno.ENOTSUP)
         words = ["tell", target] if target.startswith("osd.") else []
         for key, value in command.items():
             if key == "prefix":

@@ -7,6 +7,8 @@ environment. It imports nothing but the standard library and `rados`, and is nev
     stdout    {"ready": true, "fsid": …}
               or {"ready": false, "reason": "module"|"connect", "error": …}
     stdin     {"id": 1, "target": "mon"|"mgr"|"osd.3", "command": {"prefix": …}, "timeout_seconds": 30}
+              or {"id": 1, "target": "object", "command": {"prefix": "read"|"lock"|"remove", "pool": …,
+                  "namespace": …, "object": …, and for lock: "name", "cookie", "description", "seconds", "renew"}, …}
     stdout    {"id": 1, "status": 0, "output": …, "error": …}    status is 0 or a positive errno
 
 It ends as soon as stdin ends, even in the middle of a command, so that it never outlives its parent.
@@ -17,6 +19,10 @@ import os
 import queue
 import sys
 import threading
+
+LONGEST_OBJECT_BYTES = 1000
+#: librados' LIBRADOS_LOCK_FLAG_MUST_RENEW: fail instead of taking a lock that is not held any more.
+MUST_RENEW = 2
 
 
 def say(message):
@@ -53,9 +59,31 @@ def perform(handle, request):
         status, output, error = handle.mgr_command(command, b"", timeout=timeout_seconds)
     elif target.startswith("osd."):
         status, output, error = handle.osd_command(int(target[4:]), command, b"", timeout=timeout_seconds)
+    elif target == "object":
+        return use_object(handle, request["command"], timeout_seconds)
     else:
         return {"status": 22, "output": "", "error": "unknown target " + target}
     return {"status": abs(status), "output": output.decode("utf-8", "replace"), "error": error}
+
+
+def use_object(handle, command, timeout_seconds):
+    """Read, lock or remove one object, within a time: without it, a full pool would hold the connection for ever."""
+    handle.conf_set("rados_osd_op_timeout", str(timeout_seconds))
+    try:
+        with handle.open_ioctx(command["pool"]) as pool:
+            pool.set_namespace(command["namespace"])
+            name, text = command["object"], ""
+            if command["prefix"] == "read":
+                text = pool.read(name, LONGEST_OBJECT_BYTES).decode("utf-8", "replace")
+            elif command["prefix"] == "lock":
+                flags = MUST_RENEW if command["renew"] else 0
+                words = (command["name"], command["cookie"], command["description"], int(command["seconds"]))
+                pool.lock_exclusive(name, *words, flags)
+            else:
+                pool.remove_object(name)
+    finally:
+        handle.conf_set("rados_osd_op_timeout", "0")
+    return {"status": 0, "output": json.dumps({"text": text}), "error": ""}
 
 
 def main():

@@ -23,6 +23,9 @@ from replay.measure.bench import Bench, open_bench
 from replay.measure.campaign import ensure_campaign
 from replay.measure.guard import Guard
 from replay.measure.runner import BlockRunner
+from replay.measure.sentry import Halted, RunStoppedError, Sentry
+from replay.measure.stop_mark import mark_stopped
+from replay.owned.cluster_lock import cluster_lock, stop_switch
 from replay.owned.experiment_pools import remove_leftover_pools
 from replay.owned.images import remove_owned_leftovers
 from replay.owned.kernel_leftovers import remove_leftover_mounts
@@ -54,8 +57,10 @@ def _run(options: argparse.Namespace, progress: Progress) -> int:
     try:
         _measure(options, progress)
     except ReplayError as error:
-        _say_failure(error, str(error), options, progress)
-        return error.exit_status
+        return _failed(error, options, progress)
+    except Halted as halt:
+        halt.error.afterwards += getattr(halt, "__notes__", ())
+        return _failed(halt.error, options, progress)
     except KeyboardInterrupt as error:
         progress.line("\n".join(["stopped; every finished set is kept", *getattr(error, "__notes__", ())]))
         return INTERRUPTED
@@ -65,6 +70,13 @@ def _run(options: argparse.Namespace, progress: Progress) -> int:
         _say_failure(error, "\n".join([what, *notes]), options, progress)
         return 1
     return 0
+
+
+def _failed(error: ReplayError, options: argparse.Namespace, progress: Progress) -> int:
+    _say_failure(error, str(error), options, progress)
+    if isinstance(error, RunStoppedError):
+        mark_stopped(options.plan_file, error)
+    return error.exit_status
 
 
 def _say_failure(error: Exception, text: str, options: argparse.Namespace, progress: Progress) -> None:
@@ -90,7 +102,9 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         )
     raw = raw_directory(plan.data_set, design.name)
     progress.doing(f"{design.title_of_block(options.block)}: looking for what an interrupted run left behind")
-    with naming_absent_daemons(site), open_bench(site, plan.data_set, progress.line) as bench:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(naming_absent_daemons(site))
+        bench = stack.enter_context(open_bench(site, plan.data_set, progress.line))
         # Again, because a cluster may be upgraded between two blocks.
         refuse_other_releases(site, plan.data_set, [design.name], versions(bench.session, "rbd", bench.secondary))
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
@@ -98,8 +112,11 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session, bench.secondary)
         for sentence in recover(raw):
             progress.line(sentence)
-        undo_leftovers(bench, progress.line)
-        BlockRunner(bench, design, options.block, raw, progress, guard=Guard(bench)).run()
+        lock = stack.enter_context(cluster_lock(site, bench.session, bench.ledger, say=progress.line))
+        with Sentry(bench) as sentry:
+            sentry.also += [stop_switch(site, bench.session), lock.renew_when_due]
+            undo_leftovers(bench, progress.line)
+            BlockRunner(bench, design, options.block, raw, progress, guard=Guard(bench, sentry=sentry)).run()
 
 
 def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED
+from replay.base.errors import RefusedError
 from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
@@ -25,6 +26,7 @@ from replay.design.estimate import Estimate
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure.arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
+from replay.measure.stop_mark import take_mark
 from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest
 from replay.preflight.releases import check_releases
 from replay.raw.evidence import record_design
@@ -66,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         status = 0
         for chosen in [[name] for name in names] if options.experiment else [names]:
             status = _measure(plan.of(chosen), progress) or status
-            if status == INTERRUPTED:
+            if status in (INTERRUPTED, RefusedError.exit_status):
                 break
     if status == INTERRUPTED:
         print(f"next: to continue, run {replay_command('measure', *_words(options))}")
@@ -181,16 +183,22 @@ def _amounts(figures: Estimate) -> str:
 
 
 def _measure(plan: PlanFile, progress: Progress) -> int:
-    """Have Snakemake measure the blocks of a plan, one after another; return its exit status."""
+    """Have Snakemake measure the blocks of a plan, one after another; return its exit status.
+
+    It is that of a refusal if a block found that the whole run must end.
+    """
     if not plan.blocks:
         return 0
     log = log_path(plan.data_set, *(plan.designs if len(plan.designs) == 1 else ["all"]))
     path = plan.write(working_directory() / "plans")
     stopping = "stopping: ending the running cell and removing what its block created"
     progress.doing("starting Snakemake")
+    take_mark(path)
     status = run_snakemake(
         ("--cores", "1"), [f"plan_file={path}"], log, progress.tell, stopping=lambda: progress.doing(stopping)
     )
+    if take_mark(path) and status != INTERRUPTED:
+        return RefusedError.exit_status  # the block has said why
     if status not in (0, INTERRUPTED):
         cause = cause_in(log)
         progress.line(f"measuring ended with status {status}; {f'{cause}; ' if cause else ''}see {shown(log)}")

@@ -5,18 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NoReturn
 
-from replay.base.errors import RefusedError
 from replay.cluster import ceilings, health
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.own_groups import SCRUBS, TRIMS, groups_at, states_in
 from replay.cluster.stuck import STUCK_SECONDS, stuck_groups, stuck_sentence
 from replay.measure.bench import Bench
-from replay.raw.record import Wait
+from replay.measure.sentry import RunStoppedError, Sentry, stopped
+from replay.owned.pools import pools_in_use
+from replay.raw.record import Measured, Wait
 
 #: How long a cell waits for a cluster that recovers, trims snapshots or scrubs, before the run stops.
 SETTLE_TIMEOUT_SECONDS = 600.0
-#: Placement groups in these states do work that no client asked for. A cell waits until it is done.
-BUSY_STATES = ("snaptrim", "recover", "backfill", "peering", "remapped", "degraded", "undersized", "scrubbing")
+#: Placement groups in these states move data, which slows down every pool. A cell waits until it is done.
+MOVING_STATES = ("recover", "backfill", "peering", "remapped", "degraded", "undersized")
+#: How long a cluster that Replay started may take to be fit again before a set. Nobody else repairs it.
+FIT_WITHIN_SECONDS = 120.0
+KEPT = "finished sets are kept; repair the cluster, then run measure again"
 
 
 class Guard:
@@ -29,11 +35,16 @@ class Guard:
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         stuck_seconds: int = STUCK_SECONDS,
+        sentry: Sentry | None = None,
     ) -> None:
         self.bench = bench
+        self.sentry = sentry
         self.sleep = sleep
         self.now = now
         self.stuck_seconds = stuck_seconds
+        self._start = health.classify({})
+        #: Codes, with messages, that the last cell brought.
+        self.new: dict[str, str] = {}
 
     def health(self) -> health.Verdict:
         """Return the verdict on the cluster's current health."""
@@ -45,27 +56,61 @@ class Guard:
         verdict = self.health()
         if not verdict.fit and not self._may_settle():
             stuck = stuck_sentence(self.bench.session, self.stuck_seconds)
-            raise RefusedError(
+            self._stop(
                 "; ".join(filter(None, (verdict.sentence(), stuck))),
-                where=f"site {self.bench.site.name}",
-                next_step="nothing was created; repair the cluster, then run measure again",
+                "nothing was created; repair the cluster, then run measure again",
             )
+        self._start = verdict
+        if self.sentry is not None:
+            self.sentry.start = verdict
+        self._check_sentry()
         self._check_ceilings()
 
     def before_set(self, next_set: str = "", *, media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
-        """Check the ceilings, then wait for the time window. Raises RefusedError if a ceiling is reached.
+        """Check health and ceilings, then wait for the time window. Raises RunStoppedError if the set must not start.
 
         The same goes for a ceiling that the next set would exceed: it will write `media_bytes` to media, and
         `added_bytes` of them take up free space.
         """
         with self.bench.costs.measure("health"):
+            self._check_health()
+            self._check_sentry()
             self._check_ceilings(next_set, media_bytes, added_bytes)
         self._await_window()
+
+    def after_cell(self, measured: Measured) -> health.Verdict:
+        """Return the cluster's health after a cell, and void the cell if it was unfit, also in between.
+
+        What the cluster said is recorded even if the tool failed: a full pool is the cause, "exit status 1" is not.
+        """
+        try:
+            verdict = self.health()
+        except CephCommandError as error:
+            verdict = health.no_answer(error.what)
+        during = self.sentry.take() if self.sentry is not None else {}
+        self.new = {**during, **health.new_since(self._start, verdict)}
+        trouble = dict(verdict.refuse) if self.bench.daemons_are_here else {**dict(verdict.refuse), **self.new}
+        if trouble:
+            said = "; ".join(f"{code}: {text}" for code, text in sorted(trouble.items()))
+            reason, detail = measured.invalid or ("unhealthy", "")
+            measured.invalid = (reason, f"{detail}; the cluster says {said}" if detail else said)
+        return verdict
+
+    def stop_after_cell(self) -> RunStoppedError | None:
+        """Return why the run ends after this cell: the cluster has trouble that it did not have when the block began.
+
+        A cluster that Replay started is given time to recover instead, because experiments stop its daemons.
+        """
+        if not self.new or self.bench.daemons_are_here:
+            return None
+        said = "; ".join(f"{code}: {text}" for code, text in sorted(self.new.items()))
+        return RunStoppedError(f"since the block began: {said}", where=self._where(), next_step=KEPT)
 
     def settle(self) -> Iterator[Wait]:
         """Wait until no placement group is busy with background work; yield the wait if there was one.
 
-        Raises RefusedError if the cluster does not settle.
+        Data that move count wherever they are; scrubs and trims in Replay's own pools only.
+        Raises RunStoppedError if the cluster does not settle.
         """
         started = time.monotonic()
         busy = self._busy()
@@ -75,22 +120,43 @@ class Guard:
         with self.bench.costs.measure("wait"):
             while busy:
                 if time.monotonic() - started > SETTLE_TIMEOUT_SECONDS:
-                    raise RefusedError(
+                    self._stop(
                         f"the cluster did not settle within {SETTLE_TIMEOUT_SECONDS:.0f} s: {', '.join(busy)}",
-                        where=f"site {self.bench.site.name}",
-                        next_step="finished sets are kept; run measure again once it has settled",
+                        "finished sets are kept; run measure again once it has settled",
                     )
                 self.sleep(0.2)
                 busy = self._busy()
         yield Wait("cluster_settled", time.monotonic() - started, "settled", {"states": first})
 
     def _busy(self) -> list[str]:
-        states = self.bench.session.status().get("pgmap", {}).get("pgs_by_state", ())
-        return [
+        session = self.bench.session
+        status = session.status()
+        moving = [
             f"{state['count']} {state['state_name']}"
-            for state in states
-            if any(word in state["state_name"] for word in BUSY_STATES)
+            for state in states_in(status)
+            if any(word in state["state_name"] for word in MOVING_STATES)
         ]
+        own = groups_at(session, SCRUBS + TRIMS, pools_in_use(self.bench.site, self.bench.ledger), status)
+        return moving + [f"{count} {state}" for state, count in sorted(own.items()) if state not in moving]
+
+    def _check_health(self) -> None:
+        """Raise RunStoppedError if the cluster is not fit; one that Replay started may first recover."""
+        started = time.monotonic()
+        while not (verdict := self.health()).fit:
+            if not self.bench.daemons_are_here or time.monotonic() - started > FIT_WITHIN_SECONDS:
+                self._stop(verdict.sentence(), KEPT)
+            self.sleep(0.5)
+
+    def _check_sentry(self) -> None:
+        """Raise RunStoppedError for what would end a cell as soon as it ran."""
+        if self.sentry is not None and (stop := self.sentry.look()) is not None:
+            raise stopped(self.bench.site, stop)
+
+    def _stop(self, what: str, next_step: str) -> NoReturn:
+        raise RunStoppedError(what, where=self._where(), next_step=next_step)
+
+    def _where(self) -> str:
+        return f"site {self.bench.site.name}"
 
     def _may_settle(self) -> bool:
         """Return whether an unfit cluster may become fit by itself, which `settle` then waits for.
@@ -115,7 +181,7 @@ class Guard:
         )
         if stops:
             room = "finished sets are kept; run measure again when there is space, or raise the ceiling"
-            raise RefusedError(
+            raise RunStoppedError(
                 "; ".join(stop.detail for stop in stops),
                 where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
                 next_step=ceilings.RAISE_IT if stops[0].reason == "bytes_written" else room,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from replay.base.clock import seconds_of, utc_now
-from replay.base.errors import ReplayError, cleaning_up, during
+from replay.base.errors import ReplayError, during
 from replay.base.progress import Progress
 from replay.cluster.versions import versions
 from replay.design.design import (
@@ -29,13 +27,13 @@ from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
 from replay.measure.procedure import Procedure
+from replay.measure.sentry import Halted, without_interruption
+from replay.measure.sidecar import sidecar_of
 from replay.owned.images import remove_owned_leftovers
 from replay.raw.evidence import Attempt, BlockWriter, record_design
 from replay.raw.provenance import host, measuring_code
 from replay.raw.record import Measured, Wait
 from replay.raw.seal import seal
-from replay.samplers import limiter
-from replay.samplers.limiter import LIMITER_RULE, limiting_resource
 
 MOST_ATTEMPTS = 3
 
@@ -86,7 +84,7 @@ class BlockRunner:
         )
         void: list[str] = []
         if todo:
-            with _without_interruption(self._say_closing, self.protocol.close_block, self._remove_leftovers):
+            with without_interruption(self._say_closing, self.protocol.close_block, self._remove_leftovers):
                 with during(self._name):
                     self.guard.before_block()
                     self.caches.before_block()
@@ -139,43 +137,71 @@ class BlockRunner:
             number = self.writer.next_attempt(one.point)
             cells = order_of_cells(one, self.seed, number)
             problems: list[dict[str, Any]] = []
+            measured_here: list[str] = []
+            stop: BaseException | None = None
             with self.bench.spending.reserve(f"{what}, attempt {number}", expected) as reservation:
                 attempt = self.writer.begin_attempt(one.point, number)
                 started = utc_now()
                 for position, cell in enumerate(cells):
                     reservation.begin(cell.cell_id)
-                    with during(f"{self._name}, {cell.point} {cell.variant.label}, attempt {number}"):
-                        measured = self._measure_cell(attempt, index, position, cell)
+                    name = f"{self._name}, {cell.point} {cell.variant.label}, attempt {number}"
+                    try:
+                        with during(name):
+                            measured = self._measure_cell(attempt, index, position, cell)
+                    except Halted as halt:
+                        halt.error.during = name
+                        problems.append(_problem(cell, halt.reason, halt.error.what))
+                        self._seal(attempt, index, one, measured_here, problems, started, "stopped")
+                        raise
                     reservation.end(void=measured.invalid is not None)
+                    measured_here.append(cell.variant.name)
                     if measured.invalid:
-                        reason, detail = measured.invalid
-                        problems.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
-                        self.progress.note(f"{cell.point} {cell.variant.label}: void, {reason}: {detail}")
+                        problems.append(_problem(cell, *measured.invalid))
+                        self.progress.note(f"{cell.point} {cell.variant.label}: void, {': '.join(measured.invalid)}")
+                    if (stop := self.guard.stop_after_cell()) is not None:
+                        break
+                    if measured.invalid:
                         self.protocol.after_invalid(self.writer, cell, measured)
-            with self.bench.costs.measure("record"):
-                attempt.seal(
-                    {
-                        "schema_version": 1,
-                        "experiment": self.design.name,
-                        "block": self.block,
-                        "point": one.point,
-                        "attempt": number,
-                        "set_index": index,
-                        "seed": self.seed,
-                        "order": [cell.variant.name for cell in cells],
-                        "cells": {cell.variant.name: cell.cell_id for cell in one.cells},
-                        "status": "complete",
-                        "valid": not problems,
-                        "invalid": problems,
-                        "claims": self._claims,
-                        "started_at": started,
-                        "ended_at": utc_now(),
-                    }
-                )
+            whole = len(measured_here) == len(cells)
+            self._seal(attempt, index, one, measured_here, problems, started, "complete" if whole else "stopped")
+            if stop is not None:
+                raise stop
             if not problems:
                 return True
             self.progress.repeat(len(cells))
         return False
+
+    def _seal(
+        self,
+        attempt: Attempt,
+        index: int,
+        one: CellSet,
+        order: list[str],
+        problems: list[dict[str, Any]],
+        started: str,
+        status: str,
+    ) -> None:
+        """Seal an attempt with the variants that were measured, in that order."""
+        with self.bench.costs.measure("record"):
+            attempt.seal(
+                {
+                    "schema_version": 1,
+                    "experiment": self.design.name,
+                    "block": self.block,
+                    "point": one.point,
+                    "attempt": attempt.number,
+                    "set_index": index,
+                    "seed": self.seed,
+                    "order": order,
+                    "cells": {cell.variant.name: cell.cell_id for cell in one.cells},
+                    "status": status,
+                    "valid": status == "complete" and not problems,
+                    "invalid": problems,
+                    "claims": self._claims,
+                    "started_at": started,
+                    "ended_at": utc_now(),
+                }
+            )
 
     def _measure_cell(self, attempt: Attempt, index: int, position: int, cell: Cell) -> Measured:
         self.progress.begin(f"{cell.point} {cell.variant.label}")
@@ -188,10 +214,7 @@ class BlockRunner:
             health_before = self.guard.health()
         measured = self.protocol.run(cell, seed)
         with self.bench.costs.measure("health"):
-            health_after = self.guard.health()
-        refusals = [f"{code}: {text}" for code, text in health_after.refuse]
-        if refusals and measured.invalid is None:
-            measured.invalid = ("unhealthy", "; ".join(refusals))
+            health_after = self.guard.after_cell(measured)
         if self.bench.hosts is not None:
             measured.samples["prometheus"] = self.bench.hosts.between(
                 seconds_of(measured.started_at), seconds_of(measured.ended_at)
@@ -203,11 +226,19 @@ class BlockRunner:
             attempt.write_cell(
                 cell.variant.name,
                 measured.results,
-                self._sidecar(
+                sidecar_of(
+                    self.design,
                     cell,
                     measured,
                     waits,
-                    {"before": health_before.summary, "after": health_after.summary},
+                    {
+                        "before": health_before.summary,
+                        **({"during": sorted(self.guard.new)} if self.guard.new else {}),
+                        "after": health_after.summary,
+                    },
+                    versions=self._versions(),
+                    daemons_are_here=self.bench.daemons_are_here,
+                    block=self.block,
                     attempt=attempt.number,
                     set_index=index,
                     position=position,
@@ -217,58 +248,9 @@ class BlockRunner:
         self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
         return measured
 
-    def _sidecar(
-        self,
-        cell: Cell,
-        measured: Measured,
-        waits: list[Wait],
-        health: dict[str, Any],
-        **identity: int,
-    ) -> dict[str, Any]:
-        """Return a cell's sidecar. `identity` holds its attempt, set_index, position and seed."""
-        return {
-            "schema_version": 1,
-            "experiment": self.design.name,
-            "block": self.block,
-            **identity,
-            "point": cell.point,
-            "variant": cell.variant.name,
-            "label": cell.variant.label,
-            "cell_id": cell.cell_id,
-            "levels": dict(cell.levels),
-            "protocol": self.design.configuration["protocol"],
-            "tool": self.design.configuration["tool"],
-            "argv": measured.argv,
-            "files": {role: f"{cell.variant.name}.{suffix}" for role, (suffix, _) in measured.results.items()},
-            "exit_status": measured.exit_status,
-            "started_at": measured.started_at,
-            "ended_at": measured.ended_at,
-            "tool_seconds": round(measured.tool_seconds, 4),
-            "valid": measured.invalid is None,
-            "invalid": (
-                None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
-            ),
-            "versions": self._versions(),
-            **measuring_code(),
-            "host": host(),
-            "health": health,
-            "load": measured.load,
-            **self._limiter(measured),
-            "waits": [wait.public() for wait in waits],
-            "samples": measured.samples,
-            "facts": measured.facts,
-        }
-
     def _versions(self) -> dict[str, Any]:
         """Return the versions that are running now: daemons may be upgraded while a block is measured."""
         return versions(self.bench.session, self.protocol.program, self.bench.secondary)
-
-    def _limiter(self, measured: Measured) -> dict[str, str]:
-        """Return what limited a cell, and by which rule: the one for the site's hosts, if they were observed."""
-        if (seen := measured.samples.get("prometheus")) is not None:
-            return {"limiter": limiter.limiting_resource_of_hosts(seen), "limiter_rule": limiter.HOSTS_LIMITER_RULE}
-        found = limiting_resource(measured.load, daemons_are_here=self.bench.daemons_are_here)
-        return {"limiter": found, "limiter_rule": LIMITER_RULE}
 
     def _write_receipt(self, plan: str, measured_sets: int) -> None:
         self.writer.record_receipt(
@@ -291,21 +273,10 @@ class BlockRunner:
                 "started_at": self._started_at,
                 "ended_at": utc_now(),
                 "costs_seconds": self.bench.costs.summary(),
+                **({"sentry": self.guard.sentry.cost()} if self.guard.sentry else {}),
             },
         )
 
 
-@contextlib.contextmanager
-def _without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
-    """Run `steps` after the work inside, even if Ctrl-C is pressed again, because they remove what it created."""
-    previous: dict[int, Any] = {}
-
-    def ignore() -> None:
-        previous.update({number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)})
-
-    def heed() -> None:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-    with cleaning_up(ignore, *steps, heed):
-        yield
+def _problem(cell: Cell, reason: str, detail: str) -> dict[str, str]:
+    return {"variant": cell.variant.name, "reason": reason, "detail": detail}

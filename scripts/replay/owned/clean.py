@@ -15,6 +15,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.owned.arguments import COMMAND
+from replay.owned.cluster_lock import KIND, UNSERVED, ClusterLock
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.removal import Outcome, Remover
 from replay.owned.slot import SlotLock
@@ -77,7 +78,7 @@ def _work(
             say("the second cluster does not answer: Replay cannot see now what it owns there")
             continue
         if cluster is site.primary:
-            _hold(ledger.fsid, stack)
+            _hold(site, session, ledger, stack, say)
         remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
         yield remover, _entries(ledger, site, say)
 
@@ -88,11 +89,20 @@ def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
         yield site.secondary, site.primary
 
 
-def _hold(fsid: str, stack: ExitStack) -> None:
-    """Take the cluster's slot: nothing that a running measurement uses may be removed."""
-    slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+def _hold(site: Site, session: MonitorSession, ledger: Ledger, stack: ExitStack, say: Callable[[str], None]) -> None:
+    """Take the slot and the cluster's lock: nothing that a running measurement uses may be removed."""
+    slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
     slot.acquire(wait_seconds=2.0)
     stack.callback(slot.release)
+    lock = ClusterLock(site, session, ledger, say=say)
+    try:
+        lock.acquire(wait_seconds=2.0)
+    except CephCommandError as error:
+        if error.exit_status_of_tool not in UNSERVED:
+            raise
+        # What is removed may be what fills the pool.
+        say(f"{lock.object.spec} cannot be locked now: {error.what}")
+    stack.callback(lock.release)
 
 
 def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Entry]:
@@ -101,7 +111,8 @@ def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Ent
     others = sorted({entry.site for entry in owned} - {site.name})
     if others:
         say(f"this cluster also holds things created through other sites: {', '.join(others)} (clean each by its name)")
-    return [entry for entry in reversed(owned) if entry.site == site.name]
+    # This program holds the lock itself, and removes it last.
+    return [entry for entry in reversed(owned) if entry.site == site.name and entry.kind != KIND]
 
 
 def _described(remover: Remover, entry: Entry) -> str:

@@ -26,7 +26,7 @@ from replay.base.paths import state_directory
 from replay.base.synced_log import SyncedLog
 
 KINDS = (
-    *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file"),
+    *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file", "lock"),
     # Settings: removing one restores the earlier value.
     *("config", "crush_weight", "primary_affinity", "device_class", "io_cap"),
     # This machine's, not the cluster's.

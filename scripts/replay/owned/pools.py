@@ -7,6 +7,7 @@ could mean somebody else's pool of the same name.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from replay.base.errors import RefusedError
@@ -48,6 +49,13 @@ def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_se
     if made:
         await_clean(session, made)
     return made
+
+
+def pools_in_use(site: Site, ledger: Ledger) -> Iterator[str]:
+    """Yield the names of the site's pools, and of those that Replay made for an experiment and that still exist."""
+    yield from (names := [pool.name for pool in site.pools.all()])
+    made = [entry.details["final_name"] for entry in ledger.owned() if entry.kind == "pool" and entry.confirmed]
+    yield from (name for name in made if name not in names)
 
 
 def await_clean(session: MonitorSession, names: list[str]) -> None:

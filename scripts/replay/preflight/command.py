@@ -33,6 +33,7 @@ from replay.preflight.plan import design_for, estimate
 from replay.preflight.programs import check_programs, check_release
 from replay.preflight.prometheus import check_prometheus
 from replay.preflight.releases import check_data_set
+from replay.preflight.stop_switch import check_stop_switch
 
 _HEADING = (
     "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
@@ -204,6 +205,7 @@ def _check_primary(
     if status is not None:
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
         _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
+        _guarded("stop", lambda: check_stop_switch(site, session, findings), findings)
         _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
     check_programs(experiments, site, findings)
     preflight_checks.check_bindings(session, findings)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from replay.cluster.own_groups import TRIMS, groups_at
 from replay.cluster.session import MonitorSession
 from replay.raw.record import Wait
 from replay.raw.samples import SampleTable
@@ -18,8 +19,7 @@ CLUSTER = "cluster"
 class TrimSampler:
     """Counts over time, into `table`, what is left to trim: `snapshots_to_trim` and `snaptrim_placement_groups`.
 
-    The snapshots belong to `pools`. The placement groups include a neighbour's, because their state does
-    not say whose snapshots they trim. `cost` returns the wall time that sampling took.
+    Snapshots and placement groups are those of `pools`. `cost` returns the wall time that sampling took.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class TrimSampler:
             self._due = self.now() + LOOK_EVERY_SECONDS
             started, at = time.monotonic(), self.now()
             self.table.add(at, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
-            self.table.add(at, CLUSTER, "snaptrim_placement_groups", trimming(self.session))
+            self.table.add(at, CLUSTER, "snaptrim_placement_groups", trimming(self.session, self.pools))
             self.readings += 1
             self.reading_seconds += time.monotonic() - started
 
@@ -48,10 +48,9 @@ class TrimSampler:
         return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
 
 
-def trimming(session: MonitorSession) -> int:
-    """Return how many placement groups trim or wait to trim."""
-    states = session.status().get("pgmap", {}).get("pgs_by_state", ())
-    return sum(int(one["count"]) for one in states if "snaptrim" in one["state_name"])
+def trimming(session: MonitorSession, pools: Iterable[str]) -> int:
+    """Return how many placement groups of these pools trim or wait to trim."""
+    return groups_at(session, TRIMS, pools).total()
 
 
 def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
@@ -75,14 +74,14 @@ def wait_until_trimmed(
 ) -> Wait:
     """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
 
-    The outcome is `trimmed`, or `still_trimming` after the time limit: a neighbour may keep a shared pool busy.
+    The outcome is `trimmed`, or `still_trimming` after the time limit: a neighbour may use a pool, too.
     """
     started = clock()
     most = 0
     while True:
         left = sum(snapshots_to_trim(session, pools) for session, pools in sides)
         most = max(most, left)
-        done = left == 0 and not any(trimming(session) for session, _ in sides)
+        done = left == 0 and not any(trimming(session, pools) for session, pools in sides)
         seconds = clock() - started
         if done or seconds >= timeout_seconds:
             outcome = "trimmed" if done else "still_trimming"

@@ -1,0 +1,24 @@
+"""How a block tells the run that started it to start nothing more: a file beside the run's plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from replay.base.errors import RefusedError
+
+
+def mark_stopped(plan_file: Path, error: RefusedError) -> None:
+    """Say that the whole run ends."""
+    _mark(plan_file).write_text(f"{error.what}\n", encoding="utf-8")
+
+
+def take_mark(plan_file: Path) -> bool:
+    """Return whether a block has said so, and forget it."""
+    mark = _mark(plan_file)
+    stopped = mark.exists()
+    mark.unlink(missing_ok=True)
+    return stopped
+
+
+def _mark(plan_file: Path) -> Path:
+    return plan_file.with_suffix(".stopped")

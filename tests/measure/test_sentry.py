@@ -1,0 +1,298 @@
+"""While a block runs, its cluster is watched; a cell that must not go on is ended, and the reason is recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.clock import utc_now
+from replay.base.progress import Progress
+from replay.cluster.ceilings import Ceilings, Stop
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.health import classify
+from replay.cluster.site import Pool, Pools
+from replay.config.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.measure import runner
+from replay.measure.guard import Guard
+from replay.measure.parts import Driver
+from replay.measure.procedure import Procedure
+from replay.measure.sentry import Halted, RunStoppedError, Sentry, without_interruption
+from replay.measure.stop_mark import mark_stopped, take_mark
+from replay.owned.ledger import Ledger
+from replay.raw.record import Measured
+from replay.tools.running.process import run_tool
+from support.bench import bench_of
+from support.patience import patient
+
+FSID = "11111111-2222-3333-4444-555555555555"
+CLEAN = {
+    "health": {"status": "HEALTH_OK", "checks": {}},
+    "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 33}]},
+}
+LOAD = {"cpu_idle_fraction": 0.5, "disk_busy_fraction": 0.5, "load_1min": 1.0}
+SLOW = {"osd_perf_infos": [{"id": 3, "perf_stats": {"commit_latency_ms": 90}}]}
+QUICK = {"osd_perf_infos": [{"id": 3, "perf_stats": {"commit_latency_ms": 4}}]}
+
+
+def ill(code, message="1 thing"):
+    check = {"severity": "HEALTH_WARN", "summary": {"message": message}}
+    return {**CLEAN, "health": {"status": "HEALTH_WARN", "checks": {code: check}}}
+
+
+class Cluster:
+    """A cluster whose condition the test changes while it is watched."""
+
+    cluster = None
+
+    def __init__(self):
+        self.now, self.perf, self.asked = CLEAN, QUICK, []
+
+    def fsid(self):
+        return FSID
+
+    def status(self, **_):
+        if isinstance(self.now, Exception):
+            raise self.now
+        return self.now
+
+    def command(self, command, **_):
+        self.asked.append(command["prefix"])
+        return {
+            "osd perf": self.perf,
+            "osd df": {"nodes": [{"id": 0, "name": "osd.0", "kb": 100, "kb_used": 10}]},
+            "osd pool get": {"size": 3},
+        }[command["prefix"]]
+
+
+def bench(cluster, *, own=False, tmp_path=None, **ceilings):
+    site = SimpleNamespace(
+        **{"name": "mine", "pools": Pools(Pool("replay")), "ceilings": Ceilings(**ceilings)},
+        **dict.fromkeys(("time_window", "secondary", "sandbox")),
+    )
+    ledger = Ledger(FSID, directory=tmp_path) if tmp_path else SimpleNamespace(owned=list)
+    return bench_of(site, cluster, ledger=ledger, daemons_are_here=own)
+
+
+def watched(cluster, **options):
+    """A sentry of a block that began on a healthy cluster."""
+    made = Sentry(bench(cluster, **options), every_seconds=0.01)
+    made.start = classify(CLEAN)
+    return made
+
+
+def test_new_trouble_is_remembered_until_the_cell_is_judged():
+    cluster = Cluster()
+    sentry = watched(cluster)
+    cluster.now = ill("OSD_NEARFULL")
+    assert sentry.look() is None
+    cluster.now = CLEAN
+    assert sentry.look() is None
+    assert sentry.take() == {"OSD_NEARFULL": "1 thing"}
+    assert sentry.take() == {}
+
+
+@pytest.mark.parametrize(
+    ("limits", "condition", "reason"),
+    [
+        ({"tenant_latency_seconds": 0.05}, {"perf": SLOW}, "tenant_latency"),
+        ({"tenant_latency_seconds": 0.05}, {"perf": QUICK}, None),
+        ({}, {"perf": SLOW}, None),
+        ({}, {"now": ill("SLOW_OPS", "3 slow ops, oldest one blocked for 31 sec")}, "slow_operations"),
+        ({"slow_operations": 3}, {"now": ill("SLOW_OPS", "3 slow ops, oldest one blocked for 31 sec")}, None),
+        ({"fullest_osd_fraction": 0.01}, {}, None),
+    ],
+)
+def test_what_tenants_feel_ends_a_cell_at_the_ceiling(limits, condition, reason):
+    cluster = Cluster()
+    sentry = watched(cluster, **limits)
+    for name, value in condition.items():
+        setattr(cluster, name, value)
+    stop = sentry.look()
+    assert (stop.reason if stop else None) == reason
+
+
+def test_the_osds_are_asked_for_their_latency_only_where_it_is_limited():
+    cluster = Cluster()
+    watched(cluster).look()
+    assert cluster.asked == []
+    watched(cluster, tenant_latency_seconds=0.05).look()
+    assert cluster.asked == ["osd perf"]
+
+
+def test_a_cluster_of_its_own_has_no_tenants():
+    cluster = Cluster()
+    cluster.now, cluster.perf = ill("SLOW_OPS", "3 slow ops"), SLOW
+    assert watched(cluster, own=True, tenant_latency_seconds=0.05).look() is None
+
+
+def test_at_the_ceiling_the_running_tool_is_killed_and_everything_is_as_before(tmp_path):
+    cluster, before, pid = Cluster(), signal.getsignal(signal.SIGUSR1), tmp_path / "pid"
+
+    def disturb(elapsed_seconds):
+        if pid.exists() and pid.read_text().strip():
+            cluster.perf = SLOW
+
+    with pytest.raises(Halted) as halted, watched(cluster, tenant_latency_seconds=0.05):
+        argv = ["sh", "-c", f"echo $$ > {pid} && exec sleep 600"]
+        run_tool(argv, timeout_seconds=patient(60), while_running=disturb)
+    assert halted.value.reason == "tenant_latency"
+    assert "osd.3 commits in 90 ms; the site allows 50 ms" in str(halted.value.error)
+    assert not isinstance(halted.value, Exception), "no `except Exception` on its way keeps it"
+    assert signal.getsignal(signal.SIGUSR1) is before
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+def test_cleaning_up_is_never_cut_off():
+    cluster, done = Cluster(), []
+    cluster.perf = SLOW
+
+    def clean():
+        deadline = time.monotonic() + patient(10)
+        while sentry.looks == 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        done.append("all of it")
+
+    with watched(cluster, tenant_latency_seconds=0.05) as sentry, without_interruption(clean):
+        pass
+    assert done == ["all of it"] and sentry.looks > 1, "it goes on looking, and ends nothing a second time"
+
+
+def test_a_cluster_that_does_not_answer_is_asked_again():
+    cluster = Cluster()
+    cluster.now = CephCommandError("no answer within 5 s", where="ceph status")
+    sentry = watched(cluster)
+    sentry.silent_for_seconds = 0
+    with sentry:
+        deadline = time.monotonic() + patient(10)
+        while sentry.looks < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert sentry.looks >= 2
+    assert sentry.take() == {"NO_ANSWER": "no answer within 5 s"}
+    assert sentry.cost()["looks"] == sentry.looks
+
+
+def test_further_things_can_be_watched():
+    sentry = watched(Cluster())
+    sentry.also.append(lambda: Stop("stopped", "because"))
+    assert sentry.look() == Stop("stopped", "because")
+
+
+# In a block -----------------------------------------------------------------------------------------------------------
+
+
+class Scripted(Procedure):
+    """Cells that do what the test says, and are kept in a list."""
+
+    driver = Driver()
+    script: list
+    ran: list
+
+    def open_block(self, raw, sets):
+        type(self).ran = []
+
+    def expected_writes(self, cell):
+        return []
+
+    def run(self, cell, seed):
+        self.ran.append(cell.variant.name)
+        started, step = utc_now(), self.script.pop(0)
+        invalid = step() if step else None
+        return Measured(["scripted"], {}, 0, started, utc_now(), 1.0, LOAD, invalid=invalid)
+
+
+@pytest.fixture
+def block(tmp_path, monkeypatch):
+    """Run a block of two sets with two cells each on a cluster; return its error and its attempts."""
+    monkeypatch.setattr(runner, "versions", lambda *_: {})
+    whole = expand(load_experiment("rbd-journaling"), "quick")
+    names = [variant.name for variant in whole.variants[:2]]
+    sets = [replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name in names)) for one in whole.sets]
+    design = replace(whole, sets=tuple(sets[:2]))
+
+    def run(cluster, script, **options):
+        Scripted.script = list(script) + [None] * 20
+        made = bench(cluster, tmp_path=tmp_path / "ledger", **options)
+        error = None
+        with Sentry(made, every_seconds=0.01) as sentry:
+            guard = Guard(made, sentry=sentry)
+            try:
+                runner.BlockRunner(
+                    made, design, 1, tmp_path / "raw", Progress(), guard=guard, protocol_of=Scripted
+                ).run()
+            except (Halted, RunStoppedError) as caught:
+                error = caught
+        seals = [json.loads(path.read_text()) for path in sorted((tmp_path / "raw").glob("*.open/**/attempt.json"))]
+        return error, seals
+
+    return run
+
+
+def sidecars(tmp_path):
+    paths = sorted((tmp_path / "raw").glob("*.open/**/*.json"))
+    return [one for path in paths if "valid" in (one := json.loads(path.read_text())) and "variant" in one]
+
+
+def test_new_trouble_ends_the_run_after_the_cell_and_the_rest_of_its_set_is_not_begun(block, tmp_path):
+    cluster = Cluster()
+
+    def failing():
+        cluster.now = ill("POOL_FULL", "1 pool(s) full")
+        return ("failed", "exit status 1: silent")
+
+    error, [seal] = block(cluster, [failing])
+    assert isinstance(error, RunStoppedError) and "POOL_FULL: 1 pool(s) full" in str(error)
+    assert Scripted.ran == seal["order"] and len(seal["order"]) == 1
+    assert (seal["status"], seal["valid"]) == ("stopped", False)
+    [problem] = seal["invalid"]
+    assert problem["detail"] == "exit status 1: silent; the cluster says POOL_FULL: 1 pool(s) full"
+    [sidecar] = sidecars(tmp_path)
+    assert sidecar["health"]["during"] == ["POOL_FULL"]
+
+
+def test_on_a_cluster_of_its_own_a_cell_is_void_and_runs_again(block):
+    cluster = Cluster()
+
+    def stumble():
+        cluster.now = ill("OSD_DOWN")
+
+    def recover():
+        cluster.now = CLEAN
+
+    error, seals = block(cluster, [stumble, recover], own=True)
+    assert error is None
+    assert seals == [], "the block is whole, and sealed into a pack"
+    assert len(Scripted.ran) == 6, "the first set twice, and the second one"
+
+
+def test_a_cell_that_is_ended_leaves_its_reason_in_the_attempt(block, tmp_path):
+    cluster = Cluster()
+
+    def disturb():
+        cluster.perf = SLOW
+        time.sleep(patient(60))  # until it is interrupted
+
+    error, [seal] = block(cluster, [None, disturb], tenant_latency_seconds=0.05)
+    assert isinstance(error, Halted)
+    assert (seal["status"], seal["valid"], len(seal["order"])) == ("stopped", False, 1)
+    [problem] = seal["invalid"]
+    assert problem["reason"] == "tenant_latency" and "osd.3 commits in 90 ms" in problem["detail"]
+    assert problem["variant"] == Scripted.ran[1] != seal["order"][0]
+    assert len(sidecars(tmp_path)) == 1
+
+
+def test_a_block_tells_the_run_that_nothing_more_is_to_begin(tmp_path):
+    plan = tmp_path / "plans" / "mine-0123.json"
+    plan.parent.mkdir()
+    assert take_mark(plan) is False
+    mark_stopped(plan, RunStoppedError("why"))
+    assert take_mark(plan) is True
+    assert take_mark(plan) is False, "the next run begins afresh"
