@@ -187,6 +187,17 @@ def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None)
     return Verdict(tuple(refuse), tuple(harmless), tuple(unknown), summary)
 
 
+def nameless(message: str) -> str:
+    """Return a message without the names of daemons and hosts, for a record that is shared; OSDs keep their numbers.
+
+    A monitor is often called like its host.
+    """
+    message = re.sub(
+        r"\b(quorum) \S+|\b(mons?) \S+(?= (?:is|are)\b)", lambda found: f"{found[1] or found[2]} …", message
+    )
+    return re.sub(r"\b(mon|mgr|mds|rgw|rbd-mirror|client|host)\.[\w.:-]+", r"\1.…", message)
+
+
 def no_answer(why: str) -> Verdict:
     """Return the verdict on a cluster that does not say how it is."""
     summary = {"status": "unknown", "codes": [], "muted": []}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from replay.base.costs import Costs
@@ -13,6 +13,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
+from replay.measure.nameless import words_of
 from replay.owned.account import Account
 from replay.owned.ledger import Ledger
 from replay.owned.open_site import OpenSite
@@ -28,6 +29,8 @@ class Bench(OpenSite):
 
     sampler: MachineSampler
     hosts: HostSampler | None = None
+    #: What names the site's clusters, and the placeholder for it in evidence.
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
@@ -71,4 +74,5 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             secondary_ledger=secondary_ledger,
             spending=spending_of(site, data_set, session),
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
+            names=words_of(session, secondary),
         )

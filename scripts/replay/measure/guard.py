@@ -91,7 +91,7 @@ class Guard:
         self.new = {**during, **health.new_since(self._start, verdict)}
         trouble = dict(verdict.refuse) if self.bench.daemons_are_here else {**dict(verdict.refuse), **self.new}
         if trouble:
-            said = "; ".join(f"{code}: {text}" for code, text in sorted(trouble.items()))
+            said = "; ".join(f"{code}: {health.nameless(text)}" for code, text in sorted(trouble.items()))
             reason, detail = measured.invalid or ("unhealthy", "")
             measured.invalid = (reason, f"{detail}; the cluster says {said}" if detail else said)
         return verdict

@@ -18,6 +18,7 @@ from replay.design.media import Write
 from replay.design.needs import REQUIRED, Needs
 from replay.design.procedures import check_experiment
 from replay.measure.bench import Bench
+from replay.measure.nameless import make_nameless
 from replay.measure.parts import Driver, Look, Target, Watch
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
@@ -165,6 +166,7 @@ class Procedure:
             for watch in self.watches:
                 watch.ended(cell, measured)
         self.driver.ended(cell, measured)
+        make_nameless(measured, self.bench.names)
         return measured
 
     def judge(self, cell: Cell, measured: Measured) -> Result | None:
