@@ -1,5 +1,5 @@
 /** Opens the talk: on stage the slides; for a reader whose address names no slide the first page, then the slides. */
-/* global __REPLAY_HOMEPAGE__, __REPLAY_REPOSITORY__ -- public addresses of the project, put in when the deck is bundled */
+/* global __REPLAY_TALK__ -- what config/talk.yaml says of the talk, put in when the deck is bundled: scripts/deck/talk-page.js */
 
 import { loadChapters } from "./text/chapters.js";
 import { modeFrom } from "./page/mode.js";
@@ -16,12 +16,13 @@ const root = document.querySelector(".reveal");
 const meta = (name) => document.querySelector(`meta[name="replay:${name}"]`)?.content ?? null;
 
 const { hash, search } = location;
-const mode = modeFrom(search, { published: meta("published") !== null, hash });
+const talk = __REPLAY_TALK__;
+const mode = modeFrom(search, { published: meta("published") !== null, hash, talk });
 page.classList.toggle("explore", mode.explore);
 applyTheme(mode);
 
 const frozen = meta("frozen");
-const material = Material({ search, usual: meta("data-set"), frozen, mode });
+const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
 const { data, numbers, makeMarkdown, makeCharts, writeTexts } = material;
 const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
 // The first page reads two chapters itself, and the reader may never open the slides.
@@ -39,15 +40,14 @@ onThemeChange(() => shown.restyle());
 
 if (mode.front) {
   const { showFrontPage } = await import("./front-page/front-page.js");
-  const repository = __REPLAY_REPOSITORY__;
-  shown = await showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, repository });
+  shown = await showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, talk });
   window.replay = { front: shown, charts: shown.charts, data, numbers };
   await shown.left;
   await loadChapters(root);
 }
 
 const announce = announcer();
-const stage = await startDeck({ root, mode, material, announce, homepage: __REPLAY_HOMEPAGE__ });
+const stage = await startDeck({ root, mode, material, announce, talk });
 const { deck, charts } = stage;
 shown = { update: stage.update, restyle: () => charts.restyle() };
 if (mode.explore) {

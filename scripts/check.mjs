@@ -1,21 +1,25 @@
 #!/usr/bin/env node
 /** Checks the talk without opening it: `npm run check`. */
 
-import { CUTS } from "../deck/page/mode.js";
 import { fixProblems } from "./deck/check/fix.js";
 import { checkTalk } from "./deck/check/index.js";
-import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
+import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
 import program from "./npm/declared/check.mjs";
 import { optionsOf } from "./npm/program.mjs";
 
 const options = optionsOf(program);
 
-const places = { root: PROJECT, benchmarks: benchmarksRoot() };
+const places = { root: talkRoot(), benchmarks: benchmarksRoot(), data: options.data ?? null };
+const unknown = whyUnknownDataSet(await dataSetFolders(places.benchmarks), [options.data ?? []].flat());
+if (unknown !== null) {
+  console.error(unknown);
+  process.exit(2);
+}
 let outcome;
 try {
   outcome = await checkTalk(places);
   if (options.fix) {
-    for (const { file, count } of await fixProblems(PROJECT, outcome.problems))
+    for (const { file, count } of await fixProblems(places.root, outcome.problems))
       console.log(`${file}: ${count} ${count === 1 ? "text" : "texts"} updated.`);
     outcome = await checkTalk(places);
   }
@@ -23,9 +27,8 @@ try {
   console.error(`The talk was not checked: ${error.message}`);
   process.exit(1);
 }
-const { problems, times } = outcome;
+const { problems, times, cuts } = outcome;
 for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
-const cuts = CUTS.toReversed();
 const columns = (texts) => texts.map((text) => text.padStart(9)).join("");
 console.log(`${"".padEnd(43)}${columns(cuts.map((cut) => `${cut} min`))}`);
 for (const { file, slides, seconds, appendix } of times) {
@@ -33,9 +36,13 @@ for (const { file, slides, seconds, appendix } of times) {
   console.log(`${file.padEnd(32)} ${String(slides).padStart(3)} slides${columns(shown)}`);
 }
 const total = (secondsOf) => times.reduce((sum, chapter) => sum + secondsOf(chapter), 0);
-const lengths = cuts.map((cut) => minutes(total(({ seconds }) => seconds[cut]))).join(", the short cut ");
+const lengths = cuts.map((cut, at) => {
+  const length = minutes(total(({ seconds }) => seconds[cut]));
+  return at === 0 ? length : `its ${cut}-minute cut ${length}`;
+});
+const appendix = total((chapter) => chapter.appendix);
 console.log(
-  `The talk takes ${lengths}; the appendix would add ${minutes(total(({ appendix }) => appendix))}.`,
+  `The talk takes ${lengths.join(", ")}${appendix ? `; the appendix would add ${minutes(appendix)}` : ""}.`,
 );
 const stale = problems.filter(({ fix }) => fix).length;
 if (stale) console.error(`Texts that differ from the data: ${stale}. To update them: npm run check -- --fix`);

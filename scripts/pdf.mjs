@@ -5,7 +5,7 @@ import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { chromiumPath } from "./deck/chromium.js";
-import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
+import { benchmarksRoot, indexOf, scanBenchmarks, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
 import { openTalk } from "./deck/text/talk.js";
 import { AlteredData, requireUnaltered } from "./deck/verified/alterations.js";
 import program from "./npm/declared/pdf.mjs";
@@ -24,7 +24,13 @@ async function print({ cut = null, notes, data, theme, out, incomplete, altered 
     console.error(problem);
     return 2;
   }
-  const printedSet = data ?? (await openTalk(PROJECT)).shipped;
+  const { stated, shipped } = await openTalk(talkRoot());
+  const minutes = stated.cuts.map((one) => String(one.minutes));
+  if (cut !== null && !minutes.includes(cut)) {
+    console.error(`There is no ${cut}-minute cut of the talk. Its cuts, in minutes: ${minutes.join(", ")}.`);
+    return 2;
+  }
+  const printedSet = data ?? shipped;
   try {
     await requireUnaltered(benchmarksRoot(), [printedSet], { allowed: altered });
   } catch (error) {

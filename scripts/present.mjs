@@ -2,7 +2,7 @@
 /** Presents the talk: `npm run present`. */
 
 import { withQuery } from "./deck/addresses.js";
-import { benchmarksRoot, dataSetFolders, whyUnknownDataSet } from "./deck/data-sets.js";
+import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
 import { DEFAULT_PORT } from "./deck/constants.js";
 import { openBrowser } from "./npm/browser.mjs";
 import program from "./npm/declared/present.mjs";
@@ -42,8 +42,12 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 
 if (server.portWasBusy)
   console.log(`Port ${options.port ?? DEFAULT_PORT} is busy; using ${server.port} instead.`);
-console.log(`The talk is at ${server.url}
-  in 20 minutes           ${withQuery(server.url, "cut=20")}
+const { readTalkFile } = await import("./deck/talk-file.js");
+const others = readTalkFile(talkRoot()).cuts.slice(1);
+const cuts = others.map(
+  ({ minutes }) => `\n  ${`in ${minutes} minutes`.padEnd(24)}${withQuery(server.url, `cut=${minutes}`)}`,
+);
+console.log(`The talk is at ${server.url}${cuts.join("")}
   as it was measured      ${withQuery(server.url, "run")}
   with reader's controls  ${withQuery(server.url, "explore")}
 S opens the speaker view, ? lists the keys. End with Ctrl-C.`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Shows which sentences of the talk another data set changes: `npm run wording`. */
 
-import { PROJECT, benchmarksRoot } from "./deck/data-sets.js";
+import { benchmarksRoot, talkRoot } from "./deck/data-sets.js";
 import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";
 import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
 import { wordingDifferences } from "./deck/text/wording.js";
@@ -19,7 +19,7 @@ try {
 
 async function report({ data, against, json }) {
   const benchmarks = benchmarksRoot();
-  const { shipped, chapters } = await openTalk(PROJECT);
+  const { shipped, chapters } = await openTalk(talkRoot());
   const names = [against ?? shipped, data];
   await requireDataSets(benchmarks, names);
   const sets = await Promise.all(names.map((name) => readDataSet(benchmarks, name)));

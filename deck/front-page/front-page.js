@@ -1,6 +1,6 @@
 /**
  * A reader's first page, in place of the slides: the answer, its chart, who it applies to, the decision, one command. Its
- * text is `slides/reader.md`; the deck starts only when the reader opens a slide.
+ * text is the talk's `reader_page` (config/talk.yaml); the deck starts only when the reader opens a slide.
  */
 
 import "../../css/front-page.css";
@@ -9,6 +9,7 @@ import { namesSlide, writeAddresses } from "./addresses.js";
 import { chartHost } from "./chart-host.js";
 import { writeCommand } from "./command.js";
 import { writeConditions } from "./conditions.js";
+import { writeTalkFacts } from "../text/talk-facts.js";
 import { readPage } from "./read-page.js";
 import { describeCells, offerFigures } from "./tables.js";
 
@@ -31,22 +32,23 @@ const CHART_OPTIONS = {
  *   options over its own
  * @param {(root: Element) => void} given.writeTexts   fills values, texts that verdicts choose, labels
  * @param {object} given.data   the data on show
- * @param {string} [given.repository]   where the project can be cloned from
+ * @param {object} given.talk   what config/talk.yaml says of the talk
  * @returns {Promise<{charts: object, left: Promise<void>, update: (isChanged: (slot: object) => boolean) => Promise<void>,
  *                    restyle: () => void}>}
  *   left: resolves when the reader has opened a slide, the page is gone and the deck may start; update: call it when data
  *   have changed, with a predicate for the changed chart files
  * @throws {Error} when index.html has no such page
  */
-export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, repository = "" }) {
+export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, talk }) {
   const template = document.querySelector("template#front-page");
   if (template === null) throw new Error('index.html has no <template id="front-page">');
   const page = document.createElement("main");
   page.className = "front-page";
   page.append(...(await readPage({ template, root, makeMarkdown })));
   if (!page.querySelector('a[href^="#/"]')) page.append(wayToSlides());
-  writeAddresses(page, location.href);
-  writeCommand(page, repository);
+  writeAddresses(page, location.href, talk.cuts[0]);
+  writeCommand(page, talk.repository);
+  writeTalkFacts(page, talk);
 
   const write = () => {
     writeTexts(page);
@@ -113,7 +115,7 @@ function returnOnBack() {
 /** Shown if the page's text could not be read. */
 function wayToSlides() {
   const link = document.createElement("a");
-  link.href = "#/title";
+  link.href = "#/";
   link.textContent = "Open the slides";
   const line = document.createElement("p");
   line.append(link);

@@ -8,23 +8,22 @@
 
 import { isDataSetName } from "../data/data-set.js";
 
-/** The talk's default length in minutes. */
-export const USUAL_CUT = 40;
-export const CUTS = [20, USUAL_CUT];
 /** The default length of a recorded run, and the limits for the address. */
 const RUN_SECONDS = { usual: 60, least: 5, most: 3600 };
 const THEMES = ["light", "dark"];
 
 /**
  * @param {string} search   `location.search`
- * @param {{published?: boolean, hash?: string}} page   published: the site was built for readers; hash: `location.hash`
- * @returns {{explore: boolean, receiver: boolean, print: boolean, front: boolean, cut: number|null, run: number|null,
- *            compare: string|null, theme: string|null, problems: string[]}}
+ * @param {{published?: boolean, hash?: string, talk: {cuts: number[], readerPage: boolean}}} page
+ *   published: the site was built for readers; hash: `location.hash`; talk: its cuts in minutes, the usual one first, and
+ *   whether it has a page for readers
+ * @returns {{explore: boolean, receiver: boolean, print: boolean, front: boolean, cut: number, cuts: number[],
+ *            run: number|null, compare: string|null, theme: string|null, problems: string[]}}
  *   explore: the reader's controls are shown; receiver: this page is a preview in the speaker view; front: the reader's first
  *   page comes before the slides; cut: in minutes; run: seconds of a recorded run; problems: a sentence for each
  *   request in the address that cannot be met
  */
-export function modeFrom(search, { published = false, hash = "" } = {}) {
+export function modeFrom(search, { published = false, hash = "", talk: { cuts, readerPage } }) {
   const query = new URLSearchParams(search);
   const problems = [];
   const receiver = query.has("receiver");
@@ -36,8 +35,9 @@ export function modeFrom(search, { published = false, hash = "" } = {}) {
     explore,
     receiver,
     print,
-    front: explore && !hash.startsWith("#/"),
-    cut: cutOf(query.get("cut"), problems),
+    front: explore && readerPage && !hash.startsWith("#/"),
+    cut: cutOf(query.get("cut"), cuts, problems),
+    cuts,
     run,
     compare: query.get("compare") || null,
     theme: oneOf(THEMES, query.get("theme")),
@@ -58,14 +58,15 @@ export function addressWith(address, changes) {
   return url.href;
 }
 
-function cutOf(value, problems) {
-  if (value === null || value === "") return null;
-  const minutes = CUTS.find((cut) => String(cut) === value);
-  if (minutes === undefined)
-    problems.push(
-      `There is no “${shown(value)}”-minute cut of the talk. Available: ${CUTS.join(" or ")} minutes.`,
-    );
-  return minutes ?? null;
+function cutOf(value, cuts, problems) {
+  const [usual] = cuts;
+  if (value === null || value === "") return usual;
+  const minutes = cuts.find((cut) => String(cut) === value);
+  if (minutes === undefined) {
+    const known = cuts.toSorted((a, b) => a - b).join(" or ");
+    problems.push(`There is no “${shown(value)}”-minute cut of the talk. Available: ${known} minutes.`);
+  }
+  return minutes ?? usual;
 }
 
 function runSeconds(value, problems) {

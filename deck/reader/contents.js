@@ -4,13 +4,13 @@
  */
 
 import { button, element } from "../page/elements.js";
-import { CUTS, USUAL_CUT, addressWith } from "../page/mode.js";
+import { addressWith } from "../page/mode.js";
 import { chaptersOf, minutes, outlineOf } from "./outline.js";
 
 const make = (...given) => element(document, ...given);
 
 /**
- * @param {{deck: object, mode: {cut: number|null}, announce: (text: string) => void}} given
+ * @param {{deck: object, mode: {cut: number, cuts: number[]}, announce: (text: string) => void}} given
  * @returns {{open: (options?: {search?: boolean}) => void}} search: focus the search field rather than the current slide
  */
 export function Contents({ deck, mode, announce }) {
@@ -34,10 +34,7 @@ export function Contents({ deck, mode, announce }) {
     dialog.append(make("header", {}, title, close), input.box, count, body);
     const showContents = () => {
       count.textContent = "";
-      body.replaceChildren(
-        cutLinks(mode.cut ?? USUAL_CUT),
-        ...chaptersOf(slides).map((one) => chapterPart(one, current)),
-      );
+      body.replaceChildren(...cutLinks(mode), ...chaptersOf(slides).map((one) => chapterPart(one, current)));
     };
     showContents();
     input.field.addEventListener(
@@ -103,12 +100,21 @@ function searchField() {
   return { field, box: make("div", { class: "contents-search" }, label, field) };
 }
 
-function cutLinks(shown) {
-  const links = CUTS.map((cut) => {
-    const address = addressWith(location.href, { cut: String(cut) });
-    return make("a", { href: address, "aria-current": cut === shown ? "true" : null }, `${cut} minutes`);
-  });
-  return make("p", { class: "contents-cuts" }, "The talk in ", links[0], " or ", links[1]);
+/** Nothing where there is one cut and so no choice. */
+function cutLinks({ cut: shown, cuts }) {
+  if (cuts.length === 1) return [];
+  const links = cuts
+    .toSorted((a, b) => a - b)
+    .flatMap((cut, at) => {
+      const address = addressWith(location.href, { cut: String(cut) });
+      const link = make(
+        "a",
+        { href: address, "aria-current": cut === shown ? "true" : null },
+        `${cut} minutes`,
+      );
+      return at === 0 ? [link] : [at === cuts.length - 1 ? " or " : ", ", link];
+    });
+  return [make("p", { class: "contents-cuts" }, "The talk in ", ...links)];
 }
 
 function chapterPart({ title, appendix, seconds, slides }, current) {

@@ -74,11 +74,15 @@ export function showReader({ stage, mode, announce }) {
   }
 
   /** The requested slide is not in this cut. */
-  function tellMoved({ from, title }) {
+  function tellMoved({ from, title, cut }) {
     document.querySelector(".notice.moved")?.remove();
-    const url = new URL(addressWith(location.href, { cut: null }));
+    const url = new URL(addressWith(location.href, { cut: String(cut) }));
     url.hash = `#/${encodeURIComponent(from)}`;
-    const link = make("a", { href: url.href }, "Show it in the longer cut");
+    const link = make(
+      "a",
+      { href: url.href },
+      cut > mode.cut ? "Show it in the longer cut" : "Show it in the shorter cut",
+    );
     const notice = showNotice(`“${title}” is not in the ${mode.cut}-minute cut.`, [" ", link, "."]);
     notice.classList.add("moved");
     deck.on("slidechanged", () => notice.remove());

@@ -7,7 +7,7 @@ import { merge } from "chart.js/helpers";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { CeilingMarks } from "../data/ceilings.js";
-import { CHART_OPTIONS, SERIES_STYLES, optionsFor } from "./chart-styles.js";
+import { CHART_OPTIONS, optionsFor, seriesStyles } from "./chart-styles.js";
 import { marksOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/summary.js";
 import { colorOf } from "../page/theme.js";
@@ -19,15 +19,16 @@ export { ChartTools } from "../chart-tools/index.js";
  * @param {object} given
  * @param {object} given.data   data on show
  * @param {string|null} given.compare   the data set that is drawn beside it
+ * @param {Record<string, string[]>} given.series   names of series, by their look
  * @param {(src: string) => object|null} given.manifestOf   the manifest of a chart's data set
  * @param {(src: string) => object|null} given.entryOf   what that manifest says of the chart
  * @param {object} [options]   Chart.js options over those of the stage
  */
-export function makeCharts({ data, compare, manifestOf, entryOf }, options = {}) {
+export function makeCharts({ data, compare, series, manifestOf, entryOf }, options = {}) {
   const ceilings = CeilingMarks({ manifestOf, entryOf });
   return RevealChartCsv({
     resolve: (src) => data.resolve(src),
-    styles: SERIES_STYLES,
+    styles: seriesStyles(series),
     options: merge({}, [CHART_OPTIONS, options]),
     chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
     marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf)],

@@ -3,58 +3,27 @@
  * tokens from css/tokens.css, so that they follow the page's theme.
  */
 
-/** Series by name. Dash and marker alone are enough to tell them apart. */
-export const SERIES_STYLES = {
-  "Without journal": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  "With journal": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Journal mirrored": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "Snapshot mirrored": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
-  "Without journal, again": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
-  "Without journal, cached": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
-  "With journal, cached": { color: "var(--series-cached-journal)", dash: [20, 6], pointStyle: "star" },
-  Journal: { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  Snapshot: { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
-  "No snapshots": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  "Every 60 s": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
-  "Every 30 s": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "Every 15 s": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Every 6 s": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
-  "Every 3 s": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
-  "1 replica": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  "2 replicas": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "3 replicas": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Payload 256 KiB": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "Payload 4 MiB": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
-  "Journal pool of its own": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
-  "Two instances": { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
-  Reads: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  "Mix 70/30": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  Writes: { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Writes of 64K": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "Writes of 4M": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Sequential reads": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  "Random reads": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "Random reads, one OSD slow": { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
-  "Sequential writes": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
-  "Random writes": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  Network: { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
-  Fast: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  "Fast, journal": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Capped at 1000 IOPS": { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
-  "Capped at 1000 IOPS, journal": {
-    color: "var(--series-cached-journal)",
-    dash: [20, 6],
-    pointStyle: "star",
-  },
-  "Capped at 1000 IOPS, journal on fast": {
-    color: "var(--series-mirrored)",
-    dash: [3, 5],
-    pointStyle: "triangle",
-  },
-  "Affinity 0": { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  "Affinity 0.5": { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  "Affinity 1": { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+/** The looks that a talk gives to series by name (`series` in config/talk.yaml). Dash and marker alone tell them apart. */
+const LOOKS = {
+  reference: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
+  accent: { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
+  blue: { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
+  green: { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
+  grey: { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
+  violet: { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
+  magenta: { color: "var(--series-cached-journal)", dash: [20, 6], pointStyle: "star" },
 };
+
+/**
+ * The styles of the series that a talk names. Pure.
+ * @param {Record<string, string[]>} series   names, by look
+ * @returns {Record<string, {color: string, dash: number[], pointStyle: string}>} by name
+ */
+export function seriesStyles(series) {
+  return Object.fromEntries(
+    Object.entries(series).flatMap(([look, names]) => names.map((name) => [name, LOOKS[look]])),
+  );
+}
 
 /** Derived files have a single form (docs/data-formats.md); anything else in them is an error. */
 const OWN_FILES = {

@@ -1,10 +1,9 @@
 /**
- * A talk in two lengths: `?cut=20` shows the slides of the 20-minute cut, with their seconds in that cut; the default is the
- * 40-minute cut. `data-cut="40"` puts a slide into that cut only; `data-timing` and `data-timing-20` say how many seconds it
- * takes. The appendix is in both cuts.
+ * A talk in several lengths, which config/talk.yaml names: `?cut=20` shows the slides of the 20-minute cut, with their seconds
+ * in that cut; the default is the first. `data-cut="40"` puts a slide into that cut only; `data-timing` and `data-timing-20`
+ * say how many seconds it takes. The appendix is in every cut.
  */
 
-import { USUAL_CUT } from "../page/mode.js";
 import { chosenText } from "../text/verdict-text.js";
 
 /**
@@ -13,31 +12,36 @@ import { chosenText } from "../text/verdict-text.js";
  * @param {number} cut   in minutes
  */
 export function isInCut(attribute, cut) {
-  const named = (attribute ?? "").split(/\s+/).filter(Boolean);
+  const named = cutsOf(attribute);
   return named.length === 0 || named.includes(String(cut));
+}
+
+function cutsOf(attribute) {
+  return (attribute ?? "").split(/\s+/).filter(Boolean);
 }
 
 /**
  * Removes the slides of other cuts from the deck and sets the timings. Call it after texts are chosen and before reveal
  * counts the slides.
  * @param {Element} root
- * @param {number|null} cut   in minutes; null for the usual one
- * @returns {Map<string, {id: string, title: string}>} for each slide taken out: the nearest one that stays, and its own title
+ * @param {number} cut   in minutes
+ * @returns {Map<string, {id: string, title: string, cut: number}>} for each slide taken out: the nearest one that stays,
+ *   its own title, and a cut that it is in
  */
 export function applyCut(root, cut) {
-  const shown = cut ?? USUAL_CUT;
   const slides = [...root.querySelectorAll("section")].filter((slide) => !slide.querySelector("section"));
-  const stays = slides.map((slide) => isInCut(slide.getAttribute("data-cut"), shown));
+  const stays = slides.map((slide) => isInCut(slide.getAttribute("data-cut"), cut));
   const moved = new Map();
   slides.forEach((slide, at) => {
     if (!stays[at]) {
       const near = nearest(stays, at);
       const heading = slide.querySelector("h1, h2, h3");
       const title = (heading && chosenText(heading)) || slide.id;
-      if (slide.id && near !== null) moved.set(slide.id, { id: slides[near].id, title });
+      const [other] = cutsOf(slide.getAttribute("data-cut"));
+      if (slide.id && near !== null) moved.set(slide.id, { id: slides[near].id, title, cut: Number(other) });
       return;
     }
-    const seconds = slide.getAttribute(`data-timing-${shown}`);
+    const seconds = slide.getAttribute(`data-timing-${cut}`);
     if (seconds !== null) slide.setAttribute("data-timing", seconds);
   });
   slides.forEach((slide, at) => {
@@ -66,8 +70,8 @@ export function nearest(stays, at) {
 /**
  * Where the address of a removed slide leads.
  * @param {string} hash   `location.hash`
- * @param {Map<string, {id: string, title: string}>} moved   from `applyCut`
- * @returns {{from: string, id: string, title: string, hash: string}|null} null when its slide is there, or was never
+ * @param {Map<string, {id: string, title: string, cut: number}>} moved   from `applyCut`
+ * @returns {{from: string, id: string, title: string, cut: number, hash: string}|null} null when its slide is there, or was never
  */
 export function redirected(hash, moved) {
   const name = /^#\/([^/?]+)/.exec(hash)?.[1];

@@ -15,14 +15,14 @@ import { chooseTexts } from "../text/verdict-text.js";
 import { SafeMarkdown } from "./safe-markdown.js";
 
 /**
- * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}}} page
- *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows
+ * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}, talk: object}} page
+ *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what config/talk.yaml says
  * @returns {{data: DataOnShow, numbers: object, makeMarkdown: () => object, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
  *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
  *   writeTexts: everything below `root`, except charts, that depends on the data
  */
-export function Material({ search, usual, frozen, mode }) {
+export function Material({ search, usual, frozen, mode, talk }) {
   const data = new DataOnShow({ search, usual, frozen });
   const numbers = numbersFrom({ manifest: () => data.manifest, claims: () => data.claims });
   const resolve = (src) => data.resolve(src);
@@ -38,7 +38,10 @@ export function Material({ search, usual, frozen, mode }) {
 
     async makeCharts(options) {
       const code = await chartCode();
-      return code.makeCharts({ data, compare: mode.compare, manifestOf, entryOf }, options);
+      return code.makeCharts(
+        { data, compare: mode.compare, series: talk.series, manifestOf, entryOf },
+        options,
+      );
     },
 
     writeTexts(root) {

@@ -1,8 +1,10 @@
 /**
- * The QR code for "run it yourself": drawn as inline SVG, from the project's address.
+ * The QR code for "run it yourself": drawn as inline SVG, from the talk's address.
  */
 
-/** The target of the code: the project's configured address, else this page if others can reach it. */
+import { shortAddress } from "../text/talk-facts.js";
+
+/** The target of the code: the talk's stated address, else this page if others can reach it. */
 export function qrTarget(stated, location) {
   if (stated) return stated;
   const local = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0|)$/.test(location.hostname);
@@ -52,7 +54,7 @@ export async function drawQrCodes(root, target) {
     svg.append(path);
     const link = document.createElement("a");
     link.href = target;
-    link.textContent = target.replace(/^https?:\/\//, "").replace(/\/$/, "");
+    link.textContent = shortAddress(target);
     place.replaceChildren(svg, link);
   }
 }

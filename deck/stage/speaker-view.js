@@ -32,7 +32,7 @@ export function SpeakerView({ receiver }) {
     try {
       const notes = await plugin();
       const opened = openedBy(() => notes.open());
-      if (opened) mendSpeakerWindow(opened.document, document.title);
+      if (opened) mendSpeakerWindow(opened.document, ofThisTalk());
     } catch (error) {
       // Say it where the speaker is looking; there is no window for the notes.
       alert(`The speaker view did not open: ${error.message}. Reload the deck and press S again.`);
@@ -45,7 +45,7 @@ export function SpeakerView({ receiver }) {
     if (typeof data !== "string" || !data.includes(NAMESPACE) || !isHeartbeat(data)) return;
     removeEventListener("message", onMessage);
     plugin().then(() => {
-      if (ofThisOrigin(source)) mendSpeakerWindow(source.document, document.title);
+      if (ofThisOrigin(source)) mendSpeakerWindow(source.document, ofThisTalk());
     });
   }
 
@@ -109,4 +109,10 @@ function ofThisOrigin(source) {
     // A window of another origin does not tell.
     return false;
   }
+}
+
+/** What the speaker view takes from the talk's page. */
+function ofThisTalk() {
+  const accent = getComputedStyle(document.documentElement).getPropertyValue("--accent");
+  return { title: document.title, accent };
 }

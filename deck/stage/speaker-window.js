@@ -21,12 +21,12 @@ const STYLE = `
   #upcoming-slide .label { top: auto; bottom: 10px; }
   .overlay-element { background: #e4e4e4; color: #1b1d22; }
   #speaker-layout:focus-within, #speaker-controls :focus-visible, #speaker-controls:focus-visible {
-    outline: 3px solid var(--accent, #c4500a); outline-offset: 2px;
+    outline: 3px solid var(--accent); outline-offset: 2px;
   }
   #connection-status { background: var(--paper, #fff); color: var(--ink, #1b1d22); }
   @media (prefers-color-scheme: dark) {
     :root {
-      --paper: #14161c; --ink: #f3f1ea; --muted: #b4b8c2; --accent: #e69f00;
+      --paper: #14161c; --ink: #f3f1ea; --muted: #b4b8c2;
       --ahead: #7cc4f5; --on-time: #6fd18b; --over: #ff9b85;
       color-scheme: dark;
     }
@@ -36,12 +36,13 @@ const MENDED = "replayMended";
 
 /**
  * @param {Document} page   of the speaker view, as reveal wrote it
- * @param {string} title   of the talk
+ * @param {{title: string, accent: string}} talk   accent: a colour
  */
-export function mendSpeakerWindow(page, title) {
+export function mendSpeakerWindow(page, { title, accent }) {
   if (page.documentElement.dataset[MENDED]) return;
   page.documentElement.dataset[MENDED] = "true";
   page.documentElement.lang = "en";
+  page.documentElement.style.setProperty("--accent", accent);
   page.title = `Speaker view – ${title}`;
   const style = page.createElement("style");
   style.textContent = STYLE;

@@ -4,6 +4,7 @@ import Reveal from "reveal.js";
 
 import { makeReadable } from "./accessibility.js";
 import { makeSteps } from "../chart-tools/steps.js";
+import { writeTalkFacts } from "../text/talk-facts.js";
 import { applyCut, redirected } from "./cut.js";
 import { drawQrCodes, qrTarget } from "./qr.js";
 import { Bindings } from "./bindings.js";
@@ -18,13 +19,13 @@ import { SpeakerView } from "./speaker-view.js";
  * @param {object} given.mode   from `modeFrom`
  * @param {object} given.material   from `Material`, its data loaded
  * @param {(text: string) => void} given.announce
- * @param {string} given.homepage   public address of the project, or ""
+ * @param {object} given.talk   what config/talk.yaml says of the talk
  * @returns {Promise<{deck: object, charts: object, tools: object, speaker: object, bindings: object, opens: object,
  *                    run: object|null, moved: () => object|null, update: Function}>}
  *   opens: what keys open, by name, to be filled in; moved: the slide in the address, if this cut lacks it;
  *   update: updates the slides, with a predicate for the changed chart files
  */
-export async function startDeck({ root, mode, material, announce, homepage }) {
+export async function startDeck({ root, mode, material, announce, talk }) {
   const { data, writeTexts, makeMarkdown } = material;
   const narrow = phoneQuery();
   const flowing = narrow.matches && !mode.receiver && !mode.print;
@@ -41,6 +42,7 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
   function prepareSlides() {
     makeSteps(root);
     writeTexts(root);
+    writeTalkFacts(root, talk);
     absent = applyCut(root, mode.cut);
     if (flowing) wrapWideParts(root);
     keepToTheCut();
@@ -66,7 +68,7 @@ export async function startDeck({ root, mode, material, announce, homepage }) {
   const bindings = Bindings({ deck, mode });
   await deck.initialize();
   const nameSlide = makeReadable(deck);
-  drawQrCodes(root, qrTarget(homepage, location));
+  drawQrCodes(root, qrTarget(talk.address, location));
   opens.help = () =>
     import("./help.js")
       .then(({ toggleHelp }) => toggleHelp(mode, bindings.list()))

@@ -15,17 +15,22 @@ export function siteAddress(environment = process.env, manifest = packageManifes
 }
 
 /**
- * Where the project can be cloned from: REPLAY_REPOSITORY, else package.json's `repository`. Empty if neither is set.
- * Parameters as for `siteAddress`.
+ * Where the talk can be cloned from: REPLAY_REPOSITORY, else `repository` of config/talk.yaml. Empty if neither is set.
+ * @param {{repository: string}} talk
+ * @param {Record<string, string|undefined>} [environment]
  */
-export function repositoryAddress(environment = process.env, manifest = packageManifest()) {
-  const stated = environment.REPLAY_REPOSITORY || (manifest.repository?.url ?? manifest.repository);
-  return webAddress(stated);
+export function repositoryAddress(talk, environment = process.env) {
+  return webAddress(environment.REPLAY_REPOSITORY || talk.repository);
 }
 
-/** Where the QR code of the talk leads: to the site, else to the repository; empty without both. */
-export function projectAddress(environment = process.env, manifest = packageManifest()) {
-  return siteAddress(environment, manifest) || repositoryAddress(environment, manifest);
+/** Where the QR code of the talk leads: to the repository, else to the site; empty without both. */
+export function projectAddress(talk, environment = process.env, manifest = packageManifest()) {
+  return repositoryAddress(talk, environment) || siteAddress(environment, manifest);
+}
+
+/** The two addresses that the deck shows. @param {{repository: string}} talk */
+export function statedAddresses(talk) {
+  return { repository: repositoryAddress(talk), address: projectAddress(talk) };
 }
 
 /** An address with one more query parameter, as a person would type it: `?cut=20`, `?explore`. */
@@ -33,7 +38,7 @@ export function withQuery(address, word) {
   return `${address}${address.includes("?") ? "&" : "?"}${word}`;
 }
 
-/** The web address that a field of package.json states; empty for anything else. */
+/** The web address that a field states; empty for anything else. */
 function webAddress(text = "") {
   const address = text.replace(/^git\+/, "").replace(/\.git$/, "");
   return /^https?:\/\//.test(address) && URL.canParse(address) ? address : "";

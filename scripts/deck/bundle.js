@@ -8,24 +8,28 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 
-import { projectAddress, repositoryAddress } from "./addresses.js";
-import { PROJECT } from "./data-sets.js";
+import { statedAddresses } from "./addresses.js";
+import { PROJECT, talkRoot } from "./data-sets.js";
+import { TALK_FILE, readTalkFile } from "./talk-file.js";
 
 const CACHE = path.join(PROJECT, ".cache", "deck");
 /** The parts of this folder that affect the bundle. */
-const BUNDLERS = ["vite-config.js", "policy.js", "addresses.js"].map((name) => `scripts/deck/${name}`);
+const BUNDLERS = ["vite-config.js", "policy.js", "addresses.js", "talk-file.js", "talk-page.js"].map(
+  (name) => `scripts/deck/${name}`,
+);
 const SOURCES = ["index.html", "deck", "css", "package.json", "package-lock.json", ...BUNDLERS];
 
 /** Absolute paths of the folders and files that affect the bundle. */
 export async function bundleSources() {
   const plugins = path.join(PROJECT, "plugins");
   const parts = (await readdir(plugins)).map((name) => path.join(plugins, name, "src"));
-  return [...SOURCES.map((name) => path.join(PROJECT, name)), ...parts].filter((name) => existsSync(name));
+  const own = SOURCES.map((name) => path.join(PROJECT, name));
+  return [...own, path.join(talkRoot(), TALK_FILE), ...parts].filter((name) => existsSync(name));
 }
 
 /** @returns {Promise<string>} digest of every source file's name and content, and of the addresses that are stated */
 export async function bundleDigest(sources) {
-  const hash = createHash("sha256").update(`${projectAddress()} ${repositoryAddress()}`);
+  const hash = createHash("sha256").update(JSON.stringify(statedAddresses(readTalkFile(talkRoot()))));
   for (const file of (await Promise.all(sources.map(filesBelow))).flat().sort()) {
     hash.update(`${path.relative(PROJECT, file)}\0`).update(await readFile(file));
   }

@@ -7,7 +7,9 @@ import path from "node:path";
 
 import { optionsOf, requireOneOf } from "../npm/program.mjs";
 import { launchChromium } from "./chromium.js";
+import { talkRoot } from "./data-sets.js";
 import { startPresentServer } from "./server.js";
+import { readTalkFile } from "./talk-file.js";
 
 const HELP = `Takes a screenshot of every slide, with all steps shown, and combines them into sheets.
 
@@ -16,7 +18,7 @@ Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
   --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png
   --data NAME    the data set to show
   --theme NAME   light, dark or both (light)
-  --cut MINUTES  20 or 40: only the slides of that cut and the appendix (40)
+  --cut MINUTES  only the slides of that cut, such as 20, and the appendix (the first in config/talk.yaml)
   --only TEXT    only slides whose id contains this text
   --width PX     width of a screenshot on the sheet (640)
   --columns N    screenshots side by side (3)
@@ -45,7 +47,8 @@ const options = optionsOf({
   check(values) {
     if (!values.out) throw new Error("--out DIR is missing");
     requireOneOf("theme", Object.keys(THEMES), values.theme);
-    requireOneOf("cut", ["20", "40"], values.cut);
+    const cuts = readTalkFile(talkRoot()).cuts.map(({ minutes }) => minutes);
+    requireOneOf("cut", cuts.toSorted((a, b) => a - b).map(String), values.cut);
     for (const name of NUMBERS) {
       if (!/^[1-9]\d{0,4}$/.test(values[name]))
         throw new Error(`--${name} wants a whole number from 1, not “${values[name]}”`);

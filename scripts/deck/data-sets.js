@@ -16,9 +16,14 @@ const TABLES = ["tidy.csv", "facts.csv", "registered.csv"];
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");
 
-/** The folder of data sets: the one that REPLAY_BENCHMARKS names, else `benchmarks/` of the project. */
+/** The folder of the talk, which holds config/, slides/ and benchmarks/: the one that REPLAY_TALK names, else the project. */
+export function talkRoot(environment = process.env) {
+  return path.resolve(environment.REPLAY_TALK || PROJECT);
+}
+
+/** The folder of data sets: the one that REPLAY_BENCHMARKS names, else `benchmarks/` of the talk. */
 export function benchmarksRoot(environment = process.env) {
-  return path.resolve(environment.REPLAY_BENCHMARKS || path.join(PROJECT, "benchmarks"));
+  return path.resolve(environment.REPLAY_BENCHMARKS || path.join(talkRoot(environment), "benchmarks"));
 }
 
 /**

@@ -9,7 +9,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { PROJECT } from "./data-sets.js";
+import { talkRoot } from "./data-sets.js";
 import { RECORD } from "./constants.js";
 import { lacking, readDataSet, wordsOf } from "./text/data-set-words.js";
 import { pinChapter } from "./text/pin.js";
@@ -53,7 +53,7 @@ export async function freezeSite({
 }) {
   await requireDataSets(benchmarks, [name]);
   const before = await digests(path.join(benchmarks, name), isDocument);
-  const chapters = await pinnedTalk({ root: PROJECT, benchmarks, name });
+  const chapters = await pinnedTalk({ root: talkRoot(), benchmarks, name });
   const { buildSite } = await import("./site.js");
   const frozen = { name, chapters };
   const site = await buildSite({ outDir, benchmarks, dataSets: [name], frozen, altered, preview, say });
@@ -68,7 +68,7 @@ export async function freezeSite({
   const record = {
     schema_version: 1,
     data_set: name,
-    ...(await commitOf(PROJECT)),
+    ...(await commitOf(talkRoot())),
     claims_sha256: files[`benchmarks/${name}/claims.json`],
     files,
     slides: await digests(outDir, (file) => chapters.has(file)),

@@ -10,7 +10,7 @@ import path from "node:path";
 import { isDataSetName } from "../../deck/data/data-set.js";
 import { bundleSources, ensureBundle, removeOldBundles } from "./bundle.js";
 import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler.js";
-import { PROJECT, benchmarksRoot } from "./data-sets.js";
+import { benchmarksRoot, talkRoot } from "./data-sets.js";
 import { watchData } from "./data-watch.js";
 import { DEFAULT_PORT } from "./constants.js";
 import { EventStream } from "./event-stream.js";
@@ -48,7 +48,7 @@ export async function startPresentServer({
   }
   let { folder } = await ensureBundle();
   const events = new EventStream();
-  const slides = path.join(PROJECT, "slides");
+  const slides = path.join(talkRoot(), "slides");
   const standing = watchStanding({
     benchmarks,
     onChange(found) {

@@ -7,14 +7,15 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { siteAddress } from "./addresses.js";
+import { repositoryAddress, siteAddress } from "./addresses.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
-import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
+import { benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { PRIVATE_DATA_SET } from "./constants.js";
 import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { answerOf } from "./text/answer.js";
 import { readDataSet, wordsOf } from "./text/data-set-words.js";
+import { TALK_FILE } from "./talk-file.js";
 import { openTalk } from "./text/talk.js";
 import { alterationLines, requireUnaltered } from "./verified/alterations.js";
 import { deckConfig } from "./vite-config.js";
@@ -32,6 +33,7 @@ import { deckConfig } from "./vite-config.js";
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
  * @throws {import("./verified/alterations.js").AlteredData} when data are altered, and that is not allowed
+ * @throws {NoRepository} when nobody said where readers can clone the talk
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
 export async function buildSite({
@@ -43,7 +45,8 @@ export async function buildSite({
   preview = true,
   say = () => {},
 }) {
-  const talk = await openTalk(PROJECT);
+  const talk = await openTalk(talkRoot());
+  requireRepository(talk.stated);
   say("Comparing the data with what was recorded");
   const published = await dataSetsIn(benchmarks, dataSets);
   const altered = await requireUnaltered(benchmarks, published, { allowed });
@@ -75,6 +78,22 @@ export async function buildSite({
   });
   await writeFile(page, html);
   return { published, sizes: budgetTable(parts), tooHeavy: overBudget(parts), remarks };
+}
+
+/** Nobody said where readers can clone the talk. */
+export class NoRepository extends Error {}
+
+/**
+ * A published talk tells its readers where its data and its program are.
+ * @param {import("./talk-file.js").TalkFile} stated
+ * @param {Record<string, string|undefined>} [environment]
+ * @throws {NoRepository} naming the line to fill in
+ */
+export function requireRepository(stated, environment = process.env) {
+  if (repositoryAddress(stated, environment) !== "") return;
+  throw new NoRepository(
+    `${TALK_FILE}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk`,
+  );
 }
 
 /** The data sets that a site will hold, by name. */

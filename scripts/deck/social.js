@@ -5,6 +5,8 @@
  * some of them understand.
  */
 
+import { escapeHtml, unescapeHtml } from "./text/escape.js";
+
 /**
  * @param {string} html   the built page
  * @param {{sentence: string|null, address: string, picture: {file: string, width: number, height: number,
@@ -24,7 +26,7 @@ export function withSocialTags(html, { sentence, address, picture }) {
     property("og:title", title),
     property("og:description", description),
     home && property("og:url", home),
-    home && `<link rel="canonical" href="${escapeAttribute(home)}" />`,
+    home && `<link rel="canonical" href="${escapeHtml(home)}" />`,
     named("twitter:card", picture ? "summary_large_image" : "summary"),
     ...(picture ? pictureTags(picture, home) : []),
   ].filter(Boolean);
@@ -56,16 +58,8 @@ function siteRoot(address) {
 
 function textOf(match, what) {
   if (!match || match[1].trim() === "") throw new Error(`index.html has no ${what}`);
-  return unescapeEntities(match[1]).replace(/\s+/g, " ").trim();
+  return unescapeHtml(match[1]).replace(/\s+/g, " ").trim();
 }
 
-const property = (name, content) => `<meta property="${name}" content="${escapeAttribute(content)}" />`;
-const named = (name, content) => `<meta name="${name}" content="${escapeAttribute(content)}" />`;
-
-const ENTITIES = { "&": "&amp;", '"': "&quot;", "<": "&lt;", ">": "&gt;" };
-const escapeAttribute = (text) => text.replace(/[&"<>]/g, (sign) => ENTITIES[sign]);
-const unescapeEntities = (text) =>
-  text.replace(
-    /&(?:amp|quot|lt|gt);/g,
-    (entity) => Object.keys(ENTITIES).find((sign) => ENTITIES[sign] === entity) ?? entity,
-  );
+const property = (name, content) => `<meta property="${name}" content="${escapeHtml(content)}" />`;
+const named = (name, content) => `<meta name="${name}" content="${escapeHtml(content)}" />`;

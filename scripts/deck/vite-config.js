@@ -5,11 +5,13 @@
 import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { projectAddress, repositoryAddress } from "./addresses.js";
+import { statedAddresses } from "./addresses.js";
 import { dataHandler } from "./data-handler.js";
-import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks } from "./data-sets.js";
+import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
 import { PRIVATE_DATA_SET } from "./constants.js";
+import { readTalkFile } from "./talk-file.js";
+import { talkForPage, talkPage } from "./talk-page.js";
 import { pinPage } from "./text/pin-page.js";
 
 /**
@@ -20,6 +22,7 @@ import { pinPage } from "./text/pin-page.js";
  *   dataSets: which data sets to copy; frozen: the data set that the page is pinned to, and the texts of its chapters
  *   by file; altered: what the site says of files that are not as recorded, by data set
  * @returns {import("vite").UserConfig}
+ * @throws {import("./checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
  */
 export function deckConfig({
   outDir = "dist",
@@ -30,16 +33,15 @@ export function deckConfig({
   frozen = null,
   altered = {},
 } = {}) {
-  const folders = { benchmarks: benchmarks ?? benchmarksRoot(), slides: path.join(PROJECT, "slides") };
+  const root = talkRoot();
+  const talk = readTalkFile(root);
+  const folders = { benchmarks: benchmarks ?? benchmarksRoot(), slides: path.join(root, "slides") };
   return {
     root: PROJECT,
     base: "./",
     appType: "mpa",
     publicDir: false,
-    define: {
-      __REPLAY_HOMEPAGE__: JSON.stringify(projectAddress()),
-      __REPLAY_REPOSITORY__: JSON.stringify(repositoryAddress()),
-    },
+    define: { __REPLAY_TALK__: JSON.stringify(talkForPage(talk, statedAddresses(talk))) },
     build: {
       outDir: path.resolve(PROJECT, outDir),
       // light-dark() and :has() are used as they are.
@@ -53,7 +55,7 @@ export function deckConfig({
       rolldownOptions: { output: { codeSplitting: { groups: [START] } } },
     },
     server: { host: "127.0.0.1", fs: { allow: [PROJECT], deny: ["**/benchmarks/**", "**/.*"] } },
-    plugins: [deckPlugin(folders, { published, copyFiles, dataSets, frozen, altered })],
+    plugins: [deckPlugin(folders, { talk, published, copyFiles, dataSets, frozen, altered })],
   };
 }
 
@@ -67,7 +69,7 @@ const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id)
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
 const PUBLISHED = { tag: "meta", attrs: { name: "replay:published", content: "true" }, injectTo: "head" };
 
-function deckPlugin(folders, { published, copyFiles, dataSets, frozen, altered }) {
+function deckPlugin(folders, { talk, published, copyFiles, dataSets, frozen, altered }) {
   let outDir;
   return {
     name: "replay-deck",
@@ -75,7 +77,7 @@ function deckPlugin(folders, { published, copyFiles, dataSets, frozen, altered }
       outDir = config.build.outDir;
     },
     transformIndexHtml: (html) => ({
-      html: frozen ? pinPage(html, frozen.name) : html,
+      html: frozen ? pinPage(talkPage(html, talk), frozen.name) : talkPage(html, talk),
       tags: [
         {
           tag: "meta",

@@ -126,6 +126,8 @@ export function testSteps({ quick = false, releases = false } = {}) {
     {
       name: "build",
       argv: () => [process.execPath, "scripts/build.mjs", "--out", ".cache/test/dist"],
+      // The talk may not say yet where people clone it; what is built here is not published.
+      environment: { REPLAY_REPOSITORY: "https://people.example/talk" },
       bound: 2 * MINUTE,
     },
     {

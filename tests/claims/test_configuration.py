@@ -250,7 +250,7 @@ def test_an_invalid_claim_is_refused_with_its_place(changed, edit, said):
     ("edit", "said"),
     [
         (lambda document: document.pop("sources"), "sources"),
-        (lambda document: document["sources"].update(T1="A talk about something else"), "T1"),
+        (lambda document: document["sources"].update({"1 of two": "A talk about something else"}), "1 of two"),
         (lambda document: document["sources"].update(S1=""), "S1"),
     ],
 )
@@ -258,6 +258,15 @@ def test_invalid_sources_are_refused(changed, edit, said):
     changed(edit, whole=True)
     with pytest.raises(ConfigurationError, match=said):
         load_book()
+
+
+def test_a_source_may_have_any_name(changed):
+    def edit(document):
+        document["sources"]["handbook-2"] = "A handbook of block storage"
+        document["claims"][0]["source"] = "handbook-2"
+
+    changed(edit, whole=True)
+    assert load_book().claims[0].source == "handbook-2"
 
 
 COUNTED = {"variant": "read", "weights": "unequal", "primary_affinity": 0}

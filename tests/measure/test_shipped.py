@@ -28,7 +28,8 @@ def project(tmp_path, monkeypatch):
         (tmp_path / "benchmarks" / name / "campaign.json").write_text("{}")
     (tmp_path / "slides").mkdir()
     (tmp_path / "slides/a.md").write_text('<canvas data-chart-src="benchmarks/drawn/e/aggregate/a.csv"></canvas>')
-    (tmp_path / "index.html").write_text('<meta name="replay:data-set" content="lead" />')
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/talk.yaml").write_text("title: A talk\ndata_set: lead  # measured here\n")
     for words in (["init", "-q"], ["add", "benchmarks/tracked"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True, timeout=60)
     return tmp_path
@@ -36,7 +37,7 @@ def project(tmp_path, monkeypatch):
 
 def test_a_data_set_ships_if_git_tracks_it_or_the_talk_names_it(project):
     assert why_it_ships("tracked", project) == "git tracks its files"
-    assert why_it_ships("lead", project) == "index.html names it"
+    assert why_it_ships("lead", project) == "config/talk.yaml names it"
     assert why_it_ships("drawn", project) == "slides/a.md names it"
     assert why_it_ships("mine", project) is None
     assert why_it_ships("draw", project) is None

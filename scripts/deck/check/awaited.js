@@ -13,6 +13,11 @@ import { isChosen, parseWhen } from "../../../deck/text/verdict-text.js";
 export function isAwaited(element, experiment, { manifest, claims }) {
   if (experiment === null || manifest === null || claims === null) return false;
   if (Object.keys(manifest.experiments?.[experiment]?.charts ?? {}).length > 0) return false;
+  return isDenied(element, claims);
+}
+
+/** Whether an element stands in a text that the verdicts of these claims hide. */
+export function isDenied(element, claims) {
   for (let around = element; around; around = around.parent) {
     const when = around.attributes["data-when"];
     if (when !== undefined && !isChosen(parseWhen(when), claims)) return true;

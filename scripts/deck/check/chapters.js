@@ -1,43 +1,25 @@
-/** Reads the talk as text: the chapters that index.html names, and the slides of each, with their lines. */
+/** Reads the talk as text: the chapters that config/talk.yaml names, and the slides of each, with their lines. */
 
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { CUTS, USUAL_CUT } from "../../../deck/page/mode.js";
+import { TALK_FILE, readTalkFile } from "../talk-file.js";
+import { READER_SEPARATORS, SEPARATORS } from "../talk-page.js";
 
 /**
  * @typedef {{file: string, line: number, start: number, text: string, id: string|null, timing: string|null,
- *            timings: Record<number, string|null>, cut: string|null, chapter: string|null,
- *            minutes: Record<number, string|null>, uncounted: boolean, front: boolean}} Slide
- *   file as index.html names it; line of the slide's first line, from 1; start: where text begins in its chapter, as
- *   `normalText` gives it; timings and minutes: by cut, where the slide names one; chapter: the name of the chapter that
- *   begins with it; front: a section of the reader's page, and no slide
+ *            timings: Record<string, string>, cut: string|null, chapter: string|null, minutes: string|null,
+ *            cutMinutes: Record<string, string>, uncounted: boolean, front: boolean}} Slide
+ *   file as config/talk.yaml names it; line of the slide's first line, from 1; start: where text begins in its chapter,
+ *   as `normalText` gives it; timings and cutMinutes: by cut, what the slide states for one; chapter: the name of the
+ *   chapter that begins with it; front: a section of the reader's page, and no slide
  * @typedef {{file: string, line: number, message: string, fix?: {from: number, to: number, text: string}}} Problem
  *   fix: what to write instead of a part of the file
  */
 
-/** The chapters of index.html: `{file, line, separators}` in order. Pure. */
-export function chaptersOf(html) {
-  const chapters = [];
-  for (const match of html.matchAll(
-    /<section\b(?:[^>"]|"[^"]*")*?\bdata-markdown="([^"]+)"(?:[^>"]|"[^"]*")*>/g,
-  )) {
-    const attribute = (name) => new RegExp(`\\b${name}="([^"]*)"`).exec(match[0])?.[1] ?? null;
-    chapters.push({
-      file: match[1],
-      line: lineAt(html, match.index),
-      // The page that a reader meets first: read like a chapter, and no part of the talk.
-      front: /\sdata-front-page\b/.test(match[0]),
-      horizontal: attribute("data-separator"),
-      vertical: attribute("data-separator-vertical"),
-      notes: attribute("data-separator-notes"),
-    });
-  }
-  return chapters;
-}
-
 /** A chapter's slides, parted as reveal's Markdown plugin parts them. Pure. @returns {Slide[]} */
-export function slidesOf(text, { file, horizontal, vertical, front = false }) {
+export function slidesOf(text, { file, front = false }) {
+  const { horizontal, vertical } = front ? READER_SEPARATORS : SEPARATORS;
   const parts = [horizontal, vertical].filter(Boolean).join("|");
   const slides = [];
   let start = 0;
@@ -53,15 +35,16 @@ export function slidesOf(text, { file, horizontal, vertical, front = false }) {
       text: raw.slice(blank),
       id: attribute("id"),
       timing: attribute("data-timing"),
-      timings: byCut((cut) => attribute(`data-timing-${cut}`)),
+      timings: byCut(attributes, "data-timing"),
       cut: attribute("data-cut"),
       chapter: attribute("data-chapter"),
-      minutes: byCut((cut) => attribute(`data-chapter-minutes${cut === USUAL_CUT ? "" : `-${cut}`}`)),
+      minutes: attribute("data-chapter-minutes"),
+      cutMinutes: byCut(attributes, "data-chapter-minutes"),
       uncounted: attribute("data-visibility") === "uncounted",
       front,
     });
   };
-  for (const match of parts ? text.matchAll(new RegExp(parts, "gm")) : []) {
+  for (const match of text.matchAll(new RegExp(parts, "gm"))) {
     add(start, match.index);
     start = match.index + match[0].length;
   }
@@ -69,8 +52,10 @@ export function slidesOf(text, { file, horizontal, vertical, front = false }) {
   return slides;
 }
 
-function byCut(valueOf) {
-  return Object.fromEntries(CUTS.map((cut) => [cut, valueOf(cut)]));
+/** What `NAME-20="…"` states, by the number. */
+function byCut(attributes, name) {
+  const stated = attributes.matchAll(new RegExp(`(?:^|\\s)${name}-(\\d+)="([^"]*)"`, "g"));
+  return Object.fromEntries([...stated].map(([, cut, value]) => [cut, value]));
 }
 
 /** The line, from 1, of a position in a text. */
@@ -85,40 +70,35 @@ export function lineIn(slide, position) {
 
 /**
  * Reads the whole talk.
- * @param {string} root   folder of index.html
- * @returns {Promise<{chapters: {file: string, text: string, slides: Slide[]}[], problems: Problem[]}>}
- *   problems: chapters that cannot be read
+ * @param {string} root   the talk's folder
+ * @returns {Promise<{talk: import("../talk-file.js").TalkFile,
+ *                    chapters: {file: string, text: string, slides: Slide[]}[], problems: Problem[]}>}
+ *   chapters: the reader's page is the last of them; problems: chapters that are not there
+ * @throws {import("../checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
  */
 export async function readTalk(root) {
-  const html = await readFile(path.join(root, "index.html"), "utf8");
+  const talk = readTalkFile(root);
+  const named = [
+    ...talk.chapters.map((file, at) => ({ file, front: false, line: talk.lineOf("chapters", at) })),
+    // The page that a reader meets first is read like a chapter, and is no part of the talk.
+    ...(talk.readerPage ? [{ file: talk.readerPage, front: true, line: talk.lineOf("reader_page") }] : []),
+  ];
   const chapters = [];
   const problems = [];
-  for (const chapter of chaptersOf(html)) {
+  for (const { line, ...chapter } of named) {
     try {
       const text = await readFile(path.join(root, chapter.file), "utf8");
       // With CRLF nothing parts the slides; that is reported once, and the rest is checked as if mended.
-      const normal = normalText(text);
-      chapters.push({ ...chapter, text, slides: slidesOf(normal, chapter) });
+      chapters.push({ ...chapter, text, slides: slidesOf(normalText(text), chapter) });
     } catch (error) {
       if (error.code !== "ENOENT") throw error;
-      problems.push({
-        file: "index.html",
-        line: chapter.line,
-        message: `there is no chapter ${chapter.file}`,
-      });
+      problems.push({ file: TALK_FILE, line, message: `there is no chapter ${chapter.file}` });
     }
   }
-  if (chapters.length === 0 && problems.length === 0)
-    problems.push({ file: "index.html", line: 1, message: "names no chapter" });
-  return { chapters, problems };
+  return { talk, chapters, problems };
 }
 
 /** A chapter's text with LF line ends, which is what places in slides refer to. */
 export function normalText(text) {
   return text.replace(/\r\n?/g, "\n");
-}
-
-/** The data set whose texts are written on the slides, as the page names it. Pure. */
-export function shippedDataSet(html) {
-  return /<meta\b[^>]*\bname="replay:data-set"[^>]*\bcontent="([^"]+)"/.exec(html)?.[1] ?? "reference";
 }

@@ -3,16 +3,17 @@
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { boundElements, elementsWith, headingOf } from "../text/segments.js";
 import { elements } from "../text/tree.js";
+import { TALK_FILE } from "../talk-file.js";
 import { isAwaited } from "./awaited.js";
 import { lineIn } from "./chapters.js";
 import { chartsOf } from "./charts-of.js";
 
-/** Every claim is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
-export function claimsSpoken({ slides, shipped, claimPlace }) {
+/** Every claim that the talk must discuss is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
+export function claimsSpoken({ slides, shipped, stated, claimPlace }) {
   const spoken = new Set(slides.filter(({ front }) => !front).flatMap((slide) => [...claimsOf(slide)]));
   // A table that names no claim lists them all.
   if (spoken.has("")) return [];
-  return claimsIn(shipped)
+  return claimsIn(shipped, stated)
     .filter(([id]) => !spoken.has(id))
     .map(([id]) => ({
       ...claimPlace(id),
@@ -20,14 +21,30 @@ export function claimsSpoken({ slides, shipped, claimPlace }) {
     }));
 }
 
-/** The chart that a claim names is drawn. */
-export function claimsDrawn({ slides, shipped, claimPlace }) {
+/** The claims that the talk says it discusses exist. */
+export function claimsStated({ shipped, stated }) {
+  if (stated.claims === null || shipped.claims === null) return [];
+  return stated.claims.flatMap((id, at) =>
+    Object.hasOwn(shipped.claims.claims ?? {}, id)
+      ? []
+      : [
+          {
+            file: TALK_FILE,
+            line: stated.lineOf("claims", at),
+            message: `claims.json of "${shipped.name}" has no claim "${id}"`,
+          },
+        ],
+  );
+}
+
+/** The chart that such a claim names is drawn. */
+export function claimsDrawn({ slides, shipped, stated, claimPlace }) {
   const drawn = new Set(
     slides.flatMap((slide) =>
       chartsOf(slide).map(({ parts }) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
     ),
   );
-  return claimsIn(shipped)
+  return claimsIn(shipped, stated)
     .filter(([, { chart }]) => chart && !drawn.has(chart))
     .map(([id, { chart }]) => ({
       ...claimPlace(id),
@@ -79,6 +96,7 @@ function* claimsOf(slide) {
     yield* attributes["data-claims"].trim().split(/\s+/);
 }
 
-function claimsIn({ claims }) {
-  return Object.entries(claims?.claims ?? {});
+function claimsIn({ claims }, stated) {
+  const all = Object.entries(claims?.claims ?? {});
+  return stated.claims === null ? all : all.filter(([id]) => stated.claims.includes(id));
 }

@@ -1,10 +1,9 @@
 /**
  * The cuts of the talk: each adds up to the minutes that its chapters are given, tells a whole story, and leaves the time to
- * say its notes. A talk that gives no chapter its minutes has no sums to keep.
+ * say its notes. A talk that gives no chapter its minutes has no sums to keep, but is no longer than each of its cuts.
  */
 
 import { isInCut } from "../../../deck/stage/cut.js";
-import { CUTS, USUAL_CUT } from "../../../deck/page/mode.js";
 import { proseOf } from "../text/prose.js";
 import { lineIn } from "./chapters.js";
 
@@ -24,16 +23,24 @@ export function secondsIn(slide, cut) {
 }
 
 /** A slide's cut exists, and its timings are for cuts that it is in. */
-export function cutAttributes({ slides }) {
+export function cutAttributes({ slides, cuts }) {
+  const known = cuts.map(({ minutes }) => String(minutes));
   return slides.flatMap((slide) => {
     const problem = (message) => [{ file: slide.file, line: slide.line, message }];
-    const odd = (slide.cut ?? "").split(/\s+/).filter((word) => word && !CUTS.map(String).includes(word));
-    if (odd.length) return problem(`data-cut: no cut of "${odd[0]}" minutes; there are ${CUTS.join(", ")}`);
+    const noCut = (attribute, word) =>
+      problem(
+        `${attribute}: no cut of "${word}" minutes; there ${known.length > 1 ? "are" : "is"} ${known.join(", ")}`,
+      );
+    const odd = (slide.cut ?? "").split(/\s+/).find((word) => word && !known.includes(word));
+    if (odd !== undefined) return noCut("data-cut", odd);
     if (slide.uncounted && slide.cut !== null)
       return problem("data-cut on a slide of the appendix, which is in every cut");
-    return CUTS.filter((cut) => slide.timings[cut] !== null).flatMap((cut) => {
-      if (!SECONDS.test(slide.timings[cut]))
-        return problem(`data-timing-${cut}="${slide.timings[cut]}" is not a number of seconds`);
+    const oddMinutes = Object.keys(slide.cutMinutes).find((cut) => !known.includes(cut));
+    if (oddMinutes !== undefined) return noCut(`data-chapter-minutes-${oddMinutes}`, oddMinutes);
+    return Object.entries(slide.timings).flatMap(([cut, seconds]) => {
+      if (!known.includes(cut)) return noCut(`data-timing-${cut}`, cut);
+      if (!SECONDS.test(seconds))
+        return problem(`data-timing-${cut}="${seconds}" is not a number of seconds`);
       return isInCut(slide.cut, cut)
         ? []
         : problem(`data-timing-${cut}, but the slide is not in the ${cut}-minute cut`);
@@ -55,19 +62,28 @@ export function storyChapters(slides) {
   return chapters.filter((chapter) => chapter.slides.some(({ uncounted }) => !uncounted));
 }
 
-/** Each chapter takes the minutes that it is given in each cut, and the chapters together take the cut's. */
-export function chapterMinutes({ slides }) {
+/** Each chapter takes the minutes that it is given in each cut, and the chapters together take what the cut is timed for. */
+export function chapterMinutes({ slides, cuts }) {
   const chapters = storyChapters(slides);
-  if (!chapters.some(({ first }) => first.minutes[USUAL_CUT] !== null)) return [];
+  if (!chapters.some(({ first }) => first.minutes !== null))
+    return cuts.flatMap((cut) => whyTooLong(slides, cut));
   return [
-    ...chapters.flatMap((chapter) => CUTS.flatMap((cut) => whyNotInTime(chapter, cut))),
-    ...CUTS.flatMap((cut) => whyNotWhole(chapters, cut)),
+    ...chapters.flatMap((chapter) => cuts.flatMap(({ minutes: cut }) => whyNotInTime(chapter, cut))),
+    ...cuts.flatMap((cut) => whyNotWhole(chapters, cut)),
     ...strays(slides, chapters),
   ];
 }
 
 function minutesOf({ first }, cut) {
-  return first.minutes[cut] ?? first.minutes[USUAL_CUT];
+  return first.cutMinutes[cut] ?? first.minutes;
+}
+
+function whyTooLong(slides, { minutes: cut, seconds: most }) {
+  const seconds = sum(slides.map((slide) => secondsIn(slide, cut)));
+  if (seconds <= most) return [];
+  const { file, line } = slides.findLast((slide) => isCounted(slide, cut));
+  const message = `the slides take ${seconds} s in the ${cut}-minute cut, which has ${most} s: ${difference(seconds - most)}`;
+  return [{ file, line, message }];
 }
 
 function whyNotInTime(chapter, cut) {
@@ -96,15 +112,15 @@ function whyNotInTime(chapter, cut) {
     : [];
 }
 
-function whyNotWhole(chapters, cut) {
+function whyNotWhole(chapters, { minutes: cut, seconds }) {
   const minutes = sum(chapters.map((chapter) => Number(minutesOf(chapter, cut)) || 0));
-  if (minutes === cut) return [];
+  if (minutes * 60 === seconds) return [];
   const [{ first }] = chapters;
   return [
     {
       file: first.file,
       line: first.line,
-      message: `the chapters are given ${minutes} minutes in the ${cut}-minute cut: ${difference((minutes - cut) * 60)}`,
+      message: `the chapters are given ${minutes} minutes in the ${cut}-minute cut: ${difference(minutes * 60 - seconds)}`,
     },
   ];
 }
@@ -118,19 +134,20 @@ function strays(slides, chapters) {
 }
 
 /** A link in a cut leads to a slide of that cut. Where it leads nowhere at all is another rule's. */
-export function wholeStory({ slides }) {
+export function wholeStory({ slides, cuts }) {
   const byId = new Map(slides.filter(({ front }) => !front).map((slide) => [slide.id, slide]));
   return slides
     .filter(({ front }) => !front)
     .flatMap((slide) =>
       linksOf(slide).flatMap(({ id, at }) =>
-        CUTS.filter((cut) => isInCut(slide.cut, cut) && byId.has(id) && !isInCut(byId.get(id).cut, cut)).map(
-          (cut) => ({
+        cuts
+          .map(({ minutes }) => minutes)
+          .filter((cut) => isInCut(slide.cut, cut) && byId.has(id) && !isInCut(byId.get(id).cut, cut))
+          .map((cut) => ({
             file: slide.file,
             line: lineIn(slide, at),
             message: `leads to "${id}", which is not in the ${cut}-minute cut; this slide is`,
-          }),
-        ),
+          })),
       ),
     );
 }
@@ -144,10 +161,10 @@ function linksOf(slide) {
 }
 
 /** A note can be said in the seconds that its slide has. */
-export function pace({ slides, words }) {
+export function pace({ slides, words, cuts }) {
   return slides.flatMap((slide) => {
     const count = wordsOfNote(slide, words);
-    return CUTS.flatMap((cut) => {
+    return cuts.flatMap(({ minutes: cut }) => {
       const seconds = secondsIn(slide, cut);
       if (seconds === 0 || count <= seconds * MOST_WORDS_PER_SECOND) return [];
       const needed = Math.ceil(count / MOST_WORDS_PER_SECOND);

@@ -3,16 +3,16 @@
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
-import { CUTS } from "../../../deck/page/mode.js";
+import { withDataSet } from "../../../deck/data/data-set.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
 import { readDataSet, wordsOf } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { findAlterations } from "../verified/alterations.js";
 import { chartsOf } from "./charts-of.js";
-import { lineAt, readTalk, shippedDataSet } from "./chapters.js";
+import { lineAt, readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
-import { RULES } from "./rules.js";
+import { RULES, RULES_FOR_OTHER_DATA } from "./rules.js";
 import { readStyles } from "./styles.js";
 
 const CLAIMS = path.join("config", "claims.yaml");
@@ -25,31 +25,42 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {Map<string, string>} files   what the deck may read below benchmarks
  * @property {Set<string>} dataSets
  * @property {Set<string>} experiments
- * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that literals are of
- * @property {ReturnType<typeof wordsOf>} words   the texts of the shipped data set
+ * @property {import("../talk-file.js").TalkFile} stated   config/talk.yaml
+ * @property {import("../talk-file.js").TalkFile["cuts"]} cuts
+ * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that the talk is held to
+ * @property {boolean} literal   whether that is the one whose figures are written on the slides
+ * @property {ReturnType<typeof wordsOf>} words   the texts of that data set
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
  * @property {{file: string, text: string}[]} styles   the deck's style sheets
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
  * @property {object|null} verdictWords   words that tell texts for "held" and "refuted" apart, as the author declared them
  * @property {Record<string, import("../verified/alterations.js").Alteration[]>} altered   of the data sets that slides show
  *
- * @param {{root: string, benchmarks: string}} places   root: folder of index.html
+ * @param {{root: string, benchmarks: string, data?: string|null}} places
+ *   root: the talk's folder; data: the data set to hold the talk to, null for the one that it names
  * @returns {Promise<{problems: import("./chapters.js").Problem[],
- *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[]}>}
- *   seconds: of the slides that are counted, by cut
+ *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
+ *                    cuts: number[]}>}
+ *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first
+ * @throws {import("../checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
  */
-export async function checkTalk({ root, benchmarks }) {
-  const { chapters, problems } = await readTalk(root);
+export async function checkTalk({ root, benchmarks, data = null }) {
+  const { talk: stated, chapters, problems } = await readTalk(root);
   const { files } = await scanBenchmarks(benchmarks);
-  const html = await readFile(path.join(root, "index.html"), "utf8");
-  const shipped = await readDataSet(benchmarks, shippedDataSet(html));
-  const slides = chapters.flatMap((chapter) => chapter.slides.map(readSlide));
+  const shipped = await readDataSet(benchmarks, data ?? stated.dataSet);
+  const literal = shipped.name === stated.dataSet;
+  const slides = chapters.flatMap((chapter) =>
+    chapter.slides.map((slide) => readSlide(literal ? slide : shownWith(slide, shipped.name))),
+  );
   const dataSets = new Set(indexOf(files).data_sets);
   const drawn = slides.flatMap((slide) => chartsOf(slide).map(({ parts }) => parts?.dataSet));
   const shown = [...new Set([shipped.name, ...drawn])].filter((name) => dataSets.has(name));
   const talk = {
     chapters,
     slides,
+    stated,
+    cuts: stated.cuts,
+    literal,
     files,
     dataSets,
     altered: await findAlterations(benchmarks, shown),
@@ -57,12 +68,22 @@ export async function checkTalk({ root, benchmarks }) {
     ...(await readDeclared(root)),
     experiments: await experimentNames(root, files),
     shipped,
-    words: wordsOf(shipped, { shipped: true }),
+    words: wordsOf(shipped, { shipped: literal }),
     claimPlace: await claimPlaces(root, shipped.name),
   };
-  for (const rule of RULES) problems.push(...rule(talk));
+  for (const rule of literal ? RULES : RULES_FOR_OTHER_DATA) problems.push(...rule(talk));
   problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
-  return { problems, times: chapters.filter(({ front }) => !front).map(timeOf) };
+  const times = chapters.filter(({ front }) => !front).map((chapter) => timeOf(chapter, stated.cuts));
+  return { problems, times, cuts: stated.cuts.map(({ minutes }) => minutes) };
+}
+
+/** A slide as the deck shows it with another data set: its charts are of that one. */
+function shownWith(slide, name) {
+  const text = slide.text.replace(
+    /(\bdata-chart-src=")([^"]*)(?=")/g,
+    (_, before, src) => before + withDataSet(src, name),
+  );
+  return { ...slide, text };
 }
 
 /** Experiments that are configured, and those that a data set holds. */
@@ -90,12 +111,12 @@ async function claimPlaces(root, shipped) {
   };
 }
 
-function timeOf({ file, slides }) {
+function timeOf({ file, slides }, cuts) {
   const sum = (secondsOf) => slides.reduce((total, slide) => total + secondsOf(slide), 0);
   return {
     file,
     slides: slides.length,
-    seconds: Object.fromEntries(CUTS.map((cut) => [cut, sum((slide) => secondsIn(slide, cut))])),
+    seconds: Object.fromEntries(cuts.map(({ minutes: cut }) => [cut, sum((slide) => secondsIn(slide, cut))])),
     appendix: sum(({ uncounted, timing }) => (uncounted ? Number(timing) || 0 : 0)),
   };
 }

@@ -4,13 +4,14 @@
  */
 
 import { partsOf } from "../../../deck/data/data-set.js";
-import { nodesOf } from "../text/segments.js";
+import { TALK_FACTS } from "../../../deck/text/talk-facts.js";
+import { elementsWith, nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
 import { isAwaited } from "./awaited.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, marks, series, steps } from "./chart-attributes.js";
 import { chartRanges, chartTexts } from "./chart-options.js";
-import { chartFindings, chartSources, claimsDrawn, claimsSpoken } from "./coverage.js";
+import { chartFindings, chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
 import { oneDataSet, unaltered } from "./data-on-slides.js";
 import { listedConditions, takenParts } from "./front-page.js";
@@ -91,6 +92,22 @@ export function links({ slides }) {
   );
 }
 
+/** `data-talk` names what config/talk.yaml says of a talk. */
+export function talkFacts({ slides }) {
+  return slides.flatMap((slide) =>
+    [...elementsWith(slide, "data-talk")].flatMap((element) =>
+      element.attributes["data-talk"]
+        .split(/\s+/)
+        .filter((name) => !TALK_FACTS.includes(name))
+        .map((name) => ({
+          file: slide.file,
+          line: lineIn(slide, element.start),
+          message: `data-talk: no "${name}"; there are ${TALK_FACTS.join(", ")}`,
+        })),
+    ),
+  );
+}
+
 /**
  * A chart names an experiment that exists, and a file that the data set has. If the data set does not exist yet,
  * because nobody has measured it, only the form of the address is checked.
@@ -126,11 +143,20 @@ function canvasesOf(slide) {
 
 /** In the order in which they are applied. */
 export const RULES = [
-  ...[lineEnds, timing, oneNote, ids, links, charts, unaltered, oneDataSet],
+  ...[lineEnds, timing, oneNote, ids, links, talkFacts, charts, unaltered, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory, pace],
   ...[series, steps, marks, ceilings],
   ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],
   ...[publishedFigures, quotedNowhere, verdictWording, chartTexts, chartRanges, styledTexts],
-  ...[claimsSpoken, claimsDrawn, chartFindings, chartSources],
+  ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings, chartSources],
   ...[takenParts, listedConditions],
 ];
+
+/**
+ * What the talk's own data alone decide, because it is about what is written on the slides: the deck writes the figures of
+ * another data set over it.
+ */
+const OF_WHAT_IS_WRITTEN = [staleLiterals, numerals, publishedFigures, quotedNowhere];
+
+/** The rules for a talk with another data set than its own. */
+export const RULES_FOR_OTHER_DATA = RULES.filter((rule) => !OF_WHAT_IS_WRITTEN.includes(rule));

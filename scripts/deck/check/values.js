@@ -8,6 +8,7 @@ import { CLAIM_FIELDS, CONDITION_PARTS, COUNT_PARTS, isCount } from "../../../de
 import { boundElements, dataElements } from "../text/segments.js";
 import { textOf } from "../text/tree.js";
 import { escapeText } from "../text/escape.js";
+import { isDenied } from "./awaited.js";
 import { lineIn } from "./chapters.js";
 
 /** Computed from the manifest rather than a path in it. */
@@ -28,9 +29,11 @@ export function shippedData({ shipped: { name, manifest, claims } }) {
 }
 
 /** A bound value names something in the shipped data, and has its own text. */
-export function boundValues({ slides, shipped }) {
+export function boundValues({ slides, shipped, literal }) {
   return slides.flatMap((slide) =>
     [...dataElements(slide)].flatMap((element) => {
+      // Another data set need not know what its verdicts hide.
+      if (!literal && isDenied(element, shipped.claims)) return [];
       const { value = "" } = element.attributes;
       const problem = (message) => [{ file: slide.file, line: lineIn(slide, element.start), message }];
       if (value.trim() === "") return problem("<data> without a value");

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { ensureBundle } from "../bundle.js";
-import { PROJECT } from "../data-sets.js";
+import { benchmarksRoot, talkRoot } from "../data-sets.js";
 import { talkOfCharts, talkOfPoints, writeTalk } from "./generated-talk.js";
 import { measureChanges, measureHover, measureLoad } from "./measures.js";
 import { startPerfServer } from "./perf-server.js";
@@ -54,8 +54,8 @@ export async function readyScenarios({ charts, points, changes }) {
       return server;
     };
     const talk = await serve({
-      slides: path.join(PROJECT, "slides"),
-      benchmarks: path.join(PROJECT, "benchmarks"),
+      slides: path.join(talkRoot(), "slides"),
+      benchmarks: benchmarksRoot(),
     });
     const many = await serve(await writeTalk(path.join(root, "charts"), talkOfCharts(charts)));
     const long = await serve(await writeTalk(path.join(root, "points"), talkOfPoints(points)));
@@ -97,7 +97,7 @@ function firstSlideWithChart({ deckUrl }) {
   return async (browser) => {
     const page = await browser.newPage();
     try {
-      await page.goto(`${deckUrl}#/title`);
+      await page.goto(deckUrl);
       await page.waitForSelector("html[data-deck-ready]");
       return await page.evaluate(() => document.querySelector("canvas[data-chart]").closest("section").id);
     } finally {

@@ -9,4 +9,17 @@ export function escapeText(text) {
   );
 }
 
+/** A text as HTML, in an element or a quoted attribute. */
+export function escapeHtml(text) {
+  return text.replace(/[&<>"]/g, (sign) => HTML_ENTITIES[sign]);
+}
+
+/** The text of HTML that `escapeHtml` wrote. */
+export function unescapeHtml(html) {
+  return html.replace(/&(?:amp|lt|gt|quot);/g, (entity) =>
+    Object.keys(HTML_ENTITIES).find((sign) => HTML_ENTITIES[sign] === entity),
+  );
+}
+
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+const HTML_ENTITIES = { ...ENTITIES, '"': "&quot;" };

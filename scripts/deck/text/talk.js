@@ -1,9 +1,6 @@
 /** The talk and its data sets, gathered for `npm run wording` and `npm run freeze`. */
 
-import { readFile } from "node:fs/promises";
-import path from "node:path";
-
-import { normalText, readTalk, shippedDataSet } from "../check/chapters.js";
+import { normalText, readTalk } from "../check/chapters.js";
 import { indexOf, scanBenchmarks, whyUnknownDataSet } from "../data-sets.js";
 import { readSlide } from "./segments.js";
 
@@ -12,21 +9,22 @@ export class NotThere extends Error {}
 
 /**
  * Reads every chapter.
- * @param {string} root   folder of index.html
- * @returns {Promise<{shipped: string, chapters: {file: string, text: string,
+ * @param {string} root   the talk's folder
+ * @returns {Promise<{stated: import("../talk-file.js").TalkFile, shipped: string, chapters: {file: string, text: string,
  *                    slides: import("./segments.js").ReadSlide[]}[]}>}
- *   shipped: the data set whose texts are written on the slides; text: with LF line ends
+ *   stated: config/talk.yaml; shipped: the data set whose texts are written on the slides; text: with LF line ends
  * @throws {NotThere} naming a chapter that cannot be read
+ * @throws {import("../checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
  */
 export async function openTalk(root) {
-  const { chapters, problems } = await readTalk(root);
+  const { talk, chapters, problems } = await readTalk(root);
   if (problems.length) {
     const [{ file, line, message }] = problems;
     throw new NotThere(`${file}:${line}: ${message}`);
   }
-  const html = await readFile(path.join(root, "index.html"), "utf8");
   return {
-    shipped: shippedDataSet(html),
+    stated: talk,
+    shipped: talk.dataSet,
     chapters: chapters.map(({ file, text, slides }) => ({
       file,
       text: normalText(text),

@@ -14,9 +14,9 @@ Usage: npm run build -- [options]
   --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
   --help         show this text
 
-REPLAY_HOMEPAGE, or package.json's homepage, is the site's address in its preview picture and QR code. Without it, the
-QR code leads to package.json's repository, or to the address of the page itself. REPLAY_REPOSITORY, or package.json's
-repository, is the address that readers clone. The build fails if JavaScript or fonts exceed their size budget.`;
+REPLAY_REPOSITORY, or \`repository\` in config/talk.yaml, is the address that readers clone and that the QR code leads to;
+the build fails without one. REPLAY_HOMEPAGE, or package.json's homepage, is the site's address beside its preview
+picture. REPLAY_TALK names the folder of another talk. The build fails if JavaScript or fonts exceed their size budget.`;
 
 /** @type {import("../program.mjs").Program} */
 export default {

@@ -1,11 +1,14 @@
 // The options of `npm run check`.
 
-const HELP = `Checks the slides against the shipped data, and adds up their time.
+import { requireDataSetName } from "../program.mjs";
+
+const HELP = `Checks the slides against the data that config/talk.yaml names, and adds up their time.
 
 Usage: npm run check -- [options]
 
-  --fix    replace bound values that differ from the shipped data; change nothing else
-  --help   show this text
+  --data NAME   hold the talk to the data set benchmarks/NAME instead: what it lacks, and which texts do not fit
+  --fix         replace bound values that differ from the talk's data; change nothing else
+  --help        show this text
 
 Fails, naming file and line, if:
 - a slide has no timing, no id, or not exactly one note;
@@ -15,11 +18,20 @@ Fails, naming file and line, if:
 - the text of a bound value differs from the data;
 - a verdict would show no text, or two texts, of a group;
 - a numeral comes neither from the data nor from a named source;
-- no slide mentions a claim or draws its chart, or the title above a chart does not state a finding.`;
+- no slide mentions a claim or draws its chart, or the title above a chart does not state a finding.
+
+REPLAY_TALK names the folder of another talk, which holds config/talk.yaml, slides/ and benchmarks/.`;
 
 /** @type {import("../program.mjs").Program} */
 export default {
   command: "npm run check --",
   help: HELP,
-  options: { fix: { type: "boolean" } },
+  options: { data: { type: "string" }, fix: { type: "boolean" } },
+  check({ data, fix }) {
+    requireDataSetName("data", data);
+    if (fix && data !== undefined)
+      throw new Error(
+        "--fix writes the figures of data_set in config/talk.yaml: change that line, and leave out --data",
+      );
+  },
 };

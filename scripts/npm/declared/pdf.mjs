@@ -1,13 +1,12 @@
 // The options of `npm run pdf`.
 
-import { CUTS } from "../../../deck/page/mode.js";
-import { requireDataSetName, requireOneOf } from "../program.mjs";
+import { requireCount, requireDataSetName, requireOneOf } from "../program.mjs";
 
 const HELP = `Prints the talk to a PDF file: a page for each slide, with its charts drawn and its fonts in the file.
 
 Usage: npm run pdf -- [options]
 
-  --cut 20|40    the slides of the 20-minute or of the 40-minute talk (40); the appendix is in both
+  --cut MINUTES  the slides of this cut, such as 20 (the first in config/talk.yaml); the appendix is in every cut
   --notes        add a page with its notes after each slide
   --data NAME    use the data set benchmarks/NAME instead of the slides' own
   --theme NAME   light or dark (light)
@@ -32,7 +31,7 @@ export default {
     altered: { type: "boolean", default: false },
   },
   check({ cut, theme, out, data }) {
-    requireOneOf("cut", CUTS.map(String), cut);
+    if (cut !== undefined) requireCount("cut", cut);
     requireOneOf("theme", ["light", "dark"], theme);
     requireDataSetName("data", data);
     if (!out.endsWith(".pdf")) throw new Error(`--out wants a name that ends in .pdf, not '${out}'`);

@@ -11,7 +11,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, benchmarks_directory
 
 INTO_SHIPPED = "--into-shipped"
-_NAMED = r'name="replay:data-set"\s+content="{0}"|benchmarks/{0}/'
+_NAMED = r"^data_set:\s*[\"']?{0}[\"']?\s*(?:#|$)|benchmarks/{0}/"
 
 
 def require_consent(data_set: str, *, given: bool) -> None:
@@ -38,8 +38,8 @@ def why_it_ships(data_set: str, project: Path = ROOT) -> str | None:
     """Return why a data set counts as one that ships: git tracks its files, or the talk names it. None otherwise."""
     if _is_tracked(benchmarks_directory() / data_set):
         return "git tracks its files"
-    named = re.compile(_NAMED.format(re.escape(data_set)))
-    for path in (project / "index.html", *sorted((project / "slides").glob("*.md"))):
+    named = re.compile(_NAMED.format(re.escape(data_set)), re.MULTILINE)
+    for path in (project / "config/talk.yaml", *sorted((project / "slides").glob("*.md"))):
         if path.is_file() and named.search(path.read_text(encoding="utf-8")):
             return f"{path.relative_to(project)} names it"
     return None

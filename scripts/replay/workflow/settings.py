@@ -245,5 +245,5 @@ def _path(path: Path) -> str:
 
 def deck_files(root: Path) -> list[str]:
     """Return the deck's sources, from which the site is built."""
-    patterns = ("index.html", "slides/*.md", "css/*.css", "deck/**/*.js", "plugins/*/src/**/*.js")
+    patterns = ("index.html", "config/talk.yaml", "slides/*.md", "css/*.css", "deck/**/*.js", "plugins/*/src/**/*.js")
     return sorted(_path(path) for pattern in patterns for path in root.glob(pattern))

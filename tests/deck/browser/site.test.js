@@ -160,6 +160,7 @@ test("without a browser that starts, the site is built without a picture, and th
         ...process.env,
         REPLAY_BENCHMARKS: FIXTURE,
         REPLAY_HOMEPAGE: "https://talk.example/x",
+        REPLAY_REPOSITORY: "https://people.example/talk",
         CHROMIUM: "/bin/false",
       },
     });
@@ -197,21 +198,13 @@ test("the page says that it is published, so that readers get their controls; a 
   assert.doesNotMatch(html, /replay:events/);
 });
 
-test("on a site that others can reach, the QR code leads to the site itself", async () => {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-  await page.route("http://talk.example/**", async (route) => {
-    const { pathname } = new URL(route.request().url());
-    const response = await fetch(new URL(`.${pathname === "/" ? "/index.html" : pathname}`, site.url));
-    const type = response.headers.get("content-type");
-    await route.fulfill({
-      status: response.status,
-      contentType: type,
-      body: Buffer.from(await response.arrayBuffer()),
-    });
-  });
-  await page.goto("http://talk.example/?data=fixture#/run-it");
+test("the published talk says where it can be cloned: on its title slide, and in the QR code", async () => {
+  const page = await openSite("?stage&data=fixture#/title");
+  assert.equal(await page.textContent("#title .credits"), "people.example/talk");
+  assert.equal(await page.getAttribute("#title .credits a", "href"), "https://people.example/talk");
+  await goTo(page, "run-it");
   await page.waitForSelector(".qr svg");
-  assert.equal(await page.getAttribute(".qr svg", "aria-label"), "QR code: http://talk.example/");
-  assert.equal(await page.textContent(".qr a"), "talk.example");
+  assert.equal(await page.getAttribute(".qr svg", "aria-label"), "QR code: https://people.example/talk");
+  assert.equal(await page.textContent(".qr a"), "people.example/talk");
   await page.close();
 });

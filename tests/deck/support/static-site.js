@@ -9,6 +9,9 @@ import { promisify } from "node:util";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { serveFolder } from "../../../scripts/deck/static-server.js";
 
+/** What a published talk must say, and where it is not. */
+const ADDRESSES = { REPLAY_HOMEPAGE: "", REPLAY_REPOSITORY: "https://people.example/talk" };
+
 /**
  * Builds the site and serves it.
  * @param {{benchmarks: string, args?: string[]}} options   folder of data sets; further options of the build
@@ -19,7 +22,7 @@ export async function startBuiltSite({ benchmarks, args = [] }) {
   const folder = path.join(root, "dist");
   await promisify(execFile)("node", ["scripts/build.mjs", "--out", folder, ...args], {
     cwd: PROJECT,
-    env: { ...process.env, REPLAY_BENCHMARKS: benchmarks, REPLAY_HOMEPAGE: "" },
+    env: { ...process.env, ...ADDRESSES, REPLAY_BENCHMARKS: benchmarks },
   });
   const server = await serveFolder(folder, { under: "/some/where/" });
   return {

@@ -4,10 +4,19 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { stringify } from "yaml";
+
 import { checkTalk } from "../../../scripts/deck/check/index.js";
 
-const SECTION = `<section data-markdown="slides/a.md" data-separator="^\\n\\n\\n"
-  data-separator-vertical="^\\n\\n" data-separator-notes="^<!-- Note -->"></section>`;
+/** What config/talk.yaml of such a talk says. */
+export const TALK = {
+  title: "A talk",
+  description: "A talk for tests.",
+  data_set: "reference",
+  cuts: [{ minutes: 40 }, { minutes: 20 }],
+  chapters: ["slides/a.md"],
+  accent: { light: "#c4500a", dark: "#e69f00" },
+};
 export const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
 /** A slide without a problem. */
 export const GOOD = '<!-- .slide: id="one" data-timing="30" -->\n# One\n\n<!-- Note -->\nWords.\n';
@@ -48,9 +57,9 @@ export function claimsWith(claims = {}) {
 }
 
 /**
- * Makes the talk: a page with one chapter, slides/a.md, and the data set that ships, with one chart.
- * @returns {Promise<{root: string, benchmarks: string, save: Function, saveData: Function, problemsOf: Function,
- *                    check: Function, remove: Function}>}
+ * Makes the talk: one chapter, slides/a.md, and its data set, with one chart.
+ * @returns {Promise<{root: string, benchmarks: string, save: Function, state: Function, saveData: Function,
+ *                    problemsOf: Function, check: Function, remove: Function}>}
  */
 export async function makeTalk() {
   const root = await mkdtemp(path.join(tmpdir(), "replay-talk-"));
@@ -65,6 +74,9 @@ export async function makeTalk() {
       await writeFile(file, text);
     },
 
+    /** Writes config/talk.yaml with these keys instead of, or beside, the usual ones. */
+    state: (changes = {}) => talk.save("config/talk.yaml", stringify({ ...TALK, ...changes })),
+
     /** Writes a data set's two documents; null for no such file. */
     async saveData({ manifest = MANIFEST, claims = claimsWith() } = {}, name = "reference") {
       for (const [document, content] of Object.entries({ manifest, claims })) {
@@ -74,21 +86,18 @@ export async function makeTalk() {
       }
     },
 
-    check: () => checkTalk({ root, benchmarks }),
+    check: (data = null) => checkTalk({ root, benchmarks, data }),
 
-    /** The problems of the talk with this chapter, as `file:line: message`. */
-    async problemsOf(chapter) {
+    /** The problems of the talk with this chapter, and with its own data or others, as `file:line: message`. */
+    async problemsOf(chapter, data = null) {
       await talk.save("slides/a.md", chapter);
-      const { problems } = await talk.check();
+      const { problems } = await talk.check(data);
       return problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
     },
 
     remove: () => rm(root, { recursive: true, force: true }),
   };
-  await talk.save(
-    "index.html",
-    `<head><meta name="replay:data-set" content="reference" /></head><body>${SECTION}</body>`,
-  );
+  await talk.state();
   await talk.save("config/experiments/rbd-journaling.yaml", "name: rbd-journaling\n");
   await talk.save(CHART, "I/O size,4096\nA,1\n");
   await talk.saveData();

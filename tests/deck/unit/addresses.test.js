@@ -19,22 +19,22 @@ test("the site's address comes from the environment or package.json, never from 
 });
 
 test("the repository's address is one that a browser opens and git clones", () => {
-  assert.equal(repositoryAddress({}, {}), "");
-  const repository = { url: "git+https://example.org/replay.git" };
-  assert.equal(repositoryAddress({}, { repository }), "https://example.org/replay");
+  assert.equal(repositoryAddress({ repository: "" }, {}), "");
+  const repository = "https://example.org/replay.git";
+  assert.equal(repositoryAddress({ repository }, {}), "https://example.org/replay");
   assert.equal(
-    repositoryAddress({ REPLAY_REPOSITORY: "https://example.org/fork" }, { repository }),
+    repositoryAddress({ repository }, { REPLAY_REPOSITORY: "https://example.org/fork" }),
     "https://example.org/fork",
   );
-  assert.equal(repositoryAddress({}, { repository: "git@example.org:replay.git" }), "");
-  assert.equal(repositoryAddress({}, { homepage: "https://b.example" }), "");
+  assert.equal(repositoryAddress({ repository: "git@example.org:replay.git" }, {}), "");
 });
 
-test("the QR code leads to the site, else to the repository", () => {
+test("the QR code leads to the repository, else to the site", () => {
   const repository = "https://example.org/replay";
-  assert.equal(projectAddress({}, {}), "");
-  assert.equal(projectAddress({}, { repository }), repository);
-  assert.equal(projectAddress({}, { repository, homepage: "https://b.example" }), "https://b.example");
+  const homepage = "https://b.example";
+  assert.equal(projectAddress({ repository: "" }, {}, {}), "");
+  assert.equal(projectAddress({ repository }, {}, { homepage }), repository);
+  assert.equal(projectAddress({ repository: "" }, {}, { homepage }), homepage);
 });
 
 test("a parameter is added to an address as a person would type it", () => {

@@ -56,6 +56,30 @@ test("the chapters' minutes add up to the cut, and each chapter says how many it
   );
 });
 
+test("a talk has the cuts that its file names, and adds up to what each is timed for", async () => {
+  await talk.state({ cuts: [{ minutes: 10, timed_for_minutes: 9.5 }] });
+  const chapterOf = (minutes) => `id="one" data-chapter="One" data-chapter-minutes="${minutes}"`;
+  const talkOf = (minutes) => slide(`${chapterOf(minutes)} data-timing="${minutes * 60}"`);
+  assert.equal(await told(talkOf(9.5)), "");
+  assert.match(
+    await told(talkOf(10)),
+    /a\.md:1: the chapters are given 10 minutes in the 10-minute cut: 30 s too many/,
+  );
+  assert.match(await told(...WHOLE), /data-chapter-minutes-20: no cut of "20" minutes; there is 10/);
+  const { times, cuts } = await talk.check();
+  assert.deepEqual([Object.keys(times[0].seconds), cuts], [["10"], [10]]);
+});
+
+test("a talk whose chapters have no minutes is no longer than its cuts", async () => {
+  await talk.state({ cuts: [{ minutes: 2 }, { minutes: 1 }] });
+  const two = slide('id="two" data-timing="60" data-timing-1="20"');
+  assert.equal(await told(slide('id="one" data-timing="60" data-timing-1="40"'), two), "");
+  assert.equal(
+    await told(slide('id="one" data-timing="60" data-timing-1="45"'), two),
+    "slides/a.md:8: the slides take 65 s in the 1-minute cut, which has 60 s: 5 s too many",
+  );
+});
+
 test("a slide before the first chapter is in no sum", async () => {
   const before = slide('id="zero" data-timing="5"');
   assert.equal(
@@ -86,7 +110,11 @@ test("an unknown cut, and a timing for a cut without the slide, are problems", a
   const [first, second, third] = WHOLE;
   assert.match(
     await told(first, second, third.replace('data-cut="40"', 'data-cut="30"')),
-    /data-cut: no cut of "30" minutes; there are 20, 40/,
+    /data-cut: no cut of "30" minutes; there are 40, 20/,
+  );
+  assert.match(
+    await told(first, second, third.replace('"1000"', '"1000" data-timing-30="9"')),
+    /data-timing-30: no cut of "30" minutes; there are 40, 20/,
   );
   assert.match(
     await told(first, second, third.replace('"1000"', '"1000" data-timing-20="9"')),
@@ -122,7 +150,7 @@ test("a note that takes longer than its slide is a problem of the cut in which i
   const slow = /a\.md:11: the note has 641 words for 200 s in the (\d+)-minute cut; it takes 201 s at least/g;
   assert.deepEqual(
     [...(await told(first, said(second, 641), third)).matchAll(slow)].map(([, cut]) => cut),
-    ["20", "40"],
+    ["40", "20"],
   );
   const appendix = slide('id="more" data-visibility="uncounted" data-timing="5"', "# A title", words(50));
   assert.equal(await told(...WHOLE, appendix), "");
@@ -160,10 +188,7 @@ test("a chart's series, steps and published figures are checked", async () => {
 });
 
 test("the page that a reader meets first has sections, and neither timings nor notes nor cuts", async () => {
-  const html = `<head><meta name="replay:data-set" content="reference" /></head><body>
-    <section data-markdown="slides/a.md" data-separator="^\\n\\n\\n" data-separator-vertical="^\\n\\n" data-separator-notes="^<!-- Note -->"></section>
-    <section data-front-page data-markdown="slides/reader.md" data-separator="^\\n\\n\\n"></section></body>`;
-  await talk.save("index.html", html);
+  await talk.state({ reader_page: "slides/reader.md" });
   await talk.save("slides/reader.md", '<!-- .slide: id="reader" -->\n# Read [this](#/three) of 7\n');
   assert.equal(
     await told(...WHOLE),

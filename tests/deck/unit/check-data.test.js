@@ -353,3 +353,53 @@ test("the title above a chart is a finding, and the chart has a source", async (
     /a\.md:3: the manifest of "reference" does not list the chart rbd-journaling\/iops-read-seq/,
   );
 });
+
+test("a talk discusses the claims that its file names, and no others", async () => {
+  await talk.saveData({
+    claims: claimsWith({ small: {}, large: { chart: "rbd-journaling/iops-read-seq" } }),
+  });
+  const spoken = '<data value="small.ratio">2.08×</data>';
+  const all = await told(spoken);
+  assert.match(all, /no slide speaks of claim "large"/);
+  assert.match(all, /claim "large" names the chart rbd-journaling\/iops-read-seq, which no slide draws/);
+  await talk.state({ claims: ["small"] });
+  assert.equal(await told(spoken), "");
+  await talk.state({ claims: ["small", "huge"] });
+  assert.equal(
+    await told(spoken),
+    'config/talk.yaml:14: claims.json of "reference" has no claim "huge"',
+    "each claim of the list is in a line of its own",
+  );
+});
+
+test("a talk is held to another data set: its charts, values and claims, but not to what is written for its own", async () => {
+  const experiments = { ...MANIFEST.experiments, other: { charts: {} } };
+  await talk.saveData({ manifest: { ...MANIFEST, experiments }, claims: claimsWith({ small: {} }) });
+  const manifest = { ...MANIFEST, setup: {}, experiments: { "rbd-journaling": { charts: {} } } };
+  const claims = claimsWith({ small: { verdict: "not measured", conditions: {} } });
+  await talk.saveData({ manifest, claims }, "mine");
+  const body = `## <span data-when="small held"><data value="small.ratio">2.08×</data> at 4K</span><span data-when="small refuted inconclusive not-testable-here not-measured">What is it?</span>
+
+<canvas data-chart="line" data-chart-src="${CHART}"></canvas>
+
+<data value="manifest.setup.osds">3</data>`;
+  assert.deepEqual(await problemsOf(slideWith(body)), []);
+  assert.deepEqual(await talk.problemsOf(slideWith(body), "mine"), [
+    'slides/a.md:4: data set "mine" has no rbd-journaling/aggregate/iops-read-seq.csv',
+    'slides/a.md:4: the manifest of "mine" does not list the chart rbd-journaling/iops-read-seq: nothing says where it comes from',
+    'slides/a.md:6: value "manifest.setup.osds": the manifest of "mine" has no setup.osds',
+  ]);
+  await talk.save(CHART.replace("reference", "mine"), "I/O size,4096\nA,1\n");
+  const charts = { "iops-read-seq": { n: 2 } };
+  const measured = { ...MANIFEST, experiments: { "rbd-journaling": { charts } } };
+  await talk.saveData({ manifest: measured, claims }, "mine");
+  assert.deepEqual(await talk.problemsOf(slideWith(body), "mine"), []);
+});
+
+test("a slide asks only for what a talk says of itself", async () => {
+  assert.equal(await told('<p data-talk="speaker event"></p>'), "");
+  assert.match(
+    await told('<p data-talk="speaker venue"></p>'),
+    /a\.md:2: data-talk: no "venue"; there are title, speaker/,
+  );
+});

@@ -105,9 +105,13 @@ test("a chart of a skipped experiment may wait in a hidden text, and nowhere els
   assert.match(await told(waiting, { charts: { "iops-write": { n: 6 } } }), missing);
 });
 
-test("a chapter that is named but missing is a problem of index.html", async () => {
+test("a chapter that is named but missing is a problem of the line that names it", async () => {
+  await talk.state({ chapters: ["slides/b.md", "slides/a.md"] });
+  await talk.save("slides/b.md", GOOD);
   const { problems } = await talk.check();
-  assert.deepEqual(problems, [{ file: "index.html", line: 1, message: "there is no chapter slides/a.md" }]);
+  assert.deepEqual(problems, [
+    { file: "config/talk.yaml", line: 9, message: "there is no chapter slides/a.md" },
+  ]);
 });
 
 test("a data file that is not a JSON object is an error that names it", async () => {

@@ -17,7 +17,7 @@ import { FIXTURE } from "../support/fixture.js";
 import { MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
-const SEPARATORS = { file: "a.md", horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" };
+const PLACE = { file: "a.md" };
 const CHAPTER = `<!-- .slide: id="one" -->
 ## <span data-when="small held">Falls to <data value="small.ratio">9×</data></span><span data-when="small refuted">Stays</span>
 
@@ -46,7 +46,8 @@ let site;
 
 /** Runs the program; its benchmarks are the fixture's, with claims. */
 function freeze(...args) {
-  const env = { ...process.env, REPLAY_BENCHMARKS: path.join(folder, "benchmarks"), REPLAY_HOMEPAGE: "" };
+  const addresses = { REPLAY_HOMEPAGE: "", REPLAY_REPOSITORY: "https://talk.example/talk" };
+  const env = { ...process.env, ...addresses, REPLAY_BENCHMARKS: path.join(folder, "benchmarks") };
   return promisify(execFile)(process.execPath, ["scripts/freeze.mjs", ...args], {
     cwd: PROJECT,
     env,
@@ -69,7 +70,7 @@ function pinned(
   text,
   data = { manifest: { ...MANIFEST, label: "a < *b*" }, claims: claimsWith({ small: {} }) },
 ) {
-  const slides = slidesOf(text, SEPARATORS).map(readSlide);
+  const slides = slidesOf(text, PLACE).map(readSlide);
   return pinChapter(text, slides, { name: "mine", words: wordsOf(data) });
 }
 
@@ -95,7 +96,7 @@ test("removing a text neither splits nor joins slides", () => {
   const text = pinned(CHAPTER);
   assert.deepEqual(parts(text), parts(CHAPTER));
   assert.deepEqual(
-    slidesOf(text, SEPARATORS).map(({ id }) => id),
+    slidesOf(text, PLACE).map(({ id }) => id),
     ["one", "two", "three"],
   );
   assert.ok(text.endsWith("# Three\n"));

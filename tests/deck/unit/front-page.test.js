@@ -16,8 +16,7 @@ import { pinnedTalk } from "../../../scripts/deck/freeze.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { FIXTURE } from "../support/fixture.js";
 
-const read = (file, text) =>
-  slidesOf(text, { file, horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" }).map(readSlide);
+const read = (file, text) => slidesOf(text, { file }).map(readSlide);
 
 test("a page names a part of a slide by file, id, and tags or classes", () => {
   assert.deepEqual(parseTaken("slides/40-journal.md#journal-ratio", "h2 .measure  .panels"), {
@@ -115,20 +114,21 @@ test("the command clones a plain public address, and nothing that a shell would 
 
 test("a link to the slides keeps the address' parameters, and changes only the cut", () => {
   const home = "http://localhost/some/where/";
-  assert.equal(slidesAddress(home, "40"), `${home}#/title`);
-  assert.equal(slidesAddress(home, "20"), `${home}?cut=20#/title`);
-  assert.equal(slidesAddress(`${home}?explore&data=mine`, "40"), `${home}?explore&data=mine#/title`);
-  assert.equal(slidesAddress(`${home}?cut=20&explore`, "20"), `${home}?cut=20&explore#/title`);
-  assert.equal(slidesAddress(`${home}?cut=20&data=mine`, "40"), `${home}?data=mine#/title`);
+  const to = (address, cut) => slidesAddress(address, cut, { usual: "40", hash: "#/title" });
+  assert.equal(to(home, "40"), `${home}#/title`);
+  assert.equal(to(home, "20"), `${home}?cut=20#/title`);
+  assert.equal(to(`${home}?explore&data=mine`, "40"), `${home}?explore&data=mine#/title`);
+  assert.equal(to(`${home}?cut=20&explore`, "20"), `${home}?cut=20&explore#/title`);
+  assert.equal(to(`${home}?cut=20&data=mine`, "40"), `${home}?data=mine#/title`);
   fc.assert(
     fc.property(fc.webQueryParameters(), fc.constantFrom("20", "40"), (query, cut) => {
       const others = (address) =>
         [...new URL(address).searchParams].filter(([name]) => name !== "cut").join("&");
       const from = `${home}?${query}`;
-      const to = slidesAddress(from, cut);
-      assert.equal(others(to), others(from));
-      assert.equal(new URL(to).searchParams.get("cut") ?? "40", cut);
-      assert.equal(new URL(to).hash, "#/title");
+      const address = to(from, cut);
+      assert.equal(others(address), others(from));
+      assert.equal(new URL(address).searchParams.get("cut") ?? "40", cut);
+      assert.equal(new URL(address).hash, "#/title");
     }),
     // A query of nothing but "=" holds one word, whose name and value are empty.
     { examples: [["=", "20"]] },

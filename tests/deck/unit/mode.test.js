@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { addressWith, modeFrom } from "../../../deck/page/mode.js";
+import { addressWith, modeFrom as modeOf } from "../../../deck/page/mode.js";
+
+const TALK = { cuts: [40, 20], readerPage: true };
+const modeFrom = (search, page = {}) => modeOf(search, { talk: TALK, ...page });
 
 test("a deck is a stage unless it is explored or published, and `?stage` makes a published one a stage again", () => {
   for (const [search, published, explore] of [
@@ -24,15 +27,17 @@ test("the first page comes before the slides when a reader's address names none"
   assert.equal(modeFrom("?explore", { hash: "#decision" }).front, true);
   assert.equal(modeFrom("").front, false);
   assert.equal(modeFrom("?view=print", { published: true }).front, false);
+  assert.equal(modeFrom("?explore", { talk: { ...TALK, readerPage: false } }).front, false);
 });
 
-test("there are two cuts; any other is named as a problem, and the default is shown", () => {
-  assert.equal(modeFrom("").cut, null);
+test("there are the talk's cuts; any other is named as a problem, and the first is shown", () => {
+  assert.equal(modeFrom("").cut, 40);
+  assert.equal(modeFrom("", { talk: { ...TALK, cuts: [5] } }).cut, 5);
   assert.equal(modeFrom("?cut=20").cut, 20);
   assert.equal(modeFrom("?cut=40").cut, 40);
   for (const wrong of ["30", "020", "-20", "20 ", "<img>"]) {
     const { cut, problems } = modeFrom(`?cut=${encodeURIComponent(wrong)}`);
-    assert.equal(cut, null, wrong);
+    assert.equal(cut, 40, wrong);
     assert.equal(problems.length, 1);
     assert.match(problems[0], /20 or 40/);
     assert.doesNotMatch(problems[0], /</);

@@ -142,7 +142,8 @@ test("the command refuses wrong options, and says which exist", () => {
     assert.equal(done.status, 2, done.stdout);
     assert.match(done.stderr, pattern);
   };
-  refused(/--cut 30: expected one of 20, 40/, ["--cut", "30"]);
+  refused(/--cut wants a whole number from 1, not 'short'/, ["--cut", "short"]);
+  refused(/no 30-minute cut of the talk\. Its cuts, in minutes: 40, 20/, ["--cut", "30"]);
   refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);

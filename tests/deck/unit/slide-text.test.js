@@ -11,8 +11,7 @@ import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { boundElements, headingOf, readSlide, verdictGroups } from "../../../scripts/deck/text/segments.js";
 import { elements, parseTree, textOf } from "../../../scripts/deck/text/tree.js";
 
-const read = (text, file = "a.md") =>
-  slidesOf(text, { file, horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" }).map(readSlide);
+const read = (text, file = "a.md") => slidesOf(text, { file }).map(readSlide);
 const only = (text) => read(text)[0];
 const words = (slide) =>
   slide.segments.filter(({ text }) => text.trim() !== "").map(({ text, kind }) => `${kind}: ${text.trim()}`);

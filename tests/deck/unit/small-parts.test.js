@@ -7,8 +7,10 @@ import { create } from "qrcode";
 import { parse } from "yaml";
 
 import { normaliseChapter } from "../../../deck/text/chapters.js";
-import { CHART_OPTIONS, SERIES_STYLES, optionsFor, ratioTicks } from "../../../deck/stage/chart-styles.js";
+import { CHART_OPTIONS, optionsFor, ratioTicks, seriesStyles } from "../../../deck/stage/chart-styles.js";
 import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { readTalkFile } from "../../../scripts/deck/talk-file.js";
 
 test("a chapter's CR LF, byte order mark and outer blank lines are gone before it is parted", () => {
   assert.equal(normaliseChapter("\uFEFF\r\n\r\n# A\r\n\r\n\r\n# B\r\n\r\n"), "# A\n\n\n# B");
@@ -18,12 +20,13 @@ test("no two series of one experiment share colour, dash or marker", async () =>
   const folder = new URL("../../../config/experiments/", import.meta.url);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
   assert.ok(names.length > 0);
+  const styles = seriesStyles(readTalkFile(PROJECT).series);
   for (const name of names) {
     const { variants } = parse(await readFile(new URL(name, folder), "utf8"));
     const labels = variants.map(({ label }) => label);
-    const together = labels.filter((label) => Object.hasOwn(SERIES_STYLES, label));
+    const together = labels.filter((label) => Object.hasOwn(styles, label));
     for (const property of ["color", "dash", "pointStyle"]) {
-      const values = together.map((label) => JSON.stringify(SERIES_STYLES[label][property]));
+      const values = together.map((label) => JSON.stringify(styles[label][property]));
       assert.equal(new Set(values).size, values.length, `${name}: ${property} of ${together.join(" | ")}`);
     }
   }

@@ -69,7 +69,6 @@ test("a page without title or description is refused", () => {
   assert.throws(() => withSocialTags(PAGE.replace('"description"', '"other"'), facts), /description/);
 });
 
-const SEPARATORS = { file: "a.md", horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" };
 const READER = `# Question
 
 
@@ -81,7 +80,7 @@ const READER = `# Question
 
 /** The answer that a data set gives. */
 function answer(text, claims) {
-  const slides = slidesOf(text, SEPARATORS).map(readSlide);
+  const slides = slidesOf(text, { file: "a.md" }).map(readSlide);
   return answerOf(slides, wordsOf({ manifest: MANIFEST, claims: claimsWith(claims) }));
 }
 

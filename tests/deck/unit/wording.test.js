@@ -33,9 +33,7 @@ Always the same.
 <!-- Note -->
 Words.
 `;
-const slides = slidesOf(CHAPTER, { file: "slides/a.md", horizontal: "^\\n\\n\\n", vertical: "^\\n\\n" }).map(
-  readSlide,
-);
+const slides = slidesOf(CHAPTER, { file: "slides/a.md" }).map(readSlide);
 const shipped = wordsOf({ manifest: MANIFEST, claims: claimsWith({ small: {} }) }, { shipped: true });
 const words = (manifest, claims) => wordsOf({ manifest, claims });
 

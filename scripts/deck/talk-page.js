@@ -1,0 +1,71 @@
+/** The deck's page, index.html, with what config/talk.yaml says of the talk in its places. Pure. */
+
+import { escapeHtml } from "./text/escape.js";
+
+/** How a chapter's text is parted into slides, and a slide's note from it: reveal's attributes. */
+export const SEPARATORS = { horizontal: "^\\n\\n\\n", vertical: "^\\n\\n", notes: "^<!-- Note -->" };
+/** The reader's page has sections, one below another. */
+export const READER_SEPARATORS = { horizontal: "^\\n\\n", vertical: null, notes: "^<!-- Note -->" };
+
+const PLACES = {
+  head: "<!-- talk: title, description, data set, accent -->",
+  chapters: "<!-- talk: chapters -->",
+  reader: "<!-- talk: reader's page -->",
+};
+
+/**
+ * @param {string} html   index.html
+ * @param {import("./talk-file.js").TalkFile} talk
+ * @returns {string}
+ * @throws {Error} if the page lacks one of the places
+ */
+export function talkPage(html, talk) {
+  const written = {
+    head: headOf(talk),
+    chapters: talk.chapters.map((file) => chapterElement(file, SEPARATORS)).join("\n        "),
+    reader: talk.readerPage === null ? "" : readerTemplate(talk.readerPage),
+  };
+  return Object.entries(PLACES).reduce((page, [name, place]) => {
+    if (page.split(place).length !== 2) throw new Error(`index.html does not have ${place} once`);
+    return page.replace(place, () => written[name]);
+  }, html);
+}
+
+/** The element of a chapter; its text is fetched when the page opens. */
+export function chapterElement(file, { horizontal, vertical, notes }, attributes = "") {
+  const parted = vertical === null ? "" : ` data-separator-vertical="${vertical}"`;
+  return `<section${attributes} data-markdown="${escapeHtml(file)}" data-separator="${horizontal}"${parted} data-separator-notes="${notes}"></section>`;
+}
+
+/** In a template, so that it is no slide (deck/front-page/). */
+function readerTemplate(file) {
+  return `<template id="front-page">${chapterElement(file, READER_SEPARATORS, " data-front-page")}</template>`;
+}
+
+function headOf({ title, description, dataSet, accent: { light, dark, inverse } }) {
+  return [
+    `<title>${escapeHtml(title)}</title>`,
+    `<meta name="description" content="${escapeHtml(description)}" />`,
+    // The data set whose manifest fills the sentences when the address names none with ?data=.
+    `<meta name="replay:data-set" content="${escapeHtml(dataSet)}" />`,
+    `<style>:root { --accent: light-dark(${light}, ${dark}); --accent-inverse: light-dark(${inverse}, ${dark}); }</style>`,
+  ].join("\n    ");
+}
+
+/**
+ * What the deck's code gets of the talk.
+ * @param {import("./talk-file.js").TalkFile} talk
+ * @param {{repository: string, address: string}} addresses   repository: where the talk can be cloned; address: where its QR
+ *   code leads; "" where nobody said
+ * @returns {{title: string, speaker: string, event: string, date: string, contact: string, repository: string,
+ *            address: string, cuts: number[], readerPage: boolean, series: Record<string, string[]>}}
+ *   cuts: in minutes, the usual one first; readerPage: whether there is one
+ */
+export function talkForPage(talk, { repository, address }) {
+  const { title, speaker, event, date, contact, series } = talk;
+  const cuts = talk.cuts.map(({ minutes }) => minutes);
+  return {
+    ...{ title, speaker, event, date, contact, repository, address },
+    ...{ cuts, readerPage: talk.readerPage !== null, series },
+  };
+}

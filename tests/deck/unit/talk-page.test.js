@@ -1,0 +1,82 @@
+/** What config/talk.yaml says of a talk is what its page says. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+
+import { factsOf } from "../../../deck/text/talk-facts.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { NoRepository, requireRepository } from "../../../scripts/deck/site.js";
+import { readTalkFile } from "../../../scripts/deck/talk-file.js";
+import { talkForPage, talkPage } from "../../../scripts/deck/talk-page.js";
+
+const shell = await readFile(path.join(PROJECT, "index.html"), "utf8");
+const talk = {
+  ...readTalkFile(PROJECT),
+  title: 'Is "fast" < cheap?',
+  description: "On A & B.",
+  dataSet: "mine",
+  chapters: ["slides/b.md", "slides/a.md"],
+  readerPage: "slides/r.md",
+  accent: { light: "#112233", dark: "#ddeeff", inverse: "#aabbcc" },
+};
+const filesIn = (html) => [...html.matchAll(/data-markdown="([^"]*)"/g)].map(([, file]) => file);
+
+test("the page has the talk's title, description, data set, chapters and colour", () => {
+  const page = talkPage(shell, talk);
+  assert.match(page, /<title>Is &quot;fast&quot; &lt; cheap\?<\/title>/);
+  assert.match(page, /<meta name="description" content="On A &amp; B\." \/>/);
+  assert.match(page, /<meta name="replay:data-set" content="mine" \/>/);
+  assert.match(
+    page,
+    /--accent: light-dark\(#112233, #ddeeff\); --accent-inverse: light-dark\(#aabbcc, #ddeeff\)/,
+  );
+  const [slides, reader] = page.split('<template id="front-page">');
+  assert.deepEqual([filesIn(slides), filesIn(reader)], [talk.chapters, ["slides/r.md"]]);
+});
+
+test("a talk without a page for readers has none, and the deck knows", () => {
+  const plain = { ...talk, readerPage: null };
+  assert.doesNotMatch(talkPage(shell, plain), /<template/);
+  const addresses = { repository: "https://a.example/t", address: "https://b.example" };
+  const { readerPage, cuts, repository, address } = talkForPage(plain, addresses);
+  assert.deepEqual([readerPage, cuts, repository, address], [false, [40, 20], ...Object.values(addresses)]);
+  assert.equal(talkForPage(talk, addresses).readerPage, true);
+});
+
+test("a page that lacks a place for the talk is refused", () => {
+  assert.throws(() => talkPage("<html></html>", talk), /does not have <!-- talk: title/);
+});
+
+test("slides show of the talk what is stated, and nothing for what is not", () => {
+  const stated = {
+    speaker: "A. Speaker",
+    event: "",
+    repository: "https://example.org/a/talk/",
+    contact: "a@b.example",
+  };
+  assert.deepEqual(factsOf("speaker event date repository", stated), [
+    { name: "speaker", text: "A. Speaker", href: null },
+    { name: "repository", text: "example.org/a/talk", href: "https://example.org/a/talk/" },
+  ]);
+  assert.deepEqual(factsOf("contact", stated), [
+    { name: "contact", text: "a@b.example", href: "mailto:a@b.example" },
+  ]);
+  assert.deepEqual(factsOf("event constructor", stated), []);
+});
+
+test("a talk is not published without an address for its readers to clone", () => {
+  const repository = "https://example.org/me/talk";
+  const unstated = { ...readTalkFile(PROJECT), repository: "" };
+  requireRepository({ ...unstated, repository }, {});
+  requireRepository(unstated, { REPLAY_REPOSITORY: repository });
+  assert.throws(
+    () => requireRepository(unstated, {}),
+    (error) => {
+      assert.ok(error instanceof NoRepository, error.stack);
+      const line = unstated.lineOf("repository");
+      assert.ok(error.message.startsWith(`config/talk.yaml:${line}: repository is empty`), error.message);
+      return true;
+    },
+  );
+});
