@@ -34,6 +34,7 @@ test("work may add work", async () => {
     if (item < 3) queue.add(item + 1);
   });
   queue.add(1);
-  await wait(50);
+  while (done.length < 3) await wait(5);
+  await wait(5);
   assert.deepEqual(done, [1, 2, 3]);
 });
