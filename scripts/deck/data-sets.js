@@ -11,7 +11,7 @@ import { isDataSetName } from "../../deck/data/data-set.js";
 import { nearest } from "../npm/nearest.mjs";
 
 /** The tables of an experiment besides its aggregates; the deck links to them, and its data package describes them. */
-const TABLES = ["tidy.csv", "facts.csv", "registered.csv"];
+const TABLES = ["tidy.csv", "registered.csv"];
 
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");

@@ -31,13 +31,12 @@ def table(values, *, factor="kind", level="forced", metric="lost_seconds", facts
     rows = [
         {
             **more, "block": block, "variant": variant, "cell": variant, "attempt": 1, "used": 1,
-            factor: level, metric: "" if value is None else str(value), "point": level,
+            factor: level, metric: "" if value is None else str(value), "point": level, **(facts or {}),
         }
         for variant, several in values.items()
         for block, value in enumerate(several, start=1)
     ]  # fmt: skip
-    told = [{"block": row["block"], "cell": row["cell"], "attempt": 1, **(facts or {})} for row in rows]
-    return Table(rows, [factor], told)
+    return Table(rows, [factor])
 
 
 def peaks(values, **more):

@@ -14,7 +14,7 @@ REFERENCE = ROOT / "benchmarks" / "reference"
 def derived_files(data_set):
     """Return the content of every derived file by its path."""
     paths = [*data_set.glob("*.json"), *data_set.glob("*.csv"), *data_set.glob("*/tidy.csv")]
-    for pattern in ("*/facts.csv", "*/registered.csv", "*/aggregate/*.csv"):
+    for pattern in ("*/registered.csv", "*/aggregate/*.csv"):
         paths += data_set.glob(pattern)
     notes = (ANSWER_NOTE, CLAIMS_NOTE, DESCRIPTION_NOTE)  # of a checkout, which git ignores
     return {path.relative_to(data_set).as_posix(): path.read_bytes() for path in paths if path.name not in notes}

@@ -10,7 +10,6 @@ from pathlib import Path
 from replay.claims.evaluate import Table, judge
 from replay.claims.model import Claim, Condition, Presupposition, Region, Selector
 from replay.claims.predicate import parse_predicate
-from replay.derive.fact_vocabulary import FACTS
 
 FACTORS = ["io_type", "io_size_bytes"]
 EQUAL = Region(0.9, 1.1, equivalence=True)
@@ -67,10 +66,7 @@ def claim_of(*conditions):
 
 
 def judged(one, data, registered=None):
-    """Judge rows whose columns that are names of facts are the facts of their cells."""
-    keys = ("block", "cell", "attempt")
-    facts = [{key: row[key] for key in row if key in keys or key in FACTS} for row in data]
-    return judge(one, Table(data, FACTORS, facts, registered))
+    return judge(one, Table(data, FACTORS, registered))
 
 
 def write_tidy(folder: Path, ratio, **more) -> Path:

@@ -57,9 +57,7 @@ def test_a_configuration_that_was_edited_is_a_reason_whatever_its_time(directory
     assert current_part(directory) is None
 
 
-@pytest.mark.parametrize(
-    "name", ["tidy.csv", "facts.csv", "registered.csv", "ratios.csv", "aggregate/throughput-write-seq.csv"]
-)
+@pytest.mark.parametrize("name", ["tidy.csv", "registered.csv", "ratios.csv", "aggregate/throughput-write-seq.csv"])
 def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_restored(name, data_set, directory):
     content = (directory / name).read_bytes()
     append(directory / name)
@@ -70,7 +68,7 @@ def test_a_derived_file_that_was_altered_or_removed_is_a_reason_and_is_restored(
     assert current_part(directory) is None
 
 
-@pytest.mark.parametrize("name", ["tidy.csv", "facts.csv", "registered.csv"])
+@pytest.mark.parametrize("name", ["tidy.csv", "registered.csv"])
 def test_verdicts_and_description_are_due_if_a_table_behind_them_changed(name, data_set, directory):
     assert JUDGING.is_current(data_set)
     assert DESCRIBING.is_current(data_set)
@@ -126,13 +124,13 @@ def test_verifying_names_altered_missing_and_undescribed_files(data_set, capsys)
     assert main(["--data", "mine", "--verify"]) == 0
     assert "all derived files match" in capsys.readouterr().out
     append(data_set / "manifest.json")
-    append(data_set / "rbd-journaling" / "facts.csv")
+    append(data_set / "rbd-journaling" / "registered.csv")
     (data_set / "rbd-journaling" / "tidy.csv").unlink()
     (data_set / "rbd-journaling" / "aggregate" / "other.csv").write_text("x\n")
     assert main(["--data", "mine", "--verify"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         f"altered: {data_set}/manifest.json",
-        f"altered: {data_set}/rbd-journaling/facts.csv",
+        f"altered: {data_set}/rbd-journaling/registered.csv",
         f"missing: {data_set}/rbd-journaling/tidy.csv",
         f"not described: {data_set}/rbd-journaling/aggregate/other.csv",
         "mine: 4 derived files differ",

@@ -22,7 +22,7 @@ from replay.claims.output import as_csv, as_json
 from replay.claims.registration import registered_in
 from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names, load_experiment
-from replay.derive.part import FACTS_FILE, REGISTERED_FILE
+from replay.derive.part import REGISTERED_FILE
 from replay.raw.copies import MANIFEST, read_stamp
 
 
@@ -73,15 +73,14 @@ def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[
 
 
 def read_table(experiment: Path, factors: list[str]) -> Table | None:
-    """Read an experiment's tidy.csv with the facts of its cells and the claims that its blocks registered.
+    """Read an experiment's tidy.csv, and the claims that its blocks registered.
 
-    Returns None if the experiment was not measured. Without facts.csv or registered.csv, the table has no facts or
-    registered claims.
+    Returns None if the experiment was not measured. Without registered.csv, the table has no registered claims.
     """
     if not (experiment / "tidy.csv").exists():
         return None
-    facts, registered = (_rows(experiment / name) for name in (FACTS_FILE, REGISTERED_FILE))
-    return Table(_rows(experiment / "tidy.csv"), factors, facts, registered_in(registered))
+    registered = registered_in(_rows(experiment / REGISTERED_FILE))
+    return Table(_rows(experiment / "tidy.csv"), factors, registered)
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -19,25 +19,23 @@ Row = Mapping[str, Any]
 class Table:
     """The used rows of one experiment's tidy.csv, found by block, variant and levels.
 
-    A row holds its cell's facts under `facts`, and also as columns, so that a claim can be about them. `registered`
-    holds what the blocks' receipts say.
+    A row also holds its cell's facts under `facts`, as numbers and words. `registered` holds what the blocks' receipts
+    say.
     """
 
     def __init__(
         self,
         rows: Iterable[Row],
         factors: Sequence[str],
-        facts: Iterable[Mapping[str, str]] = (),
         registered: Registered | None = None,
     ) -> None:
         self.factors = tuple(factors)
         self.registered: Registered = registered or {}
-        known = {_identity(one): _facts(one) for one in facts}
-        self.rows: dict[tuple, Row] = {}
-        for row in rows:
-            if str(row["used"]) == "1":
-                found = known.get(_identity(row), {})
-                self.rows[self._key(row["block"], row["variant"], row)] = {**found, **row, "facts": found}
+        self.rows: dict[tuple, Row] = {
+            self._key(row["block"], row["variant"], row): {**row, "facts": _facts(row)}
+            for row in rows
+            if str(row["used"]) == "1"
+        }
 
     def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
         return (int(block), variant, *(_text(levels[factor]) for factor in self.factors))
@@ -53,17 +51,16 @@ class Table:
         return None if any(row is None for row in found) else found
 
 
-def _identity(row: Row) -> tuple[str, ...]:
-    return tuple(str(row.get(key, "")) for key in ("block", "cell", "attempt"))
-
-
-def _facts(row: Mapping[str, str]) -> dict[str, float | str]:
-    """Return the facts of a row of facts.csv. An empty field is a fact that is not known, and is left out."""
-    return {
-        name: text if FACTS[name].type is FactType.WORD else float(text)
-        for name, text in row.items()
-        if name in FACTS and text != ""
-    }
+def _facts(row: Row) -> dict[str, float | str]:
+    """Return the facts in a row. One that is not known, so empty or no word of the vocabulary, is left out."""
+    found: dict[str, float | str] = {}
+    for name in FACTS.keys() & row.keys():
+        text, fact = row[name], FACTS[name]
+        if fact.type is FactType.WORD and text in fact.words:
+            found[name] = text
+        elif fact.type is not FactType.WORD and text not in (None, ""):
+            found[name] = float(text)
+    return found
 
 
 def _text(level: Any) -> str:

@@ -14,9 +14,8 @@ from replay.derive.chart import Chart
 from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts
-from replay.derive.facts import facts_rows
 from replay.derive.limits import limiters, limits
-from replay.derive.part import FACTS_FILE, RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
+from replay.derive.part import RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
 from replay.derive.ratios import ratios_csv
 from replay.derive.registered import registered_csv
 from replay.derive.runs import RUNS_FILE, runs_rows
@@ -27,6 +26,9 @@ from replay.derive.tidy import tidy_rows, used_attempts, used_rows
 from replay.derive.upper_bounds import upper_bounds
 from replay.raw.sums import sha256
 from replay.raw.versions import ceph_versions, client_version
+
+#: Earlier versions wrote this file. Its columns are in tidy.csv now.
+_FORMER_FACTS = "facts.csv"
 
 
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
@@ -48,10 +50,7 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     used = used_rows(chosen, design)
     drawn = charts(used_frame(used, design), design) + series_charts(used, design) + entity_charts(used, design)
     # All of them are made before any is written, so that an error leaves every file as it was.
-    tables = [
-        LongTable(directory / "tidy.csv", tidy_rows(records, design, chosen)),
-        LongTable(directory / FACTS_FILE, facts_rows(records)),
-    ]
+    tables = [LongTable(directory / "tidy.csv", tidy_rows(records, design, chosen))]
     if runs := {chart.name: chart.runs for chart in drawn if chart.runs}:
         tables.append(LongTable(directory / "aggregate" / RUNS_FILE, runs_rows(runs)))
     texts = {
@@ -65,7 +64,8 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     written += [path for path, text in texts.items() if write_if_changed(path, text)]
     outputs = {table.path: table.digest for table in tables}
     outputs |= {path: sha256(text.encode()) for path, text in texts.items()}
-    for stale in sorted(set((directory / "aggregate").glob("*.csv")) - set(outputs)):
+    present = {*(directory / "aggregate").glob("*.csv"), *directory.glob(_FORMER_FACTS)}
+    for stale in sorted(present - set(outputs)):
         stale.unlink()
         written.append(stale)
     derived = Derived(

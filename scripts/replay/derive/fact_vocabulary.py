@@ -25,7 +25,7 @@ class FactType(Enum):
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact: its type, and its name, which is also its column in facts.csv.
+    """One fact: its type, and its name, which is also its column in tidy.csv.
 
     `noun` names it in a sentence, `says` explains it, and `origin` is the part of the evidence that states it. `words`
     are the values of a fact of type WORD.
@@ -52,7 +52,7 @@ _ALL = (
         FactType.WORD,
         "what limited the cell",
         "the resource that was at its limit",
-        "as in tidy.csv",
+        "[what limited a cell](deriving.md#what-limited-a-cell)",
         ("cpu", "disk", "network", "none"),
     ),
     Fact(

@@ -1,13 +1,12 @@
-"""facts.csv: what the evidence says about each cell, for claims that presuppose it (`fact_vocabulary`). Pure."""
+"""The facts of a cell: what its evidence says about it, for claims that presuppose it (`fact_vocabulary`). Pure."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
 
-from replay.base.tables import number_text
 from replay.derive.fact_vocabulary import FACTS
 from replay.derive.limits import STEADY, limit_of
 from replay.derive.write_costs import of_whole_run
@@ -16,10 +15,6 @@ from replay.tools.logs.samples import moments, progress, read_samples
 from replay.tools.logs.snapshots import snapshots_taken
 from replay.tools.logs.steps import Steps
 
-if TYPE_CHECKING:
-    from replay.derive.cells import AttemptRecord
-
-KEYS = ("block", "cell", "attempt")
 _IMAGE = "image-1"
 
 Value = float | str
@@ -48,24 +43,6 @@ def facts_of(sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Ma
     }
     found |= _over_time(sidecar, outputs)
     return {name: found[name] for name in FACTS if found.get(name) is not None}
-
-
-def facts_rows(records: Sequence[AttemptRecord]) -> Iterator[Sequence[str]]:
-    """Yield the sorted rows of facts.csv: one per cell and attempt, with a column for each fact that any of them has.
-
-    The records must be in the order of their blocks.
-    """
-    present = {name for record in records for row in record.rows for name in row.facts}
-    names = [name for name in FACTS if name in present]
-    yield *KEYS, *names
-    for block, several in groupby(records, lambda record: record.block):
-        cells = ((row.cell_id, record.number, row) for record in several for row in record.rows)
-        for cell_id, number, row in sorted(cells, key=lambda cell: cell[:2]):
-            yield str(block), cell_id, str(number), *(_text(row.facts.get(name)) for name in names)
-
-
-def _text(value: Value | None) -> str:
-    return value if isinstance(value, str) else number_text(value)
 
 
 def _quotient(metrics: Mapping[str, float], over: str, under: str) -> float | None:

@@ -20,9 +20,8 @@ from replay.raw.layout import recorded_in
 from replay.raw.read import verify_all
 
 PART = "derived.json"
-#: `derive.ratios`, `derive.facts` and `derive.registered` write these. Importing them here would import pandas as well.
+#: `derive.ratios` and `derive.registered` write these. Importing them here would import pandas as well.
 RATIOS = "ratios.csv"
-FACTS_FILE = "facts.csv"
 REGISTERED_FILE = "registered.csv"
 SCHEMA_VERSION = 1
 #: The rooms whose code decides what deriving writes.

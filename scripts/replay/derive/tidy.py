@@ -8,6 +8,7 @@ from itertools import groupby
 from replay.base.tables import level_text, number_text
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
+from replay.derive.fact_vocabulary import FACTS
 from replay.derive.limits import limit_of
 
 KEYS = ("experiment", "block", "cell", "attempt", "point", "variant", "label")
@@ -41,6 +42,12 @@ def metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
     return [*_FIRST_METRICS, *sorted(present - set(_FIRST_METRICS) - set(KEYS) - set(_LAST))]
 
 
+def fact_columns(records: Iterable[AttemptRecord], others: Iterable[str]) -> list[str]:
+    """Return the names of all facts in the order of the vocabulary, except those of `others`, which state them too."""
+    present = {name for record in records for row in record.rows for name in row.facts}
+    return [name for name in FACTS if name in present - set(others)]
+
+
 def tidy_rows(
     records: Sequence[AttemptRecord], design: Design, chosen: Mapping[tuple[int, str], AttemptRecord]
 ) -> Iterator[Sequence[str]]:
@@ -51,15 +58,18 @@ def tidy_rows(
     factors = [name for name in design.factors if name not in KEYS]
     # A tool may state what is already a factor, such as the number of clients, but no two columns may share a name.
     metrics = [name for name in metric_columns(records) if name not in factors]
-    yield *KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *_LAST
+    facts = fact_columns(records, (*factors, *metrics, *_LAST))
+    yield *KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *facts, *_LAST
     for place, several in groupby(records, lambda record: (record.block, record.point)):
         cells = [(record, row) for record in several for row in record.rows]
         for record, row in sorted(cells, key=lambda cell: (cell[1].variant, cell[0].number)):
             used = chosen.get(place) is record and row.cell_id in design.cells
-            yield _fields(record, row, factors, metrics, used)
+            yield _fields(record, row, factors, metrics, facts, used)
 
 
-def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: list[str], used: bool) -> list[str]:
+def _fields(
+    record: AttemptRecord, row: CellRow, factors: list[str], metrics: list[str], facts: list[str], used: bool
+) -> list[str]:
     load = row.sidecar.get("load") or {}
     numbers, values = number_text, row.metrics
     return [
@@ -75,6 +85,7 @@ def _fields(record: AttemptRecord, row: CellRow, factors: list[str], metrics: li
         str(int(row.valid)),
         row.invalid_reason,
         *(numbers(values.get(name)) for name in metrics),
+        *(level_text(row.facts.get(name)) for name in facts),
         numbers(load.get("cpu_idle_fraction")),
         numbers(load.get("disk_busy_fraction")),
         limit_of(row.sidecar).resource,

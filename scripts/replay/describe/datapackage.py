@@ -14,8 +14,7 @@ from typing import Any
 
 from replay.base.tables import json_text, write_if_changed
 from replay.derive.chart import LONG_HEADER
-from replay.derive.fact_vocabulary import FACTS, FactType
-from replay.derive.part import FACTS_FILE, REGISTERED_FILE
+from replay.derive.part import REGISTERED_FILE
 from replay.derive.runs import RUNS_FILE
 from replay.derive.tidy import KEYS
 from replay.raw.copies import read_stamp
@@ -50,7 +49,7 @@ def datapackage(data_set: Path) -> dict[str, Any]:
 
 def described_files(data_set: Path) -> list[Path]:
     """Return the existing derived files of a data set that datapackage.json describes."""
-    wanted = ("claims.csv", "answer.csv", "*/tidy.csv", f"*/{FACTS_FILE}", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
+    wanted = ("claims.csv", "answer.csv", "*/tidy.csv", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
     tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
     documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
     return [*tables, *documents]
@@ -109,12 +108,6 @@ def _registered_type(column: str) -> str:
     return "integer" if column == "block" else "string"
 
 
-def _fact_type(column: str) -> str:
-    if column in FACTS:
-        return "string" if FACTS[column].type is FactType.WORD else "number"
-    return "integer" if column in _INTEGERS else "string"
-
-
 def _run_type(column: str) -> str:
     return "string" if column in ("chart", "series") else "number" if column in ("x", "y") else "integer"
 
@@ -135,7 +128,6 @@ def _tidy_type(column: str, words: set[str]) -> str:
 _TYPES: Mapping[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     "claims.csv": (_claim_type, ()),
     "answer.csv": (_answer_type, ("name",)),
-    FACTS_FILE: (_fact_type, ("block", "cell", "attempt")),
     REGISTERED_FILE: (_registered_type, ()),
     RUNS_FILE: (_run_type, ()),
 }

@@ -16,7 +16,7 @@ from replay.base.paths import config_directory
 from replay.base.tables import json_text, write_if_changed
 from replay.config.answer_file import answer_path
 from replay.config.claims_file import claims_path
-from replay.derive.part import FACTS_FILE, PART, REGISTERED_FILE, digest_of_file, program_digest
+from replay.derive.part import PART, REGISTERED_FILE, digest_of_file, program_digest
 from replay.raw.layout import experiments_in
 
 #: Notes of this checkout, which git ignores.
@@ -69,7 +69,7 @@ class Step:
 
 
 #: The files that are read of each experiment.
-TABLES = ("tidy.csv", FACTS_FILE, REGISTERED_FILE)
+TABLES = ("tidy.csv", REGISTERED_FILE)
 _TABLES = tuple(f"*/{name}" for name in TABLES)
 JUDGING = Step(CLAIMS_NOTE, JUDGED, (*_TABLES, *_ORIGIN))
 ANSWERING = Step(ANSWER_NOTE, ANSWERED, (*_TABLES, *_ORIGIN))
