@@ -16,7 +16,6 @@ export function makeReadable(deck) {
   const talk = document.title;
   const heading = talkHeading(talk);
   slides.prepend(heading);
-  nameSlideNumber(root);
   const titleOf = (slide) => {
     const element = slide.querySelector("h1, h2, h3");
     const heading = element && chosenText(element);
@@ -38,13 +37,6 @@ function talkHeading(talk) {
   heading.className = "visually-hidden";
   heading.textContent = talk;
   return heading;
-}
-
-/** A link to the slide itself, outside the text to be read. */
-function nameSlideNumber(root) {
-  const number = root.querySelector(".slide-number");
-  number?.setAttribute("role", "navigation");
-  number?.setAttribute("aria-label", "Slide number");
 }
 
 /**

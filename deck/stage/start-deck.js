@@ -11,6 +11,7 @@ import { Bindings } from "./bindings.js";
 import { stageKeys } from "./keys.js";
 import { PHONE_CHARTS, followPhone, phoneQuery, wrapWideParts } from "./phone.js";
 import { revealOptions } from "./reveal-options.js";
+import { dressSlideNumber } from "./slide-number.js";
 import { SpeakerView } from "./speaker-view.js";
 
 /**
@@ -68,11 +69,18 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const bindings = Bindings({ deck, mode });
   await deck.initialize();
   const nameSlide = makeReadable(deck);
+  dressSlideNumber(deck);
   drawQrCodes(root, qrTarget(talk.address, location));
-  opens.help = () =>
-    import("./help.js")
-      .then(({ toggleHelp }) => toggleHelp(mode, bindings.list()))
-      .catch((error) => announce(`The list of keys did not open: ${error.message}`));
+  const place = () => JSON.stringify(deck.getIndices());
+  opens.help = () => {
+    const from = place();
+    return (
+      import("./help.js")
+        // Moving on closes the list, also while it is fetched.
+        .then(({ toggleHelp }) => place() === from && toggleHelp(mode, bindings.list()))
+        .catch((error) => announce(`The list of keys did not open: ${error.message}`))
+    );
+  };
 
   const { charts, ChartTools } = await coming;
   const run = mode.run === null ? null : await recordedRun({ deck, charts, data, mode, announce });

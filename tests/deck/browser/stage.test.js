@@ -99,6 +99,31 @@ test("? lists the working keys, and moving on closes the list", async () => {
   await page.close();
 });
 
+test("a list of keys that arrives after one has moved on does not open", async () => {
+  let arrive;
+  const page = await deck.openDeck("?data=fixture", {
+    hash: "#/setup",
+    prepare: (one) =>
+      one.route(/\/help[-.][^/]*\.js$/, async (route) => {
+        await new Promise((resolve) => (arrive = resolve));
+        await route.continue();
+      }),
+  });
+  const asked = page.waitForRequest(/\/help[-.][^/]*\.js$/);
+  await page.keyboard.press("?");
+  const address = (await asked).url();
+  await page.keyboard.press("PageDown");
+  while (!arrive) await page.evaluate(() => new Promise(requestAnimationFrame));
+  arrive();
+  // The deck's own import of the module is answered before this one.
+  await page.evaluate(
+    (url) => import(url).then(() => new Promise((resolve) => setTimeout(resolve))),
+    address,
+  );
+  assert.equal(await page.locator("dialog").count(), 0);
+  await page.close();
+});
+
 test("a cut shows its own slides and seconds, and an address of another slide leads to the nearest one", async () => {
   const facts = async (query, hash) => {
     const page = await deck.openDeck(query, { hash });

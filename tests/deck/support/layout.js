@@ -72,6 +72,8 @@ export function layoutProblems(id) {
     number &&
     getComputedStyle(number).visibility === "visible" &&
     getComputedStyle(number).display !== "none";
+  if (shown && slide.matches('[data-visibility="uncounted"]'))
+    found.push(`${id}: a slide that is not counted shows a number`);
   const labels = [...slide.querySelectorAll("p.provenance"), ...(shown ? [number] : [])];
   for (const label of labels) {
     const place = label === number ? [number.getBoundingClientRect()] : linesOf(label);
