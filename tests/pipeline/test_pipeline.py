@@ -120,8 +120,8 @@ def test_a_campaign_continues_after_its_ceiling_after_interruptions_and_after_a_
     kept |= kill(bench, "everything", making_images, lambda process: descendants(process.pid))
     kept |= kill(bench, "Snakemake", making_images, lambda process: bench.processes("-m snakemake"))
     kept |= kill(bench, "the block", in_a_cell, lambda process: [bench.runner("tiny")])
-    # Last: what runs ends by itself, and how much it finishes meanwhile is a matter of pace.
     kept |= kill(bench, "replay measure", in_a_cell, lambda process: [process.pid])
+    assert len(valid_points(bench)) < 3, "Snakemake and its block end with what started them"
 
     last = bench.measure("tiny")
     assert last.returncode == 0, last.stdout + last.stderr

@@ -34,7 +34,7 @@ def run_snakemake(
     """
     project = project_directory()
     argv = [
-        *("setpriv", "--pdeathsig", "INT", "--", sys.executable, "-m", "snakemake", *arguments),
+        *("setpriv", "--pdeathsig", "KILL", "--", sys.executable, "-m", "snakemake", *arguments),
         *("--snakefile", str(program_file("Snakefile")), "--directory", str(project)),
         *("--profile", str(program_file("profiles", "default"))),
         *("--config", *settings),
@@ -50,7 +50,8 @@ def run_snakemake(
             stopping()
 
     with log.open("w") as file:
-        # If this process is killed, Snakemake is interrupted, and then (see the Snakefile) the running block.
+        # If this process is killed, so is Snakemake, and the running block is then interrupted (see the Snakefile). An
+        # interrupted Snakemake would first wait for the end of the block.
         process = subprocess.Popen(
             argv,
             **{"start_new_session": True, "stdout": subprocess.PIPE, "stderr": file},
