@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from pathlib import Path
 
 import pytest
 
-import replay
 from replay.measure.command import say_claims
 from support.rawtree import RawTree
 
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    """One block of rbd-journaling; the programs that are run are those of this checkout."""
+    """Two blocks of rbd-journaling."""
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    scripts = str(Path(replay.__file__).parents[1])
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([scripts, os.environ.get("PYTHONPATH", "")]))
     return RawTree(tmp_path / "mine" / "rbd-journaling", sealed=False).measure(blocks=2)
 
 
@@ -57,6 +52,17 @@ def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     assert "with-journal.stdout" in said.err
     assert "next: fix the problem, then run ./replay derive --data mine" in said.out
     assert {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()} == before
+
+
+def test_a_bug_in_deriving_is_shown_and_does_not_change_the_status_of_measuring(tree, capfd, monkeypatch):
+    def run(options):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("replay.workflow.command.run", run)
+    assert say_claims("mine", ["rbd-journaling"], 0) == 0
+    said = capfd.readouterr()
+    assert "ZeroDivisionError: a bug" in said.err
+    assert "deriving ended with status 1; the raw output is unaffected" in said.out
 
 
 def test_a_run_that_measured_nothing_does_not_mention_claims(tmp_path, monkeypatch, capfd):

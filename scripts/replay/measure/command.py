@@ -7,20 +7,22 @@ output, and the exit status is that of measuring even if they fail.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from replay.base.command_line import INTERRUPTED
+from replay.base.command_line import INTERRUPTED, Command
 from replay.base.errors import RefusedError
 from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.terminal import waiting
+from replay.claims.arguments import COMMAND as CLAIMS
 from replay.cluster.site_file import load_site
 from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names
+from replay.derive.arguments import COMMAND as DERIVE
 from replay.design.design import Design
 from replay.design.estimate import Estimate
 from replay.design.plan_file import PlanFile, PlannedBlock
@@ -118,18 +120,14 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
     if not measured or (status and not any(History(raw_directory(data_set, name)).seals() for name in measured)):
         return status
     print(f"\nraw output: {shown(folder)}")
-    steps = [("derive", "deriving", ())]
+    steps = [(DERIVE, "deriving", ())]
     if claims_path().exists():
-        steps.append(("claims", "judging the claims", ("--measured",)))
-    for module, doing, more in steps:
-        print(f"{doing} …")  # because the command takes a moment to start
-        try:
-            failed = _module(module, data_set, measured, more)
-        except KeyboardInterrupt:
-            failed = INTERRUPTED
-        if failed:
+        steps.append((CLAIMS, "judging the claims", ("--measured",)))
+    for command, doing, more in steps:
+        print(f"{doing} …", flush=True)  # the command takes a moment to import what it needs
+        if failed := _status_of(command, data_set, measured, more):
             print(f"{doing} ended with status {failed}; the raw output is unaffected")
-            print(f"next: fix the problem, then run {replay_command(module, '--data', data_set)}")
+            print(f"next: fix the problem, then run {replay_command(command.name, '--data', data_set)}")
             return status
     print(f"\nnext: {_to_present(data_set, folder)}")
     if claims_path().exists():
@@ -143,11 +141,17 @@ def _to_present(data_set: str, folder: Path) -> str:
     return command or f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
 
 
-def _module(name: str, data_set: str, experiments: list[str], more: Iterable[str] = ()) -> int:
-    """Run a Replay command that needs no cluster and reports its own errors. Return its exit status."""
-    sys.stdout.flush()
+def _status_of(command: Command, data_set: str, experiments: list[str], more: Iterable[str] = ()) -> int:
+    """Run a Replay command that needs no cluster and reports its own errors. Return its exit status.
+
+    It runs in this process, which has imported much of what it needs. A bug in it is shown, and does not end measuring.
+    """
     chosen = [word for one in experiments for word in ("--experiment", one)]
-    return subprocess.run([sys.executable, "-m", "replay", name, "--data", data_set, *chosen, *more]).returncode
+    try:
+        return command.main(["--data", data_set, *chosen, *more])
+    except Exception:
+        traceback.print_exc()
+        return 1
 
 
 def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock]) -> None:
