@@ -1,6 +1,7 @@
 // The steps of `npm test`, cheapest failures first.
 
 import { existsSync, readdirSync } from "node:fs";
+import { availableParallelism, freemem } from "node:os";
 import path from "node:path";
 
 import { GROUPS } from "../../tests/deck/support/groups.js";
@@ -76,6 +77,17 @@ const pytest =
     ...["--durations=5", `--junitxml=${report}`],
   ];
 
+/** What a sandbox and the test on it take at the most, with room for the rest of the machine. */
+const SANDBOX_BYTES = 2 * 2 ** 30;
+
+/**
+ * Returns how many sandboxes are tested at a time: three for each processor, because a test mostly waits for Ceph, if
+ * there is memory for them.
+ */
+export function sandboxesAtATime({ processors = availableParallelism(), freeBytes = freemem() } = {}) {
+  return Math.max(1, Math.min(3 * processors, 6, Math.floor(freeBytes / SANDBOX_BYTES)));
+}
+
 /** Steps of `npm run test:releases`. @returns {Step[]} */
 function stepsOfReleases() {
   return RELEASES.flatMap((release) => [
@@ -141,8 +153,8 @@ export function testSteps({ quick = false, releases = false } = {}) {
     },
     {
       name: "Tests on a sandbox, with a smoke run of every experiment",
-      // Four at a time, each on its own sandbox: a test mostly waits for Ceph. Groups of tests stay together.
-      argv: pytest("sandbox", "-n", "4", "--dist", "loadgroup"),
+      // Each process has its own sandbox. Groups of tests stay together.
+      argv: (report) => pytest("sandbox", "-n", String(sandboxesAtATime()), "--dist", "loadgroup")(report),
       report: "junit",
       bound: 10 * MINUTE,
     },

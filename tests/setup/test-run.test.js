@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { factorOf, patient } from "../../scripts/npm/patience.mjs";
 import { runToItsEnd } from "../../scripts/npm/test-run.mjs";
+import { sandboxesAtATime } from "../../scripts/npm/test-steps.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/run-to-its-end.js");
 // A process in its own session, like a daemon: no signal to a process group reaches it.
@@ -112,5 +113,17 @@ describe("patience", () => {
 
   it("has a maximum, so that a hang is still found", () => {
     assert.equal(factorOf({ ...norm, syncMs: 100_000 }), 30);
+  });
+});
+
+describe("the sandboxes that are tested at a time", () => {
+  const at = (processors, gibibytes) => sandboxesAtATime({ processors, freeBytes: gibibytes * 2 ** 30 });
+
+  it("are three for each processor, and never more than six", () => {
+    assert.deepEqual([at(1, 64), at(2, 64), at(16, 64)], [3, 6, 6]);
+  });
+
+  it("are fewer if there is no memory for them, but at least one", () => {
+    assert.deepEqual([at(2, 23), at(2, 9), at(2, 1)], [6, 4, 1]);
   });
 });
