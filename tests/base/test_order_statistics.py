@@ -30,6 +30,7 @@ def test_the_largest_of_twenty_bounds_the_95th_percentile_with_64_per_cent():
     assert confidence_of_largest(59) > 0.95 > confidence_of_largest(58)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [random.Random.random, lambda rng: rng.expovariate(1), lambda rng: rng.random() ** 9])
 def test_bounds_and_intervals_cover_whatever_the_distribution(draw):
     rng, runs = random.Random(5), 1500

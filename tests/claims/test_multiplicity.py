@@ -8,7 +8,6 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats as scipy_stats
 
 from replay.base.stats import false_discovery_q_values, one_sided_p_value
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_TESTABLE, REFUTED, SETUP_CHECK, Region
@@ -22,6 +21,9 @@ def named(name, judgement, **more):
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_q_values_are_those_of_scipy(p_values):
+    # Here, because it takes a second of processor time in each process that collects this file.
+    from scipy import stats as scipy_stats
+
     expected = scipy_stats.false_discovery_control(p_values, method="bh")
     assert false_discovery_q_values(p_values) == pytest.approx(list(expected))
 
@@ -32,6 +34,8 @@ def test_no_p_value_gives_no_q_value():
 
 @given(st.lists(st.floats(-3, 3), min_size=3, max_size=12, unique=True), st.floats(-3, 3))
 def test_a_one_sided_p_value_is_that_of_scipy(values, edge):
+    from scipy import stats as scipy_stats
+
     found = scipy_stats.ttest_1samp(values, edge)
     assert one_sided_p_value(values, edge) == pytest.approx(found.pvalue / 2, rel=1e-6, abs=1e-12)
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats as scipy_stats
 
 from replay.base import stats
 from replay.base.errors import ConfigurationError
@@ -154,6 +153,9 @@ def test_every_further_data_set_is_compared_with_the_first():
 
 @given(st.lists(RATES, min_size=2, max_size=9), st.lists(RATES, min_size=2, max_size=9))
 def test_welch_s_interval_is_that_of_scipy(over, under):
+    # Here, because it takes a second of processor time in each process that collects this file.
+    from scipy import stats as scipy_stats
+
     logs = [[math.log(value) for value in values] for values in (over, under)]
     # If rounding is the only spread, it differs between programs.
     assume(all(max(values) - min(values) > 1e-6 for values in logs))
@@ -166,6 +168,8 @@ def test_welch_s_interval_is_that_of_scipy(over, under):
 
 @given(st.lists(st.tuples(RATES, RATES), min_size=2, max_size=9))
 def test_the_interval_of_pairs_is_that_of_scipy(pairs):
+    from scipy import stats as scipy_stats
+
     logs = [math.log(second / first) for first, second in pairs]
     assume(max(logs) - min(logs) > 1e-6)
     expected = scipy_stats.ttest_1samp(logs, 0).confidence_interval(0.95)

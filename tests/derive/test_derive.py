@@ -3,7 +3,6 @@ import hashlib
 import json
 import shutil
 
-import frictionless
 import pytest
 
 from replay.base.stats import median, paired_log_ratio
@@ -348,6 +347,9 @@ def test_deriving_one_experiment_keeps_what_the_manifest_says_of_the_others(dire
 
 
 def test_the_data_package_passes_frictionless(directory):
+    # Here, because it takes half a second of processor time in each process that collects this file.
+    import frictionless
+
     RawTree(directory).measure(blocks=2)
     derive_data_set(directory.parent)
     report = frictionless.validate(directory.parent / "datapackage.json")

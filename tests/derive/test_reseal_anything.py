@@ -59,6 +59,7 @@ def original(request, tmp_path_factory):
         yield folder / "mine"
 
 
+@pytest.mark.slow
 @settings(at_most(80), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_is_altered_is_named_and_once_resealed_it_is_derived_or_named_and_never_unmarked(original, data):
