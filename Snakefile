@@ -6,11 +6,11 @@
 #   snakemake site                                   build the published site into dist/
 #
 # Only a plan triggers measurements. A block's path contains its plan's digest, and its rule has neither inputs nor
-# parameters, so that an edited script, comment, timestamp or unrelated key never triggers a new measurement. A sealed
-# block matches no rule, so that no option of Snakemake can remove it or measure it again.
+# parameters, so an edited script, comment, timestamp or unrelated key never triggers a new measurement. A sealed block
+# matches no rule, so no option of Snakemake can remove it or measure it again.
 #
-# What is due is decided by content, as `replay derive` decides it: see workflow/notes.py. If the notes say that nothing
-# changed, a step's inputs are `ancient`. If they say that something did, it has an input that the rule `changed` makes.
+# Content decides what is due, as in `replay derive`: see workflow/notes.py. If the notes say that nothing has changed,
+# a step's inputs are `ancient`. If they say that something has, the step gets an input that the rule `changed` makes.
 # config/README.md lists every key.
 
 import shlex
@@ -36,7 +36,7 @@ try:
 except ReplayError as error:
     raise WorkflowError(str(error))
 
-# The notes are asked for as well: in a fresh clone they are what is missing.
+# This includes the notes: in a fresh clone, they are what is missing.
 WHOLE = [
     *DESCRIBED,
     DESCRIPTION_NOTE,
@@ -77,7 +77,7 @@ if SETTINGS.plan:
 
     rule measure_block:
         output:
-            # `update`: a block that another process sealed meanwhile is not removed, and its job then does nothing.
+            # `update`, because a block that another process has sealed must not be removed; its job then does nothing.
             update(replay_settings.block_pattern()),
         log:
             ".replay/logs/measure-{data}-{experiment}-{block}-{plan}.log",
@@ -101,7 +101,7 @@ rule changed:
         "Derive again: {wildcards.step}"
 
 
-# Derived files stay in place while they are derived again, because the deck may be reading them.
+# Outputs are `update`, so that derived files stay in place while they are derived again: the deck may be reading them.
 rule derive_experiment:
     input:
         lambda wildcards: SETTINGS.sources(wildcards.data, wildcards.experiment),
@@ -191,7 +191,7 @@ rule describe:
         f"{JOB} describe --data {{wildcards.data}} --log {{log}}"
 
 
-# Without the deck there is nothing to publish.
+# Without the deck, there is nothing to publish.
 if ROOT is not None:
 
     rule site:

@@ -1,4 +1,4 @@
-"""Times derive, for the shipped data in packs and as loose files, and for growing numbers of generated cells.
+"""Times deriving, for the shipped data in packs and as loose files, and for growing numbers of generated cells.
 
 .venv/bin/python scripts/bench_derive.py [--cells N …] [--repetitions N] [--against COMMIT]
 
@@ -28,7 +28,7 @@ from support.evidence import members_of  # noqa: E402 - tests/ is importable onl
 from support.rawtree import RawTree  # noqa: E402
 
 SIZES = [4096 * 2**i for i in range(11)]
-#: From the smallest to the largest number of cells, time and memory for each cell may grow at most by this factor.
+#: From the smallest to the largest number of cells, time and memory per cell may grow by at most this factor.
 LINEAR_WITHIN = 1.5
 #: The whole command, and only reading and deriving, one experiment after another in one process.
 COMMAND = ("-m", "replay", "derive", "--data", "{data_set.name}")
@@ -42,7 +42,7 @@ ALONE = (
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a process: wall time and processor time in seconds, and its peak memory in MiB."""
+    """The cost of a process: wall time and CPU time in seconds, and its peak memory in MiB."""
 
     wall_seconds: float
     cpu_seconds: float
@@ -56,11 +56,11 @@ def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
     """Derive a data set in a separate process, and return the cost of that process and its children."""
     whole = (data_set / f"{done}.json" for done in ("judged", "answered", "described"))
     for note in (*data_set.glob("*/derived.json"), *whole):
-        note.unlink(missing_ok=True)  # with it nothing would be derived again
+        note.unlink(missing_ok=True)  # otherwise nothing would be derived again
     environment = {
         **os.environ,
         **{"REPLAY_BENCHMARKS": str(data_set.parent), "PYTHONPATH": str(code / "scripts")},
-        # As on a machine that runs it the second time: the programs are compiled.
+        # The modules are compiled, as they are on a machine that has run the program before.
         **{"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(data_set.parents[1] / "compiled")},
     }
     command = [sys.executable, *(word.format(data_set=data_set) for word in program)]
@@ -74,13 +74,13 @@ def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
 
 
 def least(repetitions: int, *jobs: tuple[Path, Path, tuple[str, ...]]) -> list[Cost]:
-    """Run jobs in turn, so that other load affects all of them; return the least disturbed run of each."""
+    """Run jobs in turn, so that other load affects all of them; return the fastest run of each."""
     runs = [[run(*job) for job in jobs] for _ in range(repetitions)]
     return [min(costs, key=lambda cost: cost.wall_seconds) for costs in zip(*runs, strict=True)]
 
 
 def loose(source: Path, target: Path) -> None:
-    """Copy a data set with its packs unpacked into open blocks: one file on disk for each file."""
+    """Copy a data set with its packs unpacked into open blocks, so that each file is a file on disk."""
     for path in source.rglob("*"):
         if match := PACK.fullmatch(path.name):
             folder = target / path.parent.relative_to(source) / f"block-{match['block']}.open"
@@ -96,7 +96,7 @@ def loose(source: Path, target: Path) -> None:
 
 
 def generated(experiment: Path, cells: int) -> int:
-    """Make packs of about `cells` cells, in blocks of 44 points and 3 variants; return how many cells there are."""
+    """Make packs with about `cells` cells, in blocks of 44 points and 3 variants; return how many cells there are."""
     factors = {"io_type": ["read", "write"], "io_pattern": ["seq", "rand"], "io_size_bytes": SIZES}
     tree = RawTree(experiment, factors=factors).measure(1)
     (first,) = tree.packs()
@@ -118,7 +118,7 @@ def generated(experiment: Path, cells: int) -> int:
 
 
 def earlier(commit: str, folder: Path) -> Path:
-    """Check out code and shipped data of a commit into a folder."""
+    """Extract the code and the shipped data of a commit into a folder; return the folder."""
     archive = subprocess.run(
         ["git", "-C", str(ROOT), "archive", commit, "scripts", "config", "benchmarks/reference"],
         check=True,
@@ -130,12 +130,14 @@ def earlier(commit: str, folder: Path) -> Path:
 
 
 def main() -> int:
-    """Make the data, time derive, print the figures; exit status 1 when time or memory grows faster than the cells."""
+    """Make the data, time deriving, print the figures; return 1 if time or memory grows faster than the cells."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--cells", type=int, nargs="+", default=[10_000, 30_000, 100_000], help="default: 10000 30000 100000"
     )
-    parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the fastest counts (default: 3)")
+    parser.add_argument(
+        "--repetitions", type=int, default=3, help="runs of each, of which the fastest counts (default: 3)"
+    )
     parser.add_argument("--against", metavar="COMMIT", help="an earlier commit to compare with")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="replay-bench-derive-") as name:
@@ -178,8 +180,8 @@ def growth(folder: Path, wanted: list[int], repetitions: int) -> int:
     time_ratio, memory_ratio = (last / first for first, last in zip(per_cell[0], per_cell[-1], strict=True))
     linear = time_ratio < LINEAR_WITHIN and memory_ratio < LINEAR_WITHIN
     print(
-        f"a cell of the most took {time_ratio:.2f} times the processor time and {memory_ratio:.2f} times the memory of "
-        f"one of the fewest: {'linear' if linear else 'NOT linear'}"
+        f"with the most cells, a cell takes {time_ratio:.2f} times as much CPU time and "
+        f"{memory_ratio:.2f} times as much memory as with the fewest: {'linear' if linear else 'NOT linear'}"
     )
     return 0 if linear else 1
 

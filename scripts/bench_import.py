@@ -1,11 +1,11 @@
-"""Times `replay import` of a folder of fio reports, side by side with fio-plot's reading and drawing of the same files.
+"""Times `replay import` of a folder of fio reports, side by side with fio-plot, which reads and draws the same files.
 
 .venv/bin/python scripts/bench_import.py [--files N] [--repetitions N] [--fio-plot COMMAND]
 
-fio-plot (https://pypi.org/project/fio-plot) comes from PyPI into a throw-away environment, unless `--fio-plot` names
-one that is installed. The reports are those that bench-fio leaves: one of real fio, with other queue depths and
-numbers of jobs written into it. The two programs do different work: fio-plot draws one chart of one metric; Replay
-verifies every figure, packs the originals with digests, and derives tables of every metric.
+fio-plot (https://pypi.org/project/fio-plot) is installed from PyPI into a throw-away environment, unless `--fio-plot`
+names an installed one. The reports look like those of bench-fio: copies of one real report of fio, with other queue
+depths and numbers of jobs. The two programs do different work: fio-plot draws one chart of one metric; Replay verifies
+every figure, packs the originals with digests, and derives tables of every metric.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "tests" / "fixtures" / "fio.txt"
 TEMPLATE = "==> fio-file-randwrite-4k.json <=="
 JOBS = 40
-#: The most processor time for 1,000 files.
+#: The most CPU seconds for 1,000 files.
 MOST_SECONDS = 5.0
 
 
 def write_reports(folder: Path, files: int) -> tuple[list[int], list[int]]:
-    """Write this many reports, named as by bench-fio; return the queue depths and the numbers of jobs."""
+    """Write this many reports, with the names that bench-fio gives; return the queue depths and the numbers of jobs."""
     text = REPORTS.read_text().partition(TEMPLATE)[2]
     report, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
     job = report["jobs"][0]
@@ -54,7 +54,7 @@ def write_reports(folder: Path, files: int) -> tuple[list[int], list[int]]:
 
 
 def timed(command: list[str], cwd: Path, environment: dict[str, str]) -> tuple[float, float]:
-    """Run a command; return its wall and processor seconds, including those of its children."""
+    """Run a command; return its wall and CPU seconds, including those of its children."""
     started = time.perf_counter()
     with subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
@@ -73,11 +73,13 @@ def fio_plot_in(folder: Path) -> str:
 
 
 def main() -> int:
-    """Write the reports, time both, print the table; exit status 1 if 1,000 files take too long."""
+    """Write the reports, time both programs, print the table; return 1 if 1,000 files take too long."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=1000, help="default: 1000")
-    parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the fastest counts (default: 3)")
-    parser.add_argument("--fio-plot", metavar="COMMAND", help="a fio-plot that is installed")
+    parser.add_argument(
+        "--repetitions", type=int, default=3, help="runs of each, of which the fastest counts (default: 3)"
+    )
+    parser.add_argument("--fio-plot", metavar="COMMAND", help="an installed fio-plot")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="replay-bench-import-") as name:
         folder = Path(name)
@@ -90,7 +92,7 @@ def main() -> int:
             "REPLAY_BENCHMARKS": str(folder / "benchmarks"),
             "PYTHONPATH": str(ROOT / "scripts"),
         }
-        # As usual, both keep their compiled modules, which the untimed first run makes.
+        # Both keep their compiled modules, as usual. The first run, which is not timed, makes them.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         numbers = [*map(str, depths)], [*map(str, jobs)]
         drawn = [command, "-i", str(reports), "-T", "x", "-L", "-t", "iops", "-r", "randwrite"]
@@ -107,10 +109,10 @@ def main() -> int:
     print(f"{'':16} {'wall':>8} {'CPU':>8}  ratio of wall times")
     for what, (wall, cpu) in least.items():
         print(f"{what:16} {wall:6.2f} s {cpu:6.2f} s  {wall / reference:.2f}")
-    # The load of other programs is in the wall time; what this one does is in the processor time.
+    # Wall time includes the load of other programs; CPU time is what this one did.
     late = least["replay import"][1] > MOST_SECONDS * options.files / 1000
     if late:
-        print(f"more than {MOST_SECONDS:g} s of processor time for 1,000 files")
+        print(f"more than {MOST_SECONDS:g} s of CPU time for 1,000 files")
     return 1 if late else 0
 
 

@@ -1,9 +1,9 @@
-"""Damages every recorded output of a benchmark tool at random, and counts what Replay makes of it.
+"""Damages every recorded output of a benchmark tool at random, and counts what Replay makes of the result.
 
 .venv/bin/python scripts/mutate_outputs.py [--mutations N] [--seed N] [--tool NAME …]
 
-Ends with 1 if a damaged output gave a figure that differs by more than 1 % without an error. What no parser can tell
-from the text is counted apart, by name: tests/support/mutations.py says why.
+The exit status is 1 if a damaged output gave a figure that differs by more than 1 % without an error. Changes that no
+parser can recognise from the text are counted separately, by name: tests/support/mutations.py says why.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> int:
         for what, example in examples.items():
             if what.startswith(WRONG):
                 print(f"{output.name}: {what}: {example}")
-    print(f"seed {options.seed}, {options.mutations} mutations of each output, those that change nothing left out")
+    print(f"seed {options.seed}, {options.mutations} mutations of each output, without those that change nothing")
     _print_table("tool", {f"{tool}, {count} outputs": tool for tool, count in files.items()}, by_tool)
     _print_table("kind", {kind: kind for kind in KINDS}, by_kind)
     return 1 if any(count for (_, outcome), count in by_tool.items() if outcome == WRONG) else 0

@@ -2,8 +2,8 @@
 
 .venv/bin/python scripts/simulate_claims.py [--runs N] [--seed S]
 
-Every interval and verdict is made by `replay.base.stats` and `replay.claims.evaluate` themselves. The exit status is 1
-if a share is outside of its bounds.
+`replay.base.stats` and `replay.claims.evaluate` themselves make every interval and verdict. The exit status is 1 if a
+share is outside its bounds.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ REGIONS = {
     "between 7.5 and 13.3": Region(7.5, 13.3),
     "no difference beyond 10 %": Region(0.9, 1.1, equivalence=True),
 }
-#: A block of many sets: how many, how much slower the machine gets within a block, and the spread (of the logarithm) of
-#: what differs between sets minutes apart: a neighbour, a compaction, a host that slows down.
+#: A block of many sets: how many, how much slower the machine gets within a block, and the spread (of the logarithm)
+#: between sets that run minutes apart, because of a neighbour, a compaction, or a host that slows down.
 SETS, DRIFT_IN_BLOCK, SET_NOISE = 8, 0.20, 0.10
-#: Whether the two cells that are compared ran back to back, or in two sets of one block.
+#: Whether the two compared cells ran back to back, or in two sets of one block.
 NEIGHBOURS, STRANGERS = "of one set", "of two sets"
 #: The order in which the cells of an experiment with two variants run. "random" draws a new one in each block.
 ORDERS = ("AAABBB", "ABAB", "random")
@@ -56,7 +56,7 @@ class Share:
 
     @property
     def kept(self) -> bool:
-        """Return whether it is within its bounds."""
+        """Return whether the value is within its bounds."""
         return self.low <= self.value <= self.high + self.chance
 
 
@@ -70,7 +70,7 @@ def paired_runs(
     block_noise: float = BLOCK_NOISE,
     order: str = "random",
 ) -> Runs:
-    """Return the rates of the reference and of a variant, one of each a block, on a machine that drifts and is noisy.
+    """Return the rates of the reference and of a variant, one of each per block, on a machine that drifts and is noisy.
 
     `drift` is the share of its speed that the machine loses over the whole experiment; noise is log-normal. The true
     ratio reference ÷ variant is `ratio`.
@@ -109,7 +109,7 @@ def coverage(runs: int, seed: int, blocks: int, confidence: float = CONFIDENCE) 
 
 
 def runs_of_sets(rng: random.Random, blocks: int, ratio: float, pairs: str, *, shuffled: bool = True) -> Runs:
-    """Return the rates of the reference and of a variant, one of each a block of SETS sets that drifts and is noisy.
+    """Return the rates of the reference and of a variant, one of each per block of SETS sets that drifts and is noisy.
 
     `pairs` is NEIGHBOURS or STRANGERS. Sets run in a new random order in each block, or all in one order if not
     `shuffled`; the reference is then in the first set, and a stranger in the last.
@@ -134,7 +134,7 @@ def runs_of_sets(rng: random.Random, blocks: int, ratio: float, pairs: str, *, s
 def coverage_of_sets(
     runs: int, seed: int | str, blocks: int, pairs: str, *, shuffled: bool = True
 ) -> tuple[float, float]:
-    """Return the share of intervals that contain the true ratio, and their mean width as a factor, high ÷ low."""
+    """Return the share of intervals that contain the true ratio, and their geometric mean width, high ÷ low."""
     rng, hits, widths = random.Random(seed), 0, 0.0
     for _ in range(runs):
         estimate = paired_log_ratio(*runs_of_sets(rng, blocks, RATIO, pairs, shuffled=shuffled))
@@ -144,7 +144,7 @@ def coverage_of_sets(
 
 
 def bias(runs: int, seed: int, order: str, blocks: int = 6) -> float:
-    """Return the bias of the ratio variant ÷ reference, as a share, if both are equal and run in this order."""
+    """Return the bias of the ratio variant ÷ reference, as a share, if both are equally fast and run in this order."""
     rng, logs = random.Random(seed), []
     for _ in range(runs):
         reference, variant = paired_runs(rng, blocks, 1.0, noise=0.01, block_noise=0.0, order=order)
@@ -162,7 +162,7 @@ def false_differences(runs: int, seed: int, blocks: tuple[int, int] = (6, 10)) -
 
 
 def verdicts(runs: int, seed: int | str, regions: Sequence[Region], ratios: Sequence[float], blocks: int) -> list[str]:
-    """Return the verdicts of a claim with one condition a region, whose true ratios are `ratios`."""
+    """Return the verdicts on a claim with one condition per region, whose true ratios are `ratios`."""
     rng = random.Random(seed)
     claim = _claim(regions)
     return [judge(claim, _table(rng, ratios, blocks)).verdict for _ in range(runs)]
