@@ -29,7 +29,8 @@ def groups_at(
         return found
     for pool in pools:
         answer = session.command({"prefix": "pg ls-by-pool", "poolstr": pool, "states": list(wanted)})
-        found.update(one["state"] for one in answer["pg_stats"] if set(wanted) & words(one["state"]))
+        # Where no group is in one of the states, the list itself is missing.
+        found.update(one["state"] for one in answer.get("pg_stats", ()) if set(wanted) & words(one["state"]))
     return found
 
 
