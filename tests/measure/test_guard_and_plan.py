@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, time
 from statistics import median
 from types import SimpleNamespace
@@ -18,9 +19,20 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
 from replay.config.experiments import experiment_names, load_experiment
 from replay.config.time_window import TimeWindow
-from replay.design.estimate import Estimate, reckon, seconds_per_set
+from replay.design.estimate import (
+    HOST_SECONDS,
+    MIRRORED_WRITE_WAIT_SECONDS,
+    PILOTS,
+    Estimate,
+    Terms,
+    reckon,
+    seconds_by_design,
+    seconds_per_set,
+)
 from replay.design.expansion import expand
+from replay.design.media import PoolCopies
 from replay.design.procedures import protocol_class
+from replay.design.sizing import writes
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.measure.sentry import RunStoppedError
@@ -59,7 +71,7 @@ class Session:
             "osd df": self.osd_df,
             "osd pool get": {"size": 3},
             "pg dump_stuck": stuck,
-            "pg ls-by-pool": {"pg_stats": groups},
+            "pg ls-by-pool": {"pg_stats": groups} if groups else {"pg_ready": True},
         }[command["prefix"]]
 
 
@@ -111,7 +123,7 @@ def test_a_cell_waits_until_snapshots_are_trimmed_and_the_wait_is_recorded():
 
 @pytest.mark.parametrize("state", ["active+clean+snaptrim", "active+clean+scrubbing+deep"])
 def test_a_cell_does_not_wait_for_the_scrubs_and_trims_of_neighbours(state):
-    made = guard(Session(pgs(state), own_states=["active+clean"]))
+    made = guard(Session(pgs(state)))
     assert list(made.settle()) == [] and made.slept == []
 
 
@@ -339,6 +351,50 @@ def test_an_estimate_from_the_design_is_not_far_from_the_time_of_real_blocks(nam
     by_design = reckon(design, [(), sets], []).seconds / len(sets)
     low, high = (0.9, 3) if name in AT_MOST else (0.7, 1.3)
     assert low * took < by_design < high * took
+
+
+def written(name, terms=None):
+    """The estimate for the quick scale of an experiment, from its design alone."""
+    design = expand(load_experiment(name), "quick")
+    return reckon(design, [design.sets], [], terms)
+
+
+def test_an_estimate_of_bytes_counts_the_copies_that_the_pools_keep():
+    three = written("rbd-journaling")
+    two = written("rbd-journaling", Terms(PoolCopies(2.0, 2.0, are_known=True)))
+    coded = written("rbd-journaling", Terms(PoolCopies(1.5, 3.0, are_known=True)))
+    assert two.client_bytes == coded.client_bytes == three.client_bytes
+    assert two.media_bytes == pytest.approx(three.media_bytes * 2 / 3)
+    assert three.media_bytes / 2 < coded.media_bytes < three.media_bytes, "journals are not in the coded pool"
+
+
+def test_a_site_that_limits_its_clients_gets_less_and_waits_longer_for_images():
+    free, limited = written("rbd-journaling"), written("rbd-journaling", Terms(rate_bytes_per_second=4 << 20))
+    assert limited.client_bytes < free.client_bytes and limited.media_bytes < free.media_bytes
+    assert limited.seconds > free.seconds
+
+
+def test_clients_on_other_hosts_take_time_to_connect_and_only_where_there_are_clients():
+    sweep, alone = expand(load_experiment("client-sweep"), "quick"), written("rbd-journaling")
+    assert written("client-sweep", Terms(other_hosts=4)).seconds - written("client-sweep").seconds == pytest.approx(
+        HOST_SECONDS * 4 * sum(len(one.cells) for one in sweep.sets)
+    )
+    assert written("rbd-journaling", Terms(other_hosts=4)) == alone
+
+
+def test_mirroring_is_awaited_after_cells_and_after_the_pilots_of_the_first_block():
+    design = talk("rbd-journaling")
+    cells = [cell for one in design.sets for cell in one.cells]
+    mirrored = [cell for cell in cells if cell.variant.image.mirroring and writes(cell.levels)]
+    others = [cell for cell in cells if cell not in mirrored]
+    assert mirrored and others
+    more = [seconds_by_design(design, cells, first=first) for first in (True, False)]
+    less = [seconds_by_design(design, others, first=first) for first in (True, False)]
+    assert more[1] - less[1] > MIRRORED_WRITE_WAIT_SECONDS * len(mirrored)
+    assert all(cell.variant.size_of for cell in mirrored), "they have no pilots of their own"
+    own = [replace(cell, variant=replace(cell.variant, size_of=None)) for cell in mirrored]
+    with_pilots = seconds_by_design(design, own, first=True) - seconds_by_design(design, mirrored, first=True)
+    assert with_pilots == pytest.approx(MIRRORED_WRITE_WAIT_SECONDS * PILOTS * len(mirrored))
 
 
 def test_a_run_says_how_long_each_experiment_takes_and_all_of_them_together():

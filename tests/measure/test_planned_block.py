@@ -10,14 +10,16 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import config_directory
+from replay.cluster.ceilings import Ceilings
 from replay.config.experiments import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
+from replay.design.media import PoolCopies
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure import block, command
 from replay.preflight.plan import sources_digest
 
-SITE = SimpleNamespace(name="mine", ceilings=SimpleNamespace(client_options=dict))
+SITE = SimpleNamespace(client_hosts=(), name="mine", ceilings=Ceilings())
 
 
 class _ReachedTheCluster(BaseException):
@@ -84,6 +86,7 @@ def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, 
         asked.append((site.name, data_set, list(experiments)))
         raise ConfigurationError("measured with another release", next_step="measure into another one")
 
+    monkeypatch.setattr(command, "copies_on", lambda site: PoolCopies())
     monkeypatch.setattr(command, "check_releases", check_releases)
     monkeypatch.setattr(command, "run_snakemake", lambda *_, **__: pytest.fail("a block was started"))
     arguments = ["--site", "mine", "--data", "old", "--scale", "smoke", "--experiment", "rbd-bench"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from statistics import median
 from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image
-from replay.design.media import media_bytes
+from replay.design.media import PoolCopies
 from replay.design.procedures import needs_of, protocol_class
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
 
@@ -17,6 +17,32 @@ from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
 IMAGE_SECONDS = 1.0
 FILL_SECONDS_PER_MEBIBYTE = 0.004
 MIRRORED_WRITE_WAIT_SECONDS = 6.0
+#: A cell is sized by about so many pilots, and mirroring is awaited after each.
+PILOTS = 2
+#: Seconds until the clients on another host are ready: one connection through SSH, and its end.
+HOST_SECONDS = 1.5
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a site adds to a design: the copies of its pools, what it allows a client, and its other client hosts."""
+
+    copies: PoolCopies = field(default_factory=PoolCopies)
+    rate_bytes_per_second: float | None = None
+    other_hosts: int = 0
+
+    def rate(self, cell: Cell) -> float:
+        """Return what the clients of a cell are taken to write, in bytes per second."""
+        if self.rate_bytes_per_second is None:
+            return ASSUMED_BYTES_PER_SECOND
+        return min(ASSUMED_BYTES_PER_SECOND, self.rate_bytes_per_second * int(cell.levels.get("clients", 1)))
+
+    def fill_seconds(self, image: Image) -> float:
+        """Return how long it takes to create an image and to write all of it."""
+        seconds = image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE
+        if self.rate_bytes_per_second is not None:
+            seconds = max(seconds, image.size_bytes / self.rate_bytes_per_second)
+        return IMAGE_SECONDS + seconds * (2 if image.mirroring else 1)
 
 
 @dataclass(frozen=True)
@@ -39,28 +65,35 @@ class Estimate:
 
 
 def reckon(
-    design: Design, todo: Sequence[Sequence[CellSet]], receipts: Iterable[Mapping[str, Any]], *, replicas: int = 3
+    design: Design,
+    todo: Sequence[Sequence[CellSet]],
+    receipts: Iterable[Mapping[str, Any]],
+    terms: Terms | None = None,
 ) -> Estimate:
     """Estimate what it takes to measure `todo`, the missing sets of each block. Pure.
 
-    `receipts` are those of this experiment's earlier blocks, at any scale.
+    `receipts` are those of this experiment's earlier blocks, at any scale. `terms` are by default those of a site that
+    nobody has asked.
     """
+    terms = terms or Terms()
     protocol = design.configuration["protocol"]
     per_set = seconds_per_set(receipts, design.scale, sized_once=protocol_class(protocol).pilot_share > 0)
     blocks = [[cell for one in sets for cell in one.cells] for sets in todo]
     client = media = 0.0
     for cells in blocks:
         for cell in (cell for cell in cells if writes(cell.levels)):
-            written = ASSUMED_BYTES_PER_SECOND * seconds_of(cell.levels, design.sizing)
+            written = terms.rate(cell) * seconds_of(cell.levels, design.sizing)
             client += written
-            media += media_bytes(written, replicas=replicas, journaled="journaling" in cell.variant.image.features)
+            media += terms.copies.media_bytes(written, journaled="journaling" in cell.variant.image.features)
         for image in _images(protocol, cells):
             client += image.size_bytes
-            media += media_bytes(image.size_bytes, replicas=replicas)
+            media += terms.copies.media_bytes(image.size_bytes)
     if per_set:
         seconds = median(per_set) * sum(len(sets) for sets in todo)
     else:
-        seconds = sum(seconds_by_design(design, cells, first=number == 0) for number, cells in enumerate(blocks))
+        seconds = sum(
+            seconds_by_design(design, cells, first=number == 0, terms=terms) for number, cells in enumerate(blocks)
+        )
     left, in_all = sum(map(len, blocks)), len(blocks) * sum(len(one.cells) for one in design.sets)
     return Estimate(left, in_all, seconds, client, media, len(per_set) if left else 0)
 
@@ -78,18 +111,21 @@ def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_
     ]
 
 
-def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool) -> float:
+def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, terms: Terms | None = None) -> float:
     """Return the seconds that a block with these cells takes by its design; the `first` block also runs pilots."""
+    terms = terms or Terms()
     name = design.configuration["protocol"]
     protocol, target = protocol_class(name), design.sizing.target_seconds
     running = sum(seconds_of(cell.levels, design.sizing) for cell in cells)
     besides = target * (protocol.pilot_share if first else 0.0) + protocol.overhead_seconds
-    mirrored = sum(writes(cell.levels) and cell.variant.image.mirroring is not None for cell in cells)
-    filling = sum(
-        IMAGE_SECONDS + image.size_bytes / 2**20 * FILL_SECONDS_PER_MEBIBYTE * (2 if image.mirroring else 1)
-        for image in _images(name, cells)
-    )
-    return running + besides * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * mirrored + filling
+    mirrored = [cell for cell in cells if writes(cell.levels) and cell.variant.image.mirroring is not None]
+    awaited = len(mirrored)
+    if first and protocol.pilot_share:
+        # A variant that takes the size of another one has no pilots of its own.
+        awaited += PILOTS * sum(not cell.variant.size_of for cell in mirrored)
+    filling = sum(map(terms.fill_seconds, _images(name, cells)))
+    connecting = HOST_SECONDS * terms.other_hosts * sum("clients" in cell.levels for cell in cells)
+    return running + besides * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * awaited + filling + connecting
 
 
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:

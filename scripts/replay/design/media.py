@@ -20,13 +20,20 @@ class Write:
     adds: bool = False
 
 
-def media_bytes(
-    client_bytes: float, *, replicas: int = 3, journaled: bool = False, erasure_code: tuple[int, int] | None = None
-) -> float:
-    """Estimate how many bytes the cluster writes to its media when clients write `client_bytes`.
+@dataclass(frozen=True)
+class PoolCopies:
+    """How many bytes reach media for each byte in the site's data pool, and in the pool of its journals.
 
-    Copies: `replicas`, or (k+m)/k for an erasure-coded data pool. A journal stores the data again, in a replicated
-    pool. BlueStore's own log, deferred writes and metadata are not included.
+    `are_known` is false where nobody has asked the cluster, and three copies are assumed.
     """
-    copies = float(replicas) if erasure_code is None else sum(erasure_code) / erasure_code[0]
-    return client_bytes * (copies + (replicas if journaled else 0))
+
+    data: float = 3.0
+    journal: float = 3.0
+    are_known: bool = False
+
+    def media_bytes(self, client_bytes: float, *, journaled: bool = False) -> float:
+        """Return how much the cluster writes to media when clients write `client_bytes`; a journal holds all of it too.
+
+        BlueStore's own log, deferred writes and metadata are not included.
+        """
+        return client_bytes * (self.data + (self.journal if journaled else 0.0))

@@ -24,12 +24,13 @@ from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names
 from replay.derive.arguments import COMMAND as DERIVE
 from replay.design.design import Design
-from replay.design.estimate import Estimate
+from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure.arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.measure.stop_mark import take_mark
-from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest
+from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest, terms_of
+from replay.preflight.pool_copies import copies_on
 from replay.preflight.releases import check_releases
 from replay.raw.evidence import record_design
 from replay.raw.history import History
@@ -52,11 +53,13 @@ def run(options: argparse.Namespace) -> int:
         designs = {name: design_for(site, name, options.scale) for name in names}
         sources = {name: sources_digest(site, name) for name in names}
         todo = plans(data_set, designs.values(), options.blocks)
-    _say_plan(list(designs.values()), data_set, todo)
-    if options.dry_run:
-        return 0
     packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
+    # A dry run asks no cluster.
+    terms = terms_of(site, None if options.dry_run or before == packs.keys() else copies_on(site))
+    _say_plan(list(designs.values()), data_set, todo, terms)
+    if options.dry_run:
+        return 0
     if before != packs.keys():
         require_consent(data_set, given=options.into_shipped)
         with waiting("asking the cluster for its release"), naming_absent_daemons(site):
@@ -66,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     record_skipped(data_set, designs.values())
     plan = PlanFile(site.name, data_set, options.scale, designs, sources, tuple(todo))
     with Progress() as progress:
-        progress.plan(parts_of(designs.values(), data_set, todo))
+        progress.plan(parts_of(designs.values(), data_set, todo, terms))
         status = 0
         for chosen in [[name] for name in names] if options.experiment else [names]:
             status = _measure(plan.of(chosen), progress) or status
@@ -80,13 +83,15 @@ def run(options: argparse.Namespace) -> int:
     return say_claims(data_set, names, status)
 
 
-def parts_of(designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock]) -> dict[str, Part]:
+def parts_of(
+    designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock], terms: Terms | None = None
+) -> dict[str, Part]:
     """Return the parts of the whole run: cells and expected seconds of each incomplete block, by its title."""
     parts = {}
     by_name = {design.name: design for design in designs}
     for plan in todo:
         design = by_name[plan.experiment]
-        figures = estimate(design, data_set, [plan.block])
+        figures = estimate(design, data_set, [plan.block], terms)
         if figures.cells:
             parts[design.title_of_block(plan.block)] = Part(figures.cells, figures.seconds)
     return parts
@@ -154,11 +159,11 @@ def _status_of(command: Command, data_set: str, experiments: list[str], more: It
         return 1
 
 
-def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock]) -> None:
+def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock], terms: Terms) -> None:
     estimates = []
     for design in designs:
         blocks = [plan.block for plan in todo if plan.experiment == design.name]
-        estimates.append((design, len(blocks), estimate(design, data_set, blocks)))
+        estimates.append((design, len(blocks), estimate(design, data_set, blocks, terms)))
     print("\n".join(plan_lines(estimates)), flush=True)
 
 

@@ -15,11 +15,11 @@ from replay.base.errors import RefusedError
 from replay.cluster import ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.design.media import Write
+from replay.design.media import PoolCopies, Write
 from replay.owned.account import Account
 
 if TYPE_CHECKING:
-    from replay.cluster.site import Site
+    from replay.cluster.site import Pool, Site
 
 
 class Copies:
@@ -40,6 +40,24 @@ class Copies:
             pool = pools.data_pool.name if pools.data_pool else pool
             journal = pools.journal.name if pools.journal else journal
         return write.bytes * (self._of(pool) + (self._of(journal) if write.journaled else 0.0))
+
+    def of_site(self) -> PoolCopies:
+        """Return the copies of the site's pools, those that its file asks for where a pool does not exist yet."""
+        pools = self._site.pools
+        return PoolCopies(self._there_or_wanted(pools.data_pool or pools.data), self._of_journal(), are_known=True)
+
+    def _of_journal(self) -> float:
+        return self._there_or_wanted(self._site.pools.journal or self._site.pools.data)
+
+    def _there_or_wanted(self, pool: Pool) -> float:
+        try:
+            return self._of(pool.name)
+        except CephCommandError as error:
+            if error.exit_status_of_tool != errno.ENOENT:
+                raise
+        if pool.erasure_code:
+            return sum(pool.erasure_code) / pool.erasure_code[0]
+        return float(pool.replicas or PoolCopies().data)
 
     def _of(self, pool: str) -> float:
         if pool not in self._known:

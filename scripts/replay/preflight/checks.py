@@ -125,8 +125,6 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
             continue
         _check_pool(wanted, found, rules, is_data_pool, findings)
         _check_application(session.cluster, wanted, found, objects.get(wanted.name, 0), is_data_pool, findings)
-        if wanted is site.pools.data:
-            findings.replicas = found["size"]
         if not is_data_pool:
             _check_reading(wanted, session.cluster, findings)
     if site.sandbox is None:

@@ -24,12 +24,14 @@ from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
 from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
+from replay.design.media import PoolCopies
 from replay.preflight import checks as preflight_checks
 from replay.preflight.arguments import COMMAND
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
-from replay.preflight.plan import design_for, estimate
+from replay.preflight.plan import design_for, estimate, terms_of
+from replay.preflight.pool_copies import copies_on
 from replay.preflight.programs import check_programs, check_release
 from replay.preflight.prometheus import check_prometheus
 from replay.preflight.releases import check_data_set
@@ -39,6 +41,8 @@ _HEADING = (
     "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
     "nothing that exists. If ceph does not find the administrator's key, add --keyring FILE. Then run preflight again.",
 )
+#: What an experiment would take, by its name.
+Figures = Mapping[str, Mapping[str, float]]
 _MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
 _STYLES = {"ok": "green", "WARN": "yellow", "SKIP": "yellow", "REFUSED": "bold red"}
 _HEADING_WIDTH, _MARK_WIDTH = 11, 8
@@ -73,14 +77,14 @@ def preflight(
     site: Site,
     experiments: Iterable[Mapping[str, Any]],
     *,
-    estimates: Mapping[str, Mapping[str, float]] | Callable[[int], Mapping[str, Mapping[str, float]]] | None = None,
+    estimates: Figures | Callable[[PoolCopies], Figures] | None = None,
     data_set: str | None = None,
     now: datetime | None = None,
 ) -> Report:
     """Inspect a site and return the findings; change nothing on it.
 
     `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the data pool's replicas. `data_set`, by
+    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the pools' copies. `data_set`, by
     default the site's name, selects the run. A problem with a cluster is a finding, never an exception. Raises
     EvidenceError if the run's account cannot be read.
     """
@@ -98,7 +102,7 @@ def preflight(
     check_client_hosts(site, findings)
     check_prometheus(site, findings)
     _risks(site, findings, now or datetime.now(UTC))
-    figures = estimates(findings.replicas) if callable(estimates) else estimates or {}
+    figures = estimates(findings.copies) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
     preflight_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
@@ -172,7 +176,7 @@ def run(options: argparse.Namespace) -> int:
         report = preflight(
             site,
             load_experiments(),
-            estimates=lambda replicas: _plan(site, options.scale, options.data or site.name, replicas),
+            estimates=lambda copies: _plan(site, options.scale, options.data or site.name, copies),
             data_set=options.data,
         )
     if options.json:
@@ -182,12 +186,12 @@ def run(options: argparse.Namespace) -> int:
     return report.exit_status
 
 
-def _plan(site: Site, scale: str, data_set: str, replicas: int) -> dict[str, dict[str, float]]:
+def _plan(site: Site, scale: str, data_set: str, copies: PoolCopies) -> dict[str, dict[str, float]]:
     """Return what remains to be measured at a scale, by experiment."""
     figures = {}
     for name in experiment_names():
         design = design_for(site, name, scale)
-        plan = estimate(design, data_set, range(1, design.blocks + 1), replicas=replicas)
+        plan = estimate(design, data_set, range(1, design.blocks + 1), terms_of(site, copies))
         figures[name] = {
             "cells": float(plan.cells),
             "hours": plan.seconds / 3600,
@@ -203,6 +207,7 @@ def _check_primary(
     """Inspect the cluster to be measured; return whether it answers. If not, what it lacks is unknown."""
     status = preflight_checks.check_cluster(session, findings)
     if status is not None:
+        findings.copies = copies_on(site, session)
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
         _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
         _guarded("stop", lambda: check_stop_switch(site, session, findings), findings)

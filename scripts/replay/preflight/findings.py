@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from replay.design.media import PoolCopies
+
 #: `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused` stops a run.
 LEVELS = ("ok", "note", "warning", "skip", "refused")
 
@@ -32,8 +34,8 @@ class Findings:
     """The facts so far, in the order they were found."""
 
     items: list[Finding] = field(default_factory=list)
-    #: Copies that the data pool keeps; 3 until they are known.
-    replicas: int = 3
+    #: The copies that the site's pools keep, three until they are known.
+    copies: PoolCopies = field(default_factory=PoolCopies)
     #: The fsid of the cluster that is measured, if known.
     fsid: str | None = None
     #: The number of OSDs of the cluster that is measured, if known.

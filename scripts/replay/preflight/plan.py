@@ -8,11 +8,13 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
+from replay.cluster.capabilities import LOCAL_HOSTS
 from replay.cluster.site import Site, missing
 from replay.config.experiments import load_experiment_document
 from replay.design.design import CellSet, Design, digest_of, plan_digest
-from replay.design.estimate import Estimate, reckon
+from replay.design.estimate import Estimate, Terms, reckon
 from replay.design.expansion import expand
+from replay.design.media import PoolCopies
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking
 from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
@@ -113,7 +115,7 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
             )
 
 
-def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: int = 3) -> Estimate:
+def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms | None = None) -> Estimate:
     """Estimate what it takes to measure the missing sets of these blocks.
 
     The time comes from earlier blocks of this data set, if there are any. Client bytes are unknown before a pilot; the
@@ -121,7 +123,13 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], *, replicas: 
     """
     history = History(raw_directory(data_set, design.name))
     todo = [[one for one in design.sets if not _is_measured(history, block, one)] for block in blocks]
-    return reckon(design, todo, history.receipts(), replicas=replicas)
+    return reckon(design, todo, history.receipts(), terms)
+
+
+def terms_of(site: Site, copies: PoolCopies | None = None) -> Terms:
+    """Return what a site adds to the estimates; `copies` are its pools', if its cluster was asked."""
+    others = len(set(site.client_hosts) - LOCAL_HOSTS)
+    return Terms(copies or PoolCopies(), site.ceilings.rate_bytes_per_second, others)
 
 
 def _is_measured(history: History, block: int, one: CellSet) -> bool:
