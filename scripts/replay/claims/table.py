@@ -52,7 +52,7 @@ class Table:
 
 
 def _facts(row: Row) -> dict[str, float | str]:
-    """Return the facts in a row. One that is not known, so empty or no word of the vocabulary, is left out."""
+    """Return the facts in a row. An unknown one, which is empty or not a word of the vocabulary, is left out."""
     found: dict[str, float | str] = {}
     for name in FACTS.keys() & row.keys():
         text, fact = row[name], FACTS[name]

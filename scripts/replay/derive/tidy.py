@@ -43,7 +43,7 @@ def metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
 
 
 def fact_columns(records: Iterable[AttemptRecord], others: Iterable[str]) -> list[str]:
-    """Return the names of all facts in the order of the vocabulary, except those of `others`, which state them too."""
+    """Return the names of all facts in the order of the vocabulary, except those that are among `others`."""
     present = {name for record in records for row in record.rows for name in row.facts}
     return [name for name in FACTS if name in present - set(others)]
 

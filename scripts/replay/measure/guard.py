@@ -20,7 +20,7 @@ from replay.raw.record import Measured, Wait
 SETTLE_TIMEOUT_SECONDS = 600.0
 #: Placement groups in these states move data, which slows down every pool. A cell waits until it is done.
 MOVING_STATES = ("recover", "backfill", "peering", "remapped", "degraded", "undersized")
-#: How long a cluster that Replay started may take to be fit again before a set. Nobody else repairs it.
+#: How long a cluster that Replay started may take to become fit again before a set, since nobody repairs it.
 FIT_WITHIN_SECONDS = 120.0
 KEPT = "finished sets are kept; repair the cluster, then run measure again"
 
@@ -43,7 +43,7 @@ class Guard:
         self.now = now
         self.stuck_seconds = stuck_seconds
         self._start = health.classify({})
-        #: Codes, with messages, that the last cell brought.
+        #: Health codes, with messages, that appeared during the last cell.
         self.new: dict[str, str] = {}
 
     def health(self) -> health.Verdict:
@@ -79,9 +79,9 @@ class Guard:
         self._await_window()
 
     def after_cell(self, measured: Measured) -> health.Verdict:
-        """Return the cluster's health after a cell, and void the cell if it was unfit, also in between.
+        """Return the cluster's health after a cell, and void the cell if the cluster was unfit, even in between.
 
-        What the cluster said is recorded even if the tool failed: a full pool is the cause, "exit status 1" is not.
+        What the cluster said is recorded even if the tool failed: the cause is a full pool, not "exit status 1".
         """
         try:
             verdict = self.health()
@@ -140,7 +140,7 @@ class Guard:
         return moving + [f"{count} {state}" for state, count in sorted(own.items()) if state not in moving]
 
     def _check_health(self) -> None:
-        """Raise RunStoppedError if the cluster is not fit; one that Replay started may first recover."""
+        """Raise RunStoppedError if the cluster is not fit. A cluster that Replay started may recover first."""
         started = time.monotonic()
         while not (verdict := self.health()).fit:
             if not self.bench.daemons_are_here or time.monotonic() - started > FIT_WITHIN_SECONDS:
@@ -148,7 +148,7 @@ class Guard:
             self.sleep(0.5)
 
     def _check_sentry(self) -> None:
-        """Raise RunStoppedError for what would end a cell as soon as it ran."""
+        """Raise RunStoppedError if there is something that would end a cell as soon as it ran."""
         if self.sentry is not None and (stop := self.sentry.look()) is not None:
             raise stopped(self.bench.site, stop)
 

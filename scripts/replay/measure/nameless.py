@@ -1,7 +1,7 @@
-"""Takes out of a cell's record what names a site: its clients, the paths of its files, its clusters' fsids.
+"""Removes from a cell's record what names a site: its clients, the paths of its files, its clusters' fsids.
 
-Procedures put placeholders into what they build themselves. But a tool may repeat its configuration, as fio's report
-does, or complain about a file. Raw output is to be shared, so this looks through all of it.
+Procedures put placeholders into what they build themselves, but a tool may repeat its configuration, as fio does in its
+report, or complain about a file. Raw output is meant to be shared, so this module looks through all of it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from replay.raw.record import Measured
 
 
 def words_of(session: MonitorSession, secondary: MonitorSession | None) -> dict[str, str]:
-    """Return what names a site's clusters, with the placeholder that takes its place. Longer words come first."""
+    """Return the words that name a site's clusters, each with its placeholder. Longer words come first."""
     words: dict[str, str] = {}
-    # The second one first: where both have the same client, it is the first one's.
+    # The second cluster comes first, so that a client of both gets the first one's placeholder.
     for each, prefix in ((secondary, "second_"), (session, "")):
         if each is None:
             continue
@@ -30,7 +30,7 @@ def words_of(session: MonitorSession, secondary: MonitorSession | None) -> dict[
 
 
 def hide(text: str, words: Mapping[str, str]) -> str:
-    """Return a text without the words; those that are a part of a longer word stay."""
+    """Return a text with placeholders for the words, except where a word is part of a longer one."""
     if not words:
         return text
     either = "|".join(map(re.escape, words))
@@ -38,10 +38,10 @@ def hide(text: str, words: Mapping[str, str]) -> str:
 
 
 def make_nameless(measured: Measured, words: Mapping[str, str]) -> None:
-    """Hide the words in a cell's files and in its reason of invalidity."""
+    """Hide the words in a cell's result files and in the detail of its invalidity."""
     for role, (suffix, content) in measured.results.items():
         if any(word.encode() in content for word in words):
-            # Bytes that are no text pass unchanged.
+            # Bytes that are not text pass unchanged.
             text = content.decode(errors="surrogateescape")
             measured.results[role] = (suffix, hide(text, words).encode(errors="surrogateescape"))
     if measured.invalid is not None:

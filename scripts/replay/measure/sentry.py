@@ -1,8 +1,8 @@
-"""Watches a cluster while a block runs, and ends a cell that must not go on.
+"""Watches a cluster while a block runs, and ends a cell that must not continue.
 
-It is a thread of the block's process, and asks through the connection that is open already: every two seconds for the
-cluster's status and the stop switch, and for the OSDs' latency if the site limits it. To end a cell it interrupts the
-main thread as Ctrl-C does: the tool is killed, and what the block made is removed.
+The sentry is a thread of the block's process, and uses the connection that is already open. Every two seconds it asks
+for the cluster's status and the stop switch, and for the OSDs' latency if the site limits that. To end a cell, it
+interrupts the main thread as Ctrl-C does: the tool is killed, and what the block made is removed.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ LOOK_EVERY_SECONDS = 2.0
 LOOK_EVERY_SECONDS_BY_PROGRAM = 8.0
 #: A monitor that is being replaced answers again within this time.
 SILENT_FOR_SECONDS = 20.0
-#: A cluster that answers later than this is asked again at the next look.
+#: If a cluster has not answered within this time, it is asked again at the next look.
 ANSWER_WITHIN_SECONDS = 5
-#: What the site's other users feel: it ends a cell. Other ceilings are checked between sets.
+#: The ceilings that concern the site's other users. Exceeding one ends a cell; the others are checked between sets.
 _OF_TENANTS = ("tenant_latency", "slow_operations")
 
 
 class RunStoppedError(RefusedError):
-    """The whole run ends, not this block alone: whatever comes next would meet the same cluster."""
+    """The whole run ends, not just this block, because the next block would meet the same cluster."""
 
 
 class Halted(KeyboardInterrupt):
-    """Raised in the main thread, wherever it is. `reason` is a reason of invalidity; `error` is for people."""
+    """Raised in the main thread, wherever that is. `reason` is a reason of invalidity; `error` is for people."""
 
     def __init__(self, reason: str, error: RunStoppedError) -> None:
         super().__init__(error.what)
@@ -48,14 +48,14 @@ class Halted(KeyboardInterrupt):
 
 
 class Sentry:
-    """Watches from entering to leaving the context, which must be the main thread's."""
+    """Watches while its context is open. The main thread must open it."""
 
     def __init__(self, bench: Bench, *, every_seconds: float | None = None) -> None:
         self.bench = bench
         by_program = getattr(bench.session, "transport", "rados") != "rados"
         self.every_seconds = every_seconds or (LOOK_EVERY_SECONDS_BY_PROGRAM if by_program else LOOK_EVERY_SECONDS)
         self.silent_for_seconds = SILENT_FOR_SECONDS
-        #: What this block found when it began: it does not stop for that.
+        #: The health when the block began. The block does not stop for trouble that was there already.
         self.start: health.Verdict | None = None
         self.looks = 0
         self.look_seconds = 0.0
@@ -65,7 +65,7 @@ class Sentry:
         self._main = threading.main_thread().ident
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="sentry", daemon=True)
-        #: Further things to look at: each returns why the run must end, or None.
+        #: Further checks, each of which returns why the run must end, or None.
         self.also: list[Callable[[], Stop | None]] = []
 
     def __enter__(self) -> Sentry:
@@ -77,7 +77,7 @@ class Sentry:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended.set()
-        # A signal that comes now must not end the process.
+        # A signal that arrives from now on must not end the process.
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
         self._thread.join()
         signal.signal(signal.SIGUSR1, self._previous)
@@ -88,7 +88,7 @@ class Sentry:
         return seen
 
     def cost(self) -> dict[str, float]:
-        """Return how often it looked, and the wall time that this took, for the block's receipt."""
+        """Return how often the sentry looked, and how many seconds of wall time that took, for the block's receipt."""
         return {"looks": self.looks, "cost_seconds": round(self.look_seconds, 4)}
 
     def look(self) -> Stop | None:
@@ -122,7 +122,7 @@ class Sentry:
             self.looks += 1
             self.look_seconds += time.monotonic() - began
             if stop is not None and not self._has_ended_cell:
-                # It goes on looking, because cleaning up may take longer than the lock lasts.
+                # The sentry keeps looking, because cleaning up may take longer than the lock lasts.
                 self._end_cell(stop)
 
     def _end_cell(self, stop: Stop) -> None:

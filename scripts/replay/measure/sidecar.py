@@ -1,4 +1,4 @@
-"""What a cell's sidecar says: `<variant>.json` beside the tool's output. docs/data-formats.md lists its keys."""
+"""Makes a cell's sidecar, `<variant>.json` beside the tool's output. docs/data-formats.md lists its keys."""
 
 from __future__ import annotations
 

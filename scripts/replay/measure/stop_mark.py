@@ -8,12 +8,12 @@ from replay.base.errors import RefusedError
 
 
 def mark_stopped(plan_file: Path, error: RefusedError) -> None:
-    """Say that the whole run ends."""
+    """Mark that the whole run has to end, for the reason that `error` states."""
     _mark(plan_file).write_text(f"{error.what}\n", encoding="utf-8")
 
 
 def take_mark(plan_file: Path) -> bool:
-    """Return whether a block has said so, and forget it."""
+    """Return whether a block has left the mark, and remove it."""
     mark = _mark(plan_file)
     stopped = mark.exists()
     mark.unlink(missing_ok=True)
