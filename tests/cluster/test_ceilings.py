@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from replay.cluster.ceilings import Ceilings, check, fullest_osd, slowest_osd
-from replay.design.media import media_bytes
+from replay.design.media import PoolCopies
 from support.samples import fixture_json
 
 
@@ -57,10 +57,10 @@ def test_the_slowest_osd_decides_how_long_tenants_wait() -> None:
 
 
 def test_media_bytes_count_copies_and_the_journal() -> None:
-    assert media_bytes(10, replicas=3) == 30
-    assert media_bytes(10, replicas=3, journaled=True) == 60
-    assert media_bytes(10, erasure_code=(4, 2)) == 15
-    assert media_bytes(10, erasure_code=(4, 2), replicas=3, journaled=True) == 45
+    assert PoolCopies().media_bytes(10) == 30
+    assert PoolCopies().media_bytes(10, journaled=True) == 60
+    assert PoolCopies(data=1.5).media_bytes(10) == 15
+    assert PoolCopies(data=1.5, journal=3).media_bytes(10, journaled=True) == 45
 
 
 def test_the_rate_becomes_librbds_own_limit() -> None:
