@@ -5,7 +5,7 @@ import path from "node:path";
 
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
 import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
-import program from "./npm/declared/build.mjs";
+import { build as program } from "./npm/declared.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 

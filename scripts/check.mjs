@@ -4,7 +4,7 @@
 import { fixProblems } from "./deck/check/fix.js";
 import { checkTalk } from "./deck/check/index.js";
 import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
-import program from "./npm/declared/check.mjs";
+import { check as program } from "./npm/declared.mjs";
 import { optionsOf } from "./npm/program.mjs";
 
 const options = optionsOf(program);

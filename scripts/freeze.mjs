@@ -8,7 +8,7 @@ import { RECORD } from "./deck/constants.js";
 import { benchmarksRoot } from "./deck/data-sets.js";
 import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
 import { NotThere } from "./deck/text/talk.js";
-import program from "./npm/declared/freeze.mjs";
+import { freeze as program } from "./npm/declared.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 

@@ -8,7 +8,7 @@ import { chromiumPath } from "./deck/chromium.js";
 import { benchmarksRoot, indexOf, scanBenchmarks, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
 import { openTalk } from "./deck/text/talk.js";
 import { AlteredData, requireUnaltered } from "./deck/verified/alterations.js";
-import program from "./npm/declared/pdf.mjs";
+import { pdf as program } from "./npm/declared.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 

@@ -9,7 +9,7 @@ import { launchChromium } from "./deck/chromium.js";
 import { machineLine, tableOf } from "./deck/perf/report.js";
 import { readyScenarios } from "./deck/perf/scenarios.js";
 import { compare } from "./deck/perf/statistics.js";
-import program from "./npm/declared/perf.mjs";
+import { perf as program } from "./npm/declared.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 

@@ -5,7 +5,7 @@ import { withQuery } from "./deck/addresses.js";
 import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
 import { DEFAULT_PORT } from "./deck/constants.js";
 import { openBrowser } from "./npm/browser.mjs";
-import program from "./npm/declared/present.mjs";
+import { present as program } from "./npm/declared.mjs";
 import { optionsOf, portOf } from "./npm/program.mjs";
 
 const options = optionsOf(program);

@@ -4,7 +4,7 @@
 import path from "node:path";
 
 import { onInterrupt, ROOT } from "./npm/processes.mjs";
-import program from "./npm/declared/start.mjs";
+import { start as program } from "./npm/declared.mjs";
 import { optionsOf, portOf } from "./npm/program.mjs";
 import { Session } from "./npm/session.mjs";
 

@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
-import program from "./npm/declared/test.mjs";
+import { test as program } from "./npm/declared.mjs";
 import { onInterrupt, ROOT, statusOfSignal } from "./npm/processes.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { runSetup } from "./npm/tasks.mjs";

@@ -5,7 +5,7 @@ import { benchmarksRoot, talkRoot } from "./deck/data-sets.js";
 import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";
 import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
 import { wordingDifferences } from "./deck/text/wording.js";
-import program from "./npm/declared/wording.mjs";
+import { wording as program } from "./npm/declared.mjs";
 import { optionsOf } from "./npm/program.mjs";
 
 const options = optionsOf(program);

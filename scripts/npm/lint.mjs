@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm run lint` and, with --fix, `npm run format`.
 
-import program from "./declared/lint.mjs";
+import { lint as program } from "./declared.mjs";
 import { LINTERS } from "./linters.mjs";
 import { onInterrupt, statusOfSignal, Task } from "./processes.mjs";
 import { optionsOf } from "./program.mjs";

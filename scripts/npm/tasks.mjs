@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import * as declared from "./declared.mjs";
 import { ExpectedError, passThrough, ROOT, Task } from "./processes.mjs";
 import { readOptions } from "./program.mjs";
 import { settingsIn, swallowed } from "./swallowed.mjs";
@@ -54,7 +55,7 @@ const TASKS = {
 export async function runTask(name, args, environment = process.env) {
   const task = TASKS[name];
   if (!task) throw new ExpectedError(`no such task: ${name}; there are ${Object.keys(TASKS).join(", ")}`);
-  const program = task.declared ? (await import(`./declared/${task.declared}.mjs`)).default : null;
+  const program = task.declared ? declared[task.declared] : null;
   if (isRunByNpm(name, environment)) {
     const kept = keptByNpm(args, program ?? (await declaredByReplay(name)), environment);
     if (kept !== null) {
