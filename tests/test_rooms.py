@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import replay
 from replay.base.paths import ROOT
 
 PACKAGE = ROOT / "scripts" / "replay"
+MODULES = sorted(found.name for found in pkgutil.walk_packages(replay.__path__, "replay."))
 #: From the ground up: a room imports from itself and from those before it, never from those after it.
 ORDER = (
     "base",
@@ -61,6 +65,16 @@ def test_every_folder_is_a_room_that_says_what_it_is_for():
     assert folders == set(ORDER)
     for room in ORDER:
         assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())), room
+
+
+def test_the_whole_package_is_walked():
+    assert {"replay.base.errors", "replay.measure.runner", "replay.tools.running.process"} <= set(MODULES)
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith(".__main__")])
+def test_a_module_can_be_imported(name):
+    """A name that moved is found without a cluster."""
+    importlib.import_module(name)
 
 
 @pytest.mark.parametrize("room", ORDER)

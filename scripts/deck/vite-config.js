@@ -12,7 +12,7 @@ import { contentSecurityPolicy } from "./policy.js";
 import { PRIVATE_DATA_SET } from "./constants.js";
 import { readTalkFile } from "./talk-file.js";
 import { talkForPage, talkPage } from "./talk-page.js";
-import { pinPage } from "./text/pin-page.js";
+import { pinPage } from "./text/pin.js";
 
 /**
  * @param {{outDir?: string, published?: boolean, copyFiles?: boolean, dataSets?: string[]|null, benchmarks?: string,

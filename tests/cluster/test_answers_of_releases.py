@@ -9,9 +9,9 @@ from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.raw.samples import SampleTable
 from replay.samplers.daemons import COUNTERS, counters_in
 from replay.samplers.mirror import MirrorSampler
-from support.release_answers import RELEASES, answer_of, names_of
+from support.releases import RECORDED, answer_of, names_of
 
-of_every_release = pytest.mark.parametrize("release", RELEASES)
+of_every_release = pytest.mark.parametrize("release", RECORDED)
 #: The bytes that `rbd bench` wrote into the image whose journal is mirrored.
 WRITES, IO_BYTES = 512, 4096
 
@@ -90,10 +90,10 @@ def test_a_new_sandbox_may_be_measured_and_all_of_its_warnings_are_known(release
 
 
 def test_every_file_of_a_release_exists_for_the_others_too():
-    named = {release: names_of(release) for release in RELEASES}
+    named = {release: names_of(release) for release in RECORDED}
     common = set.intersection(*named.values())
     differing = {release: names - common for release, names in named.items()}
     assert differing == {
         16: {"mirror-perf-dump.json"},
-        **{release: {"mirror-counter-dump.json"} for release in RELEASES if release > 16},
+        **{release: {"mirror-counter-dump.json"} for release in RECORDED if release > 16},
     }

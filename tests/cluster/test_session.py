@@ -14,7 +14,7 @@ import pytest
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import SERVER, MonitorSession
 from support.patience import patient, wait_until
-from support.processes import descendants, is_running
+from support.programs import descendants, is_running
 
 pytestmark = pytest.mark.sandbox
 

@@ -176,3 +176,8 @@ def test_only_wide_lines_of_prose_are_found():
 def test_anchors_are_those_of_github():
     text = "# What `npm start` does\n## Twice\n## Twice\n```\n# no heading\n```\n## [A link](a.md), and more\n"
     assert anchors(text) == {"what-npm-start-does", "twice", "twice-1", "a-link-and-more"}
+
+
+def test_the_page_of_the_command_has_a_row_for_each_command_and_no_other():
+    text = (ROOT / "docs" / "command.md").read_text()
+    assert re.findall(r"^\| `replay ([a-z]+)", text, re.MULTILINE) == list(COMMANDS)

@@ -14,7 +14,7 @@ from replay.sandbox import load
 from support.administrator import administrator_of
 from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
-from support.processes import descendants
+from support.programs import descendants
 from support.releases import RELEASE
 
 pytestmark = [

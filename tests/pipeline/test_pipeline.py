@@ -14,7 +14,7 @@ import pytest
 from replay.owned.account import Account
 from replay.raw.sums import SUMS
 from support.patience import patient, wait_until
-from support.processes import descendants
+from support.programs import descendants
 from support.tiny import Bench
 
 pytestmark = pytest.mark.sandbox

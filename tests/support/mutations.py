@@ -27,7 +27,7 @@ from typing import Any
 
 from replay.tools import OutputError, Result, adapter
 from replay.tools.base import rounding_of
-from support.release_answers import RELEASES
+from support.releases import RECORDED
 from support.samples import fixtures
 
 #: A difference that a talk would notice.
@@ -146,7 +146,7 @@ class Output:
 
 def outputs() -> Iterator[Output]:
     """Yield every recorded output of a tool that gives a result."""
-    for collection in ("rbd-bench", "rados-bench", "fio", "iperf3", *(f"release-{one}" for one in RELEASES)):
+    for collection in ("rbd-bench", "rados-bench", "fio", "iperf3", *(f"release-{one}" for one in RECORDED)):
         for name, content in fixtures(collection).items():
             tool = next((one for one in ("rbd-bench", "rados-bench", "fio", "iperf3") if name.startswith(one)), None)
             if tool is None:

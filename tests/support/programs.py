@@ -1,9 +1,10 @@
-"""Tests that need a program of this machine."""
+"""Programs of this machine that tests need, and the processes that they become."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -16,3 +17,29 @@ def needs(*names: str) -> pytest.MarkDecorator:
     lacking = [name for name in names if shutil.which(name) is None]
     reason = f"{' and '.join(lacking)} not installed here: `npm test` installs all programs, and runs this test"
     return pytest.mark.skipif(bool(lacking) and WHOLE not in os.environ, reason=reason)
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the pid and those of all its descendants."""
+    children = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
+    found, queue = [], [pid]
+    while queue:
+        one = queue.pop()
+        found.append(one)
+        queue += children.get(one, [])
+    return found

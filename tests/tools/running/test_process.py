@@ -14,7 +14,7 @@ from replay.base.errors import RefusedError, ReplayError
 from replay.owned.slot import SlotLock
 from replay.tools.running.process import run_tool
 from support.patience import patient, wait_until
-from support.processes import is_running
+from support.programs import is_running
 
 
 def await_end(pid):

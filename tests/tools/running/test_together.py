@@ -10,7 +10,7 @@ import pytest
 from replay.base.errors import ReplayError
 from replay.tools.running.together import run_together
 from support.patience import patient
-from support.processes import descendants
+from support.programs import descendants
 
 
 def shell(*lines):
