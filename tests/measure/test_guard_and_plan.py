@@ -41,6 +41,7 @@ from replay.raw import evidence
 from replay.raw.history import History
 from replay.raw.record import Measured
 from replay.raw.seal import seal
+from support.bench import waiting
 from support.spending import in_memory
 
 CLEAN = {
@@ -90,6 +91,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         daemons_are_here=own,
         spending=in_memory(before=written),
         say=lambda text: None,
+        waiting=waiting,
     )
     slept = []
     made = Guard(bench, sleep=slept.append, now=now or (lambda: datetime(2026, 1, 1, tzinfo=UTC)))
@@ -105,6 +107,37 @@ def pgs(state):
 def test_a_cluster_with_bad_placement_groups_is_refused_before_anything_is_created(state):
     with pytest.raises(RefusedError, match="nothing was created"):
         guard(Session(pgs(state))).before_block()
+
+
+RECOVERING = status(pgmap={"pgs_by_state": [{"state_name": "active+clean"}], "recovering_objects_per_sec": 3})
+DOWN = status(health={"status": "HEALTH_WARN", "checks": {"OSD_DOWN": {"summary": {"message": "1 osds down"}}}})
+
+
+class Quick(Session):
+    """A cluster without stuck placement groups."""
+
+    def command(self, command, **_):
+        return {"stuck_pg_stats": []} if command["prefix"] == "pg dump_stuck" else super().command(command)
+
+
+def test_a_sandbox_that_recovers_after_a_restart_is_awaited():
+    made = guard(Quick(RECOVERING, RECOVERING, CLEAN), own=True)
+    made.before_block()
+    assert made.slept, "it waited until the recovery was over"
+
+
+@pytest.mark.parametrize(("found", "own"), [(RECOVERING, False), (DOWN, True)])
+def test_a_foreign_cluster_that_recovers_and_a_dead_osd_are_not_awaited(found, own):
+    made = guard(Quick(found), own=own)
+    with pytest.raises(RefusedError, match="nothing was created"):
+        made.before_block()
+    assert made.slept == []
+
+
+def test_a_recovery_that_does_not_end_is_refused_at_its_time_limit(monkeypatch):
+    monkeypatch.setattr("replay.measure.guard.SETTLE_TIMEOUT_SECONDS", 0.0)
+    with pytest.raises(RefusedError, match="recovery is in progress"):
+        guard(Quick(RECOVERING), own=True).before_block()
 
 
 def test_a_healthy_cluster_is_measured():

@@ -18,6 +18,7 @@ from replay.design.media import PoolCopies
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure import block, command
 from replay.preflight.plan import sources_digest
+from support.bench import waiting
 
 SITE = SimpleNamespace(client_hosts=(), name="mine", ceilings=Ceilings())
 
@@ -109,8 +110,8 @@ def test_caps_that_an_interrupted_run_left_are_lifted_before_anything_is_removed
     monkeypatch.setattr(block, "settings_of_second", lambda bench: SimpleNamespace(restore=does("second")))
     for what in ("leftover_mounts", "owned_leftovers", "leftover_pools", "leftover_files"):
         monkeypatch.setattr(block, f"remove_{what}", does(what))
-    monkeypatch.setattr(block, "await_calm", does("calm"))
-    block.undo_leftovers(SimpleNamespace(session=None), said.append)
+    monkeypatch.setattr(block, "await_calm", lambda session, sleep: did.append("calm"))
+    block.undo_leftovers(SimpleNamespace(session=None, waiting=waiting), said.append)
     assert did == [
         "caps",
         "leftover_mounts",

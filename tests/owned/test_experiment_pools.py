@@ -22,6 +22,7 @@ from replay.owned.experiment_pools import (
     remove_pools,
 )
 from replay.owned.ledger import Ledger, unique_name
+from support.bench import waiting
 
 CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 1}]}}
 
@@ -72,7 +73,13 @@ def bench(tmp_path, monkeypatch):
         )
         session = Monitors(ledger, **more)
         return SimpleNamespace(
-            site=site, data_set="d", session=session, ledger=ledger, costs=Costs(), say=lambda line: None
+            site=site,
+            data_set="d",
+            session=session,
+            ledger=ledger,
+            costs=Costs(),
+            say=lambda line: None,
+            waiting=waiting,
         )
 
     return of

@@ -30,6 +30,7 @@ from replay.owned.kernel_client import (
 )
 from replay.owned.kernel_leftovers import remove_leftover_mounts
 from replay.owned.ledger import Ledger
+from support.bench import waiting
 
 FSID = "11111111-2222-3333-4444-555555555555"
 NAME = "replay-0a1b2c3d-kernel-ext4"
@@ -98,6 +99,7 @@ def bench(tmp_path, machine):
         primary_cluster=cluster,
         costs=Costs(),
         say=lambda line: None,
+        waiting=waiting,
     )
 
 

@@ -11,6 +11,7 @@ from replay.base.errors import RefusedError, ReplayError
 from replay.cluster import sandbox_record
 from replay.owned.ledger import Ledger
 from replay.owned.osd_settings import OsdSettings
+from support.bench import waiting
 
 FSID = "0f0f0f0f-0000"
 CAP = "osd_client_message_size_cap"
@@ -61,7 +62,13 @@ def settings(tmp_path, monkeypatch):
         ledger = Ledger(FSID, directory=tmp_path)
         site = SimpleNamespace(name="s", allows=set(allows), fsid=fsid, second_site=None)
         bench = SimpleNamespace(
-            site=site, data_set="d", session=Monitors(ledger), ledger=ledger, costs=Costs(), say=lambda line: None
+            site=site,
+            data_set="d",
+            session=Monitors(ledger),
+            ledger=ledger,
+            costs=Costs(),
+            say=lambda line: None,
+            waiting=waiting,
         )
         return OsdSettings(bench)
 

@@ -15,6 +15,7 @@ from replay.measure.procedure import Procedure
 from replay.owned.images import BlockImage, fill_image
 from replay.owned.spending import Copies
 from replay.procedures.targets.images import Images
+from support.bench import waiting
 from support.spending import in_memory
 
 MIB = 1 << 20
@@ -110,7 +111,7 @@ def test_no_more_is_expected_than_the_sites_rate_lets_clients_write(clients, rat
 def test_a_fill_is_charged_before_it_writes_and_keeps_to_the_rate(rate, option):
     ran = []
 
-    def run(*words, timeout_seconds):
+    def run(*words, timeout_seconds, while_running):
         assert bench.charged == [("filling replay-1-x", Write(64 * MIB, pool="replay", adds=True))]
         ran.append((words, timeout_seconds))
 
@@ -118,6 +119,7 @@ def test_a_fill_is_charged_before_it_writes_and_keeps_to_the_rate(rate, option):
         charged=[],
         site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=rate)),
         primary_cluster=SimpleNamespace(run=run),
+        waiting=waiting,
     )
     bench.charge = lambda what, write: bench.charged.append((what, write))
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=64 * MIB), "entry"))
@@ -130,7 +132,8 @@ def test_a_slow_rate_gives_a_fill_the_time_that_it_takes():
     patience = []
     bench = SimpleNamespace(
         site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=1e5)),
-        primary_cluster=SimpleNamespace(run=lambda *_, timeout_seconds: patience.append(timeout_seconds)),
+        primary_cluster=SimpleNamespace(run=lambda *_, timeout_seconds, **more: patience.append(timeout_seconds)),
+        waiting=waiting,
         charge=lambda what, write: None,
     )
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=10**7), "entry"))

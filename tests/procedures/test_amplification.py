@@ -116,7 +116,7 @@ def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monke
     taken, awaited = [], []
     monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: taken.append(spec) or 7)
     monkeypatch.setattr(
-        mirror, "wait_until_copied", lambda copied, one: awaited.append(one) or Wait("c", 1.0, "copied")
+        mirror, "wait_until_copied", lambda copied, one, **_: awaited.append(one) or Wait("c", 1.0, "copied")
     )
     made = protocol()
     made.bench.site.second_site = SimpleNamespace(pool="replay")

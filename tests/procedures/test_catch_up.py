@@ -205,7 +205,7 @@ def test_snapshots_of_other_pools_are_not_awaited():
 def test_the_wait_ends_when_no_snapshot_is_queued_and_no_group_trims():
     clock = Clock()
     wait = wait_until_trimmed(
-        [(Session([2, 2, 1, 0], [3, 0]), ["mine"])], poll_seconds=1, clock=clock, sleep=clock.sleep
+        [(Session([2, 2, 1, 0], [3, 0]), ["mine"])], timeout_seconds=300, poll_seconds=1, clock=clock, sleep=clock.sleep
     )
     assert (wait.outcome, wait.details) == ("trimmed", {"snapshots_to_trim": 2})
     assert wait.seconds == 4

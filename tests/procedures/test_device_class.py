@@ -23,7 +23,7 @@ from replay.procedures.targets import device_classes
 from replay.procedures.targets.device_classes import DeviceClasses, Reading, lacking
 from replay.raw.record import Measured
 from replay.sandbox.io_caps import find_hierarchy
-from support.bench import bench_of
+from support.bench import bench_of, waiting
 from support.patience import patient
 from support.smoke import measure_as_shipped
 
@@ -71,7 +71,7 @@ class Settings:
 def make(monkeypatch):
     def of(osds=3):
         did = []
-        bench = SimpleNamespace(costs=Costs(), say=lambda line: None, site=SimpleNamespace(name="own"))
+        bench = SimpleNamespace(costs=Costs(), say=lambda line: None, site=SimpleNamespace(name="own"), waiting=waiting)
         made = DeviceClasses(bench, OPTIONS, application="rbd")
         made.settings, made.did = Settings(osds, did), did
 

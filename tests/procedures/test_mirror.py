@@ -127,6 +127,6 @@ def test_a_copy_that_never_becomes_level_ends_the_block(started, monkeypatch):
     watch, cell = started(snapshot_variant())
     watch.bench.site.second_site = SimpleNamespace(pool="second")
     monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: 4)
-    monkeypatch.setattr(mirror, "wait_until_copied", lambda copied, one: Wait("snapshot_copied", 1.0, "stalled"))
+    monkeypatch.setattr(mirror, "wait_until_copied", lambda copied, one, **_: Wait("snapshot_copied", 1.0, "stalled"))
     with pytest.raises(Exception, match="the mirror daemon stalled before it had caught up"):
         watch.settle(cell, measured())

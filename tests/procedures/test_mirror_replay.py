@@ -203,7 +203,7 @@ def replaying(monkeypatch):
         monkeypatch.setattr(mirror_replay, "run_fio", fio)
         monkeypatch.setattr(mirror_replay, "MirrorSampler", Sampler)
         monkeypatch.setattr(mirror_replay, "QUIET_SECONDS", 0.0)
-        monkeypatch.setattr(mirror, "copied_snapshots", lambda cluster, spec: {7})
+        monkeypatch.setattr(mirror, "copied_snapshots", lambda cluster, spec, **_: {7})
         monkeypatch.setattr(
             mirror_replay, "StepLog", lambda values, slot, **more: StepLog(values, slot, run=rbd, **more)
         )

@@ -89,11 +89,11 @@ def make(monkeypatch):
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)
         monkeypatch.setattr(placement, "balancer_runs", lambda session: balancer)
         monkeypatch.setattr(placement, "create_pool", lambda _, name, spec, **__: ExperimentPool("own", 1, "e", spec))
-        monkeypatch.setattr(placement, "await_calm", lambda session: made.removed.append("calm") or "")
+        monkeypatch.setattr(placement, "await_calm", lambda session, sleep: made.removed.append("calm") or "")
         monkeypatch.setattr(placement, "await_pools", lambda bench, pools: None)
         monkeypatch.setattr(placement, "remove_leftover_pools", lambda bench: made.removed.append("pool"))
 
-        def wait(session, pool, objects, *, quiet_seconds):
+        def wait(session, pool, objects, *, quiet_seconds, sleep):
             made.waited.append((objects, quiet_seconds))
             return Wait("placement_stable", 1.0, "stable")
 

@@ -23,7 +23,7 @@ from replay.procedures.drivers.trial import trial as trial_module
 from replay.procedures.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
 from replay.procedures.drivers.trial.trial import Trial
 from replay.procedures.site_loss import WORD, LossOfSite, interval_of
-from support.bench import bench_of
+from support.bench import bench_of, waiting
 
 FSID = "0f0f0f0f-0000"
 
@@ -143,7 +143,7 @@ def poll(monkeypatch):
     settings = Settings()
     monkeypatch.setattr(poll_age, "settings_of_second", lambda bench: settings)
     monkeypatch.setattr(PollAge, "daemon", SimpleNamespace(option=lambda name: settings.value, admin_socket="asok"))
-    return settings, PollAge(SimpleNamespace(site=SimpleNamespace(name="s")))
+    return settings, PollAge(SimpleNamespace(site=SimpleNamespace(name="s"), waiting=waiting))
 
 
 def test_a_poll_age_is_set_for_a_cell_and_set_back(poll):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from replay.base.costs import Costs
+from replay.base.waiting import Waiting
 from replay.measure.bench import Bench
 from support.spending import in_memory
 
@@ -34,3 +36,10 @@ def bench_of(
         daemons_are_here=daemons_are_here,
         allowed=frozenset(),
     )
+
+
+def waiting(
+    what: str, at_most_seconds: float | None, *, sleep: Callable[[float], None] = time.sleep, **_: Any
+) -> Waiting:
+    """Make a wait that tells nobody and looks at nothing, like a bench's `waiting`."""
+    return Waiting(what, at_most_seconds, say=lambda line: None, sleep=sleep)

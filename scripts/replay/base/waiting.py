@@ -22,15 +22,16 @@ def _nothing() -> str:
 
 
 class Waiting:
-    """One wait. `look` returns what it sees in a few words, and raises ReplayError if the wait has become hopeless.
+    """One wait; without `at_most_seconds`, `what` says what bounds it.
 
-    It is called first after a few seconds, so that short waits cost nothing.
+    `look` returns what it sees in a few words, and raises ReplayError if the wait has become hopeless. It is called
+    first after a few seconds, so that short waits cost nothing.
     """
 
     def __init__(
         self,
         what: str,
-        at_most_seconds: float,
+        at_most_seconds: float | None,
         *,
         say: Callable[[str], None],
         look: Callable[[], str] = _nothing,
@@ -58,5 +59,7 @@ class Waiting:
         self._look_due = now + LOOK_EVERY_SECONDS
         if now >= self._say_due:
             self._say_due = now + SAY_EVERY_SECONDS
-            waited = f"{elapsed_text(now - self._began)} of at most {elapsed_text(self.at_most_seconds)}"
+            waited = elapsed_text(now - self._began)
+            if self.at_most_seconds is not None:
+                waited += f" of at most {elapsed_text(self.at_most_seconds)}"
             self._say(f"waiting for {self.what}: {waited}" + (f"; {seen}" if seen else ""))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,18 +44,23 @@ class Cluster:
         return options
 
     def run(
-        self, tool: str, *args: str, timeout_seconds: float = 30.0, check: bool = True, stdin: str | None = None
+        self,
+        tool: str,
+        *args: str,
+        timeout_seconds: float = 30.0,
+        check: bool = True,
+        stdin: str | None = None,
+        while_running: Callable[[], None] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run `tool` (`ceph`, `rbd`, `rados`, …) on this cluster and return the completed process.
 
-        Raises CephCommandError on a timeout, on a missing program and, when `check`, on a non-zero exit status.
+        `while_running` is called once a second; what it raises ends the command. Raises CephCommandError on a timeout,
+        on a missing program and, when `check`, on a non-zero exit status.
         """
         shown = f"{tool} {' '.join(args)} ({self.name})"
         try:
             argv = self.programs.command([tool, *self.arguments(), *args])
-            done = subprocess.run(
-                argv, capture_output=True, text=True, timeout=timeout_seconds, input=stdin, check=False
-            )
+            done = _run(argv, timeout_seconds, stdin, while_running)
         except MissingProgramError as error:
             raise CephCommandError(error.what, where=shown, next_step=error.next_step) from error
         except subprocess.TimeoutExpired as error:
@@ -71,10 +78,38 @@ class Cluster:
             )
         return done
 
-    def json(self, tool: str, *args: str, timeout_seconds: float = 30.0) -> Any:
-        """Run a command with `--format json` and return what it printed, parsed."""
-        done = self.run(tool, *args, "--format", "json", timeout_seconds=timeout_seconds)
+    def json(self, tool: str, *args: str, timeout_seconds: float = 30.0, **more: Any) -> Any:
+        """Run a command with `--format json` and return what it printed, parsed; `more` is for `run`."""
+        done = self.run(tool, *args, "--format", "json", timeout_seconds=timeout_seconds, **more)
         try:
             return json.loads(done.stdout)
         except json.JSONDecodeError as error:
             raise CephCommandError(f"printed no JSON: {error}", where=f"{tool} {' '.join(args)}") from error
+
+
+def _run(
+    argv: list[str], timeout_seconds: float, stdin: str | None, while_running: Callable[[], None] | None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program like `subprocess.run`; an exception of `while_running` kills it and goes on."""
+    deadline = time.monotonic() + timeout_seconds
+    with subprocess.Popen(
+        argv,
+        stdin=None if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            while True:
+                left = max(0.0, deadline - time.monotonic())
+                try:
+                    out, err = process.communicate(stdin, timeout=left if while_running is None else min(1.0, left))
+                    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+                except subprocess.TimeoutExpired:
+                    if time.monotonic() >= deadline or while_running is None:
+                        raise
+                    stdin = None  # it is being sent, and may be given only once
+                    while_running()
+        except BaseException:
+            process.kill()
+            raise

@@ -35,6 +35,8 @@ REFUSED_CODES = frozenset(
         "MGR_DOWN",
     }
 )
+#: What the recovery of a whole cluster ends by itself: none of these is left when it is done.
+SETTLING_CODES = frozenset({"PG_AVAILABILITY", "PG_DEGRADED", "OBJECT_MISPLACED", "PG_STATE", "RECOVERY"})
 _REFUSED_PATTERN = re.compile(r"OSD_[A-Z]+_DOWN")  # OSD_HOST_DOWN, OSD_RACK_DOWN, …
 
 HARMLESS_CODES = frozenset(
@@ -154,6 +156,11 @@ class Verdict:
     def fit(self) -> bool:
         """Whether the cluster may be measured."""
         return not self.refuse
+
+    @property
+    def settles(self) -> bool:
+        """Whether all that is wrong ends by itself once the cluster has recovered."""
+        return all(code in SETTLING_CODES for code, _ in self.refuse)
 
     def sentence(self) -> str:
         """Why measuring is refused, on one line; empty if it is not."""

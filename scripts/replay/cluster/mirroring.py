@@ -118,6 +118,10 @@ class MirrorDaemon:
     def _knows(self, command: str) -> bool:
         return command in self._ask(self.admin_socket, "help", timeout_seconds=10)
 
+    def alive(self) -> None:
+        """Raise AdminSocketError if the daemon does not answer within a few seconds."""
+        self._ask(self.admin_socket, "version", timeout_seconds=3)
+
     def option(self, name: str) -> float:
         """Return the daemon's value of an option that is a number. Raises ReplayError if it does not answer."""
         return float(self._ask(self.admin_socket, {"prefix": "config get", "var": name}, timeout_seconds=10)[name])
@@ -208,10 +212,10 @@ def take_mirror_snapshot(primary: Cluster, spec: str) -> int:
     return int(words[-1])
 
 
-def copied_snapshots(secondary: Cluster, spec: str) -> set[int]:
+def copied_snapshots(secondary: Cluster, spec: str, *, while_running: Callable[[], None] | None = None) -> set[int]:
     """Return the primary's ids of the mirror snapshots that are complete on the second cluster."""
     try:
-        rows = secondary.json("rbd", "snap", "ls", "--all", spec)
+        rows = secondary.json("rbd", "snap", "ls", "--all", spec, while_running=while_running)
     except CephCommandError as error:
         if error.exit_status_of_tool == 2:  # the image does not exist yet
             return set()

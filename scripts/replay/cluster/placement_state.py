@@ -60,7 +60,7 @@ def await_calm(
     timeout_seconds: float = CALM_WITHIN_SECONDS,
     poll_seconds: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Callable[[float], None],
 ) -> str:
     """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else ""."""
     started = since = clock()
@@ -89,7 +89,7 @@ def await_stable(
     timeout_seconds: float = STABLE_WITHIN_SECONDS,
     poll_seconds: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Callable[[float], None],
 ) -> Wait:
     """Wait until every placement group is clean where it should be, and the manager knows all objects of `pool`.
 

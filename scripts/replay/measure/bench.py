@@ -16,6 +16,7 @@ from replay.cluster.site import Site
 from replay.measure.nameless import words_of
 from replay.owned.account import Account
 from replay.owned.ledger import Ledger
+from replay.owned.lookout import Lookout
 from replay.owned.open_site import OpenSite
 from replay.owned.slot import SlotLock
 from replay.owned.spending import Copies, Spending
@@ -72,6 +73,7 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             allowed=frozenset(site.capabilities()),
             secondary=secondary,
             secondary_ledger=secondary_ledger,
+            lookout=Lookout(session, secondary),
             spending=spending_of(site, data_set, session),
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
             names=words_of(session, secondary),

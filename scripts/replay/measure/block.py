@@ -15,7 +15,7 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
-from replay.cluster.placement_state import await_calm
+from replay.cluster.placement_state import CALM_WITHIN_SECONDS, await_calm
 from replay.cluster.site_file import load_site
 from replay.cluster.versions import versions
 from replay.design.plan_file import read_plan_file
@@ -107,7 +107,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
         bench = stack.enter_context(open_bench(site, plan.data_set, progress.line))
         # Again, because a cluster may be upgraded between two blocks.
         refuse_other_releases(site, plan.data_set, [design.name], versions(bench.session, "rbd", bench.secondary))
-        for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set):
+        for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set, say=progress.line):
             progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
         ensure_campaign(raw.parent.parent, site, plan.data_set, bench.session, bench.secondary)
         for sentence in recover(raw):
@@ -134,7 +134,8 @@ def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
         say(f"removed {removed} file(s) that an interrupted run had left")
     if restored := restored + settings.restore():
         say(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
-        await_calm(bench.session)  # the guard judges whether calm came
+        waiting = bench.waiting("the placement groups to be calm", CALM_WITHIN_SECONDS, writing=False)
+        await_calm(bench.session, sleep=waiting.pause)  # the guard judges whether calm came
     second = settings_of_second(bench)
     if second and (restored := second.restore()):
         say(f"set back {restored} setting(s) of the second cluster that an interrupted run had changed")

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
+from replay.base.progress import elapsed_text
+from replay.base.waiting import Waiting
 from replay.cluster import ceilings, health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.own_groups import SCRUBS, TRIMS, groups_at, states_in
@@ -53,8 +55,8 @@ class Guard:
     def before_block(self) -> None:
         """Wait for the time window. Raises RefusedError if the cluster is unfit, or a ceiling is reached."""
         self._await_window()
-        verdict = self.health()
-        if not verdict.fit and not self._may_settle():
+        verdict = self._settled() if self._may_settle(self.health()) else self.health()
+        if not verdict.fit:
             stuck = stuck_sentence(self.bench.session, self.stuck_seconds)
             self._stop(
                 "; ".join(filter(None, (verdict.sentence(), stuck))),
@@ -117,6 +119,7 @@ class Guard:
         if not busy:
             return
         first = busy
+        waiting = self._waiting("the placement groups to settle")
         with self.bench.costs.measure("wait"):
             while busy:
                 if time.monotonic() - started > SETTLE_TIMEOUT_SECONDS:
@@ -124,7 +127,7 @@ class Guard:
                         f"the cluster did not settle within {SETTLE_TIMEOUT_SECONDS:.0f} s: {', '.join(busy)}",
                         "finished sets are kept; run measure again once it has settled",
                     )
-                self.sleep(0.2)
+                waiting.pause(0.2)
                 busy = self._busy()
         yield Wait("cluster_settled", time.monotonic() - started, "settled", {"states": first})
 
@@ -142,10 +145,11 @@ class Guard:
     def _check_health(self) -> None:
         """Raise RunStoppedError if the cluster is not fit. A cluster that Replay started may recover first."""
         started = time.monotonic()
+        waiting = self.bench.waiting("the sandbox to be fit again", FIT_WITHIN_SECONDS, sleep=self.sleep)
         while not (verdict := self.health()).fit:
             if not self.bench.daemons_are_here or time.monotonic() - started > FIT_WITHIN_SECONDS:
                 self._stop(verdict.sentence(), KEPT)
-            self.sleep(0.5)
+            waiting.pause(0.5)
 
     def _check_sentry(self) -> None:
         """Raise RunStoppedError if there is something that would end a cell as soon as it ran."""
@@ -158,14 +162,27 @@ class Guard:
     def _where(self) -> str:
         return f"site {self.bench.site.name}"
 
-    def _may_settle(self) -> bool:
-        """Return whether an unfit cluster may become fit by itself, which `settle` then waits for.
+    def _may_settle(self, verdict: health.Verdict) -> bool:
+        """Return whether an unfit cluster may become fit by itself.
 
         That is so only while a sandbox that was just started recovers, and not if a placement group is stuck.
         """
-        if not self.bench.daemons_are_here or not self._busy():
+        if verdict.fit or not verdict.settles or not self.bench.daemons_are_here:
             return False
         return not stuck_groups(self.bench.session, self.stuck_seconds)
+
+    def _settled(self) -> health.Verdict:
+        """Wait while the cluster recovers; return the verdict on it afterwards, or at the time limit."""
+        started, verdict = time.monotonic(), self.health()
+        waiting = self._waiting("the sandbox to recover")
+        with self.bench.costs.measure("wait"):
+            while not verdict.fit and verdict.settles and time.monotonic() - started < SETTLE_TIMEOUT_SECONDS:
+                waiting.pause(0.5)
+                verdict = self.health()
+        return verdict
+
+    def _waiting(self, what: str) -> Waiting:
+        return self.bench.waiting(what, SETTLE_TIMEOUT_SECONDS, sleep=self.sleep)
 
     def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
         limits, session = self.bench.site.ceilings, self.bench.session
@@ -195,7 +212,8 @@ class Guard:
         window = self.bench.site.time_window
         if window is None or window.is_open(self.now()):
             return
-        self.bench.say(f"outside the time window ({window}); waiting for it to open")
+        hours = elapsed_text(window.seconds_until_open(self.now()))
+        self.bench.say(f"outside the time window ({window}); waiting {hours} for it to open")
         with self.bench.costs.measure("wait"):
             while (remaining := window.seconds_until_open(self.now())) > 0:
                 self.sleep(min(60.0, remaining))

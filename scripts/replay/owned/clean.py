@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from replay.cluster.site_file import load_site
 from replay.owned.arguments import COMMAND
 from replay.owned.cluster_lock import KIND, UNSERVED, ClusterLock
 from replay.owned.ledger import Entry, Ledger
+from replay.owned.lookout import Lookout
 from replay.owned.removal import Outcome, Remover
 from replay.owned.slot import SlotLock
 
@@ -43,6 +45,9 @@ def clean(
         if not confirm(total):
             say("nothing was removed")
             return []
+        lookout = Lookout(*(remover.session for remover, _ in work))
+        for remover, _ in work:
+            remover.waiting = functools.partial(lookout.waiting, lambda: site, say=say)
         return _remove_all(work, say)
 
 

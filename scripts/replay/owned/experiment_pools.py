@@ -92,9 +92,10 @@ def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
     with bench.costs.measure("prepare"):
         wanted = sum(pool["pg_num"] for pool in session.command({"prefix": "osd pool ls", "detail": "detail"}))
         deadline = time.monotonic() + SEEN_WITHIN_SECONDS
+        waiting = bench.waiting("the manager to see the new pools", SEEN_WITHIN_SECONDS)
         while session.status()["pgmap"]["num_pgs"] < wanted and time.monotonic() < deadline:
-            time.sleep(0.2)
-        await_clean(session, names)
+            waiting.pause(0.2)
+        await_clean(session, names, say=bench.say)
 
 
 def remove_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:

@@ -94,6 +94,8 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
     limits = bench.site.ceilings
     slowest = min(SLOWEST_FILL_BYTES_PER_SECOND, 0.5 * (limits.rate_bytes_per_second or math.inf))
     bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+    timeout_seconds = 60 + size / slowest
+    waiting = bench.waiting(f"{made.name} to be filled", timeout_seconds)
     bench.primary_cluster.run(
         "rbd",
         "bench",
@@ -102,7 +104,8 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
         made.spec,
         "--rbd_cache=false",
         *(f"--{name}={value}" for name, value in limits.client_options().items()),
-        timeout_seconds=60 + size / slowest,
+        timeout_seconds=timeout_seconds,
+        while_running=waiting.glance,
     )
 
 
@@ -138,7 +141,15 @@ def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: 
         removers = []
         for session, ledger, mirror in sides:
             remover = Remover(
-                bench.site, session.cluster, session, ledger, mirror, bench.say, patience_seconds, poll_seconds=0.25
+                bench.site,
+                session.cluster,
+                session,
+                ledger,
+                mirror,
+                bench.say,
+                patience_seconds,
+                poll_seconds=0.25,
+                waiting=bench.waiting,
             )
             removers.append(remover)
             for entry in [entry for entry in ledger.owned() if chosen(entry)]:

@@ -34,9 +34,13 @@ KINDS = (
 )
 
 
+#: How the names of everything begin that Replay makes.
+NAME_PREFIX = "replay-"
+
+
 def unique_name(suffix: str) -> str:
     """Return `replay-<8 random hexadecimal digits>-<suffix>`: a name that nobody else uses."""
-    return f"replay-{secrets.token_hex(4)}-{suffix}"
+    return f"{NAME_PREFIX}{secrets.token_hex(4)}-{suffix}"
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from replay.base.costs import Costs
 from replay.base.programs import Programs
+from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.media import Write
 from replay.owned.ledger import Ledger
+from replay.owned.lookout import Lookout
 from replay.owned.slot import SlotLock
 from replay.owned.spending import Spending
 
@@ -37,6 +41,14 @@ class OpenSite:
     allowed: frozenset[str]
     secondary: MonitorSession | None = None
     secondary_ledger: Ledger | None = None
+    #: What looks around during waits; without it they only say how long they last.
+    lookout: Lookout | None = None
+
+    def waiting(self, what: str, at_most_seconds: float | None, **how: Any) -> Waiting:
+        """Return a wait that says what it sees, and ends if it becomes hopeless; `how` is for `Lookout.waiting`."""
+        if self.lookout is None:
+            return Waiting(what, at_most_seconds, say=self.say, sleep=how.get("sleep", time.sleep))
+        return self.lookout.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
 
     def charge(self, what: str, write: Write) -> None:
         """Charge upcoming client writes. Raises RefusedError if they would exceed the site's ceiling."""

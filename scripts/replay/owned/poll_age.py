@@ -64,6 +64,7 @@ class PollAge:
 
     def _await(self, reached: Callable[[float], bool], what: str) -> None:
         deadline = time.monotonic() + WITHIN_SECONDS
+        waiting = self.bench.waiting(f"the mirror daemon to take {what}", WITHIN_SECONDS, mirrored=True, writing=False)
         while not reached(self.daemon.option(POLL_AGE)):
             if time.monotonic() > deadline:
                 raise ReplayError(
@@ -71,4 +72,4 @@ class PollAge:
                     where=str(self.daemon.admin_socket),
                     next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
                 )
-            time.sleep(0.05)
+            waiting.pause(0.05)

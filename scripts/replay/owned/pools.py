@@ -7,10 +7,11 @@ could mean somebody else's pool of the same name.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from replay.base.errors import RefusedError
+from replay.base.waiting import Waiting
 from replay.cluster import admin_commands, health, sandbox_record
 from replay.cluster.capabilities import require
 from replay.cluster.session import MonitorSession
@@ -22,7 +23,9 @@ DEFAULT_ERASURE_CODE = (2, 1)
 _SETTLE_SECONDS = 120.0
 
 
-def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_set: str = "") -> list[str]:
+def ensure_pools(
+    site: Site, session: MonitorSession, ledger: Ledger, *, data_set: str = "", say: Callable[[str], None] = print
+) -> list[str]:
     """Make the site's missing pools, wait until they are clean, and return the names of those made.
 
     Raises RefusedError if a pool is missing that Replay may not make, or if the new pools do not become clean.
@@ -47,7 +50,7 @@ def ensure_pools(site: Site, session: MonitorSession, ledger: Ledger, *, data_se
         _make(site, session, ledger, pool, is_data_pool, data_set)
         made.append(pool.name)
     if made:
-        await_clean(session, made)
+        await_clean(session, made, say=say)
     return made
 
 
@@ -58,20 +61,23 @@ def pools_in_use(site: Site, ledger: Ledger) -> Iterator[str]:
     yield from (name for name in made if name not in names)
 
 
-def await_clean(session: MonitorSession, names: list[str]) -> None:
+def await_clean(session: MonitorSession, names: list[str], *, say: Callable[[str], None] = print) -> None:
     """Wait until the cluster is fit again after the pools `names` were made. Raises RefusedError if it stays unfit."""
     deadline = time.monotonic() + _SETTLE_SECONDS
+    unfit = ""
+    waiting = Waiting("the new pools to be clean", _SETTLE_SECONDS, say=say, look=lambda: unfit)
     while True:
         verdict = health.classify(session.status())
         if verdict.fit:
             return
+        unfit = verdict.sentence()
         if time.monotonic() > deadline:
             raise RefusedError(
-                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {verdict.sentence()}",
+                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {unfit}",
                 where=", ".join(names),
                 next_step="check that the cluster has at least as many hosts as the pools have copies",
             )
-        time.sleep(0.5)
+        waiting.pause(0.5)
 
 
 def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:

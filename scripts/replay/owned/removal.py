@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.waiting import Waiting
 from replay.cluster.capabilities import missing
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
@@ -24,6 +25,8 @@ from replay.sandbox.io_caps import release
 
 NOT_FOUND = 2
 BUSY = 16
+#: A large image has many objects, each removed on its own.
+REMOVED_WITHIN_SECONDS = 600.0
 HAS_SNAPSHOTS = 39
 #: How the mirror daemon names the snapshot for the first copy of an image.
 DAEMON_SNAPSHOT = ".rbd-mirror."
@@ -53,6 +56,8 @@ class Remover:
     say: Callable[[str], None] = print
     patience_seconds: float = 60.0
     poll_seconds: float = 1.0
+    #: `OpenSite.waiting` makes waits that end with their cause if they become hopeless. Without it, they only tell.
+    waiting: Callable[..., Waiting] | None = None
     #: Entries whose image is gone, but whose mirrored copy may still exist.
     copies: list[tuple[Entry, str]] = field(default_factory=list)
 
@@ -84,11 +89,12 @@ class Remover:
         """Wait until mirroring has removed the copies of removed images; return their outcomes."""
         deadline = time.monotonic() + self.patience_seconds
         outcomes = []
-        waiting = list(self.copies)
+        left = list(self.copies)
         self.copies.clear()
-        while waiting:
+        wait = self._wait(f"{len(left)} mirrored copies to be removed", mirrored=True)
+        while left:
             still = []
-            for entry, status in waiting:
+            for entry, status in left:
                 why = self._copy_remains(entry)
                 if why is None:
                     outcomes.append(self._closed(Outcome(entry, status)))
@@ -96,11 +102,22 @@ class Remover:
                     hint = f"check it on the second cluster: rbd mirror image status {entry.spec}"
                     outcomes.append(Outcome(entry, "left", why, hint))
                 else:
-                    still.append((entry, status))
-            waiting = still
-            if waiting:
-                time.sleep(self.poll_seconds)
+                    still.append((entry, status, why))
+            left = [(entry, status) for entry, status, _ in still]
+            try:
+                if left:
+                    wait.pause(self.poll_seconds)
+            except ReplayError as error:
+                return outcomes + [
+                    Outcome(entry, "left", f"{why}: {error.what}", error.next_step) for entry, _, why in still
+                ]
         return outcomes
+
+    def _wait(self, what: str, at_most_seconds: float | None = None, *, mirrored: bool = False) -> Waiting:
+        at_most_seconds = self.patience_seconds if at_most_seconds is None else at_most_seconds
+        if self.waiting is None:
+            return Waiting(what, at_most_seconds, say=self.say)
+        return self.waiting(what, at_most_seconds, mirrored=mirrored, writing=False)
 
     def size_bytes(self, entry: Entry) -> int | None:
         """Return how large the thing is (provisioned size of an image, data stored in a pool), None if unknown."""
@@ -131,13 +148,20 @@ class Remover:
             )
         self._disable_mirroring(entry, info)
         deadline = time.monotonic() + self.patience_seconds
+        wait = self._wait(f"{entry.spec} to have no more watchers or snapshots")
+        removing = self._wait(f"{entry.spec} to be removed", REMOVED_WITHIN_SECONDS)
         told = False
         while True:
-            done = self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=600)
+            done = self.cluster.run(
+                *("rbd", "rm", "--no-progress", entry.spec),
+                check=False,
+                timeout_seconds=REMOVED_WITHIN_SECONDS,
+                while_running=removing.glance,
+            )
             if done.returncode in (0, NOT_FOUND):
                 return Outcome(entry, "removed")
             if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
-                time.sleep(self.poll_seconds)
+                wait.pause(self.poll_seconds)
                 continue
             if done.returncode != BUSY or time.monotonic() > deadline:
                 lines = [line for line in done.stderr.splitlines() if line.strip()]
@@ -146,7 +170,7 @@ class Remover:
             if not told:
                 self.say(f"{entry.spec} still has watchers; waiting up to {self.patience_seconds:.0f} s")
                 told = True
-            time.sleep(self.poll_seconds)
+            wait.pause(self.poll_seconds)
 
     def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
         """Disable an image's mirroring; try again if something that it listed was gone when it was to be removed.
@@ -155,6 +179,7 @@ class Remover:
         says "not found" and leaves the image in the state `disabling`, from which it can continue.
         """
         deadline = time.monotonic() + self.patience_seconds
+        wait = self._wait(f"mirroring of {entry.spec} to be disabled")
         while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
             try:
                 self.cluster.run("rbd", "mirror", "image", "disable", "--force", entry.spec, timeout_seconds=60)
@@ -162,7 +187,7 @@ class Remover:
             except CephCommandError as error:
                 if error.exit_status_of_tool != NOT_FOUND or time.monotonic() > deadline:
                     raise
-            time.sleep(self.poll_seconds)
+            wait.pause(self.poll_seconds)
             info = self._info(entry)
 
     def _daemon_snapshots(self, entry: Entry) -> bool:

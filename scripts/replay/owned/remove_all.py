@@ -19,7 +19,8 @@ def remove_all(
 
     Raises ReplayError about the first one that is left, after trying all of them: see `refuse_left`.
     """
-    remover = Remover(bench.site, bench.session.cluster, bench.session, bench.ledger, None, bench.say)
+    session = bench.session
+    remover = Remover(bench.site, session.cluster, session, bench.ledger, None, bench.say, waiting=bench.waiting)
     outcomes = [remover.remove(one) for one in entries]
     refuse_left(bench.site, [one for one in outcomes if one is not None], what, where, advice)
     return len(outcomes)

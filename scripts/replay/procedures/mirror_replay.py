@@ -21,8 +21,8 @@ from replay.procedures.drivers.tool_run import client_values, rbd_template
 from replay.procedures.targets.images import Images
 from replay.procedures.watches.catch_up import (
     REPLAYING,
+    STATE_WITHIN_SECONDS,
     STOPPED,
-    await_state,
     journal_level,
     resume,
     snapshots_level,
@@ -85,9 +85,12 @@ class CatchUp(Driver):
             return []
         daemon, images = self.daemon, self.procedure.target.of(cell)
         with self.bench.costs.measure("wait"):
-            await_state(daemon, [made.name for made in images], REPLAYING)
+            self.copies.await_state([made.name for made in images], REPLAYING)
             rest = wait_until_level(
-                lambda: {made.name: daemon.counters(made.name) for made in images}, lambda _: True, quiet_seconds=6.0
+                lambda: {made.name: daemon.counters(made.name) for made in images},
+                lambda _: True,
+                quiet_seconds=6.0,
+                sleep=self.bench.waiting("the mirror daemon to rest", None, mirrored=True).pause,
             )
         return [Wait("replay_resumed", rest.seconds, "rests")]
 
@@ -117,14 +120,14 @@ class CatchUp(Driver):
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
         daemon = self.daemon
-        await_state(daemon, [made.name for made in images], REPLAYING)
+        self.copies.await_state([made.name for made in images], REPLAYING)
         for number, made in enumerate(images, start=1):
             started = log.now()
             # Recorded before the daemon is told, so that replay starts again after an interruption.
             self.stopped.append(made.name)
             daemon.stop(made.name)
             log.add("stop", started, log.now() - started, image=ENTITY.format(number))
-        await_state(daemon, [made.name for made in images], STOPPED)
+        self.copies.await_state([made.name for made in images], STOPPED)
 
     def _write(self, cell: Cell, images: Sequence[BlockImage], seed: int, log: StepLog) -> Measured:
         """Overwrite each image once, in random order, all at the same time."""
@@ -184,6 +187,7 @@ class CatchUp(Driver):
                 quiet_seconds=QUIET_SECONDS,
                 stall_seconds=STALL_SECONDS[mode],
                 poll_seconds=READ_EVERY_SECONDS[mode],
+                sleep=self.bench.waiting("the replay of what was written", None, mirrored=True).pause,
             )
             measured.load = self.bench.sampler.load(before, self.bench.sampler.read())
             measured.tool_seconds = log.now() - began
@@ -214,7 +218,8 @@ class CatchUp(Driver):
         """Start the replay that this process has stopped; return whether there was any."""
         names = list(self.stopped)
         for name in names:
-            resume(self.daemon, name)
+            waiting = self.bench.waiting(f"the replay of {name} to stop", STATE_WITHIN_SECONDS, mirrored=True)
+            resume(self.daemon, name, sleep=waiting.pause)
             self.stopped.remove(name)
         return bool(names)
 

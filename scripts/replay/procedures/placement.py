@@ -12,7 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
-from replay.cluster.placement_state import QUIET_SECONDS, await_calm, await_stable, throttles
+from replay.base.waiting import Waiting
+from replay.cluster.placement_state import (
+    CALM_WITHIN_SECONDS,
+    QUIET_SECONDS,
+    STABLE_WITHIN_SECONDS,
+    await_calm,
+    await_stable,
+    throttles,
+)
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
@@ -101,8 +109,11 @@ class PlacedPool(ObjectPools):
     def _await_calm(self) -> None:
         with self.bench.costs.measure("wait"):
             # As long as data move back, the next block would be refused.
-            if moving := await_calm(self.bench.session):
+            if moving := await_calm(self.bench.session, sleep=self._calming().pause):
                 self.bench.say(f"the cluster is not calm yet: {moving}")
+
+    def _calming(self) -> Waiting:
+        return self.bench.waiting("the placement groups to be calm", CALM_WITHIN_SECONDS, writing=False)
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Apply the cell's levels, and wait until the data are placed accordingly."""
@@ -111,7 +122,10 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("wait"):
             moves = any(one.startswith("crush_weight") for one in changed)
             quiet = QUIET_SECONDS if moves else 0.0
-            wait = await_stable(self.bench.session, self.pool_of(cell), self.filled, quiet_seconds=quiet)
+            waiting = self.bench.waiting("the placement to be stable", STABLE_WITHIN_SECONDS)
+            wait = await_stable(
+                self.bench.session, self.pool_of(cell), self.filled, quiet_seconds=quiet, sleep=waiting.pause
+            )
         wait.details["changed"] = changed
         return [wait]
 
@@ -167,6 +181,7 @@ class PlacedPool(ObjectPools):
             changed = self.settings.set_config(who, name, str(int(level)))
         wanted = self.usual[throttle] if level is None else int(level)
         deadline = time.monotonic() + OPTION_WITHIN_SECONDS
+        waiting = self.bench.waiting(f"the OSDs to take {name}", OPTION_WITHIN_SECONDS)
         for osd in osds:
             while (held := throttles(self.bench.session, osd)[throttle]) != wanted:
                 if time.monotonic() > deadline:
@@ -175,7 +190,7 @@ class PlacedPool(ObjectPools):
                         where=f"{name} of {who}",
                         next_step="this release may read the option only when an OSD starts; leave its factor out",
                     )
-                time.sleep(0.1)
+                waiting.pause(0.1)
         return [f"{name} {who}"] if changed else []
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
+from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import require
 from replay.cluster.health import classify
@@ -88,6 +89,8 @@ class LostSite(TrialDriver):
         """
         self._know_mirror_daemon()
         started = time.monotonic()
+        # Nothing is hopeless here: the site was lost on purpose, and comes back.
+        waiting = Waiting("the first site to recover", BACK_WITHIN_SECONDS, say=self.bench.say)
         while not (verdict := classify(self.bench.session.status())).fit:
             if time.monotonic() - started > BACK_WITHIN_SECONDS:
                 raise ReplayError(
@@ -95,7 +98,7 @@ class LostSite(TrialDriver):
                     where=f"site {self.bench.site.name}",
                     next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
                 )
-            time.sleep(0.2)
+            waiting.pause(0.2)
         return [Wait("first_site_back", time.monotonic() - started, "fit")]
 
     def _know_mirror_daemon(self) -> None:

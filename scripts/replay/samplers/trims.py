@@ -67,10 +67,10 @@ def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
 def wait_until_trimmed(
     sides: Sequence[tuple[MonitorSession, Sequence[str]]],
     *,
-    timeout_seconds: float = 300.0,
+    timeout_seconds: float,
     poll_seconds: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Callable[[float], None],
 ) -> Wait:
     """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
 

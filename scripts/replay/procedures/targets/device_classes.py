@@ -157,8 +157,9 @@ class DeviceClasses:
         started = time.monotonic()
         with self.bench.costs.measure("wait"):
             last = self.read()
+            waiting = self.bench.waiting("the capped OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
             while True:
-                time.sleep(QUIET_SECONDS)
+                waiting.pause(QUIET_SECONDS)
                 first, last = last, self.read()
                 done = sum(sum(b) - sum(a) for a, b in zip(first.counts, last.counts, strict=True))
                 seconds = time.monotonic() - started

@@ -21,7 +21,7 @@ def await_state(
     wanted: str,
     *,
     within_seconds: float = STATE_WITHIN_SECONDS,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Callable[[float], None],
 ) -> None:
     """Wait until every image's replayer has reached a state. Raises ReplayError that names one that does not."""
     deadline = time.monotonic() + within_seconds
@@ -44,7 +44,7 @@ def wait_until_level(
     stall_seconds: float = 60.0,
     poll_seconds: float = 0.1,
     clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Callable[[float], None],
 ) -> Wait:
     """Read the daemon's counters of images until all is replayed and they have not changed for `quiet_seconds`.
 
@@ -74,7 +74,7 @@ def snapshots_level(wanted: Mapping[str, int]) -> Callable[[Counters], bool]:
     return lambda counters: all(counters[name].snapshots >= count for name, count in wanted.items())
 
 
-def resume(daemon: MirrorDaemon, image: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
+def resume(daemon: MirrorDaemon, image: str, *, sleep: Callable[[float], None]) -> None:
     """Start the replay of an image that was stopped, or is being stopped. Does nothing if it is already replaying.
 
     Raises ReplayError if it does not stop in time: an image that is being stopped refuses to start.

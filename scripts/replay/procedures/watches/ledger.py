@@ -67,8 +67,9 @@ class Ledger(Watch):
         started = time.monotonic()
         with self.bench.costs.measure("wait"):
             last = self.daemons.read()
+            waiting = self.bench.waiting("the OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
             while True:
-                time.sleep(QUIET_SECONDS)
+                waiting.pause(QUIET_SECONDS)
                 previous, last = last, self.daemons.read()
                 wrote = writes_in(self.daemons.between(previous, last))
                 seconds = time.monotonic() - started

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from replay.base.errors import ReplayError
 from replay.cluster.mirroring import (
@@ -20,12 +21,15 @@ from replay.owned.images import BlockImage
 from replay.owned.poll_age import POLL_AGE
 from replay.procedures.drivers.steps import StepLog
 from replay.procedures.drivers.tool_run import client_values, rbd_template
-from replay.procedures.watches.catch_up import REPLAYING
+from replay.procedures.watches.catch_up import REPLAYING, STATE_WITHIN_SECONDS, await_state
 from replay.procedures.watches.snapshots import Snapshots
 from replay.raw.record import Measured, Wait
 from replay.tools import Result
 
 FIRST_COPY_TIMEOUT_SECONDS = 300.0
+COPY_TIMEOUT_SECONDS = 300.0
+#: The daemon is given up if its counters stand still for this long before everything is replayed.
+STALL_SECONDS = 60.0
 #: The daemon's counters are at rest if they have not changed for this long.
 QUIET_SECONDS = 1.0
 
@@ -55,6 +59,11 @@ class Copies:
             )
         return self.daemon
 
+    def await_state(self, images: Sequence[str], wanted: str) -> None:
+        """Wait until the daemon has all images in a state. Raises ReplayError naming one that is not."""
+        waiting = self.bench.waiting(f"the mirror daemon's state {wanted!r}", STATE_WITHIN_SECONDS, mirrored=True)
+        await_state(self.require_daemon(), images, wanted, sleep=waiting.pause)
+
     def counters(self, made: BlockImage) -> ReplayCounters:
         """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
         return ReplayCounters() if self.daemon is None else self.daemon.counters(made.name)
@@ -63,16 +72,24 @@ class Copies:
         """Take a mirror snapshot of an image and return its id. Raises ReplayError if that fails."""
         return take_mirror_snapshot(self.bench.primary_cluster, made.spec)
 
-    def wait_for(self, made: BlockImage, snapshot: int, **limits: float) -> Wait:
-        """Wait until the copy holds a mirror snapshot; the outcome is `copied` or `stalled`."""
+    def wait_for(self, made: BlockImage, snapshot: int, *, timeout_seconds: float = COPY_TIMEOUT_SECONDS) -> Wait:
+        """Wait until the copy holds a mirror snapshot; the outcome is `copied` or `stalled`.
+
+        Raises ReplayError with the cause if it never can.
+        """
         spec = f"{self.bench.site.second_site.pool}/{made.name}"
-        return wait_until_copied(lambda: copied_snapshots(self.bench.site.secondary, spec), snapshot, **limits)
+        waiting = self.bench.waiting(f"the copy of {made.name}", timeout_seconds, mirrored=True)
+        return wait_until_copied(
+            lambda: copied_snapshots(self.bench.site.secondary, spec, while_running=waiting.glance),
+            snapshot,
+            timeout_seconds=timeout_seconds,
+            sleep=waiting.pause,
+        )
 
     def await_first(self, made: BlockImage) -> None:
         """Wait until the second cluster holds the image as it is now. Raises ReplayError if it does not in time."""
         if made.image.mirroring is None:
             return
-        self.bench.say(f"waiting for the first copy of {made.name}")
         with self.bench.costs.measure("prepare"):
             if made.image.mirroring == "snapshot":
                 wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_TIMEOUT_SECONDS)
@@ -88,10 +105,11 @@ class Copies:
 
     def _is_replaying(self, made: BlockImage) -> bool:
         deadline, daemon = time.monotonic() + FIRST_COPY_TIMEOUT_SECONDS, self.require_daemon()
+        waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_TIMEOUT_SECONDS, mirrored=True)
         while time.monotonic() < deadline:
             if daemon.state(made.name) == REPLAYING:
                 return True
-            time.sleep(0.25)
+            waiting.pause(0.25)
         return False
 
 
@@ -154,8 +172,16 @@ class Level(FirstCopies):
     def _await_journal(self) -> Wait:
         daemon = self.copies.require_daemon()
         quiet = QUIET_SECONDS + (daemon.option(POLL_AGE) if self.has_ramp else 0.0)
+        waiting = self.bench.waiting(
+            f"the replay of {self.made.name}, as long as it advances every {STALL_SECONDS:.0f} s", None, mirrored=True
+        )
         return wait_until_replayed(
-            lambda: daemon.counters(self.made.name), self.before, self.transferred_bytes, quiet_seconds=quiet
+            lambda: daemon.counters(self.made.name),
+            self.before,
+            self.transferred_bytes,
+            quiet_seconds=quiet,
+            stall_seconds=STALL_SECONDS,
+            sleep=waiting.pause,
         )
 
 

@@ -12,7 +12,7 @@ from replay.measure.parts import Look, Watch
 from replay.measure.procedure import Procedure
 from replay.procedures.drivers.fio_run import ENTITY
 from replay.procedures.drivers.steps import StepLog
-from replay.procedures.watches.catch_up import REPLAYING, await_state, journal_level, wait_until_level
+from replay.procedures.watches.catch_up import REPLAYING, journal_level, wait_until_level
 from replay.procedures.watches.mirror import Copies
 from replay.raw.record import Measured, Wait
 from replay.samplers.mirror import MirrorSampler
@@ -53,7 +53,7 @@ class Replica(Watch):
         """Wait until the second cluster has the cell's image and replays it."""
         [made] = self.procedure.target.of(cell)
         self.copies.await_first(made)
-        await_state(self.copies.require_daemon(), [made.name], REPLAYING)
+        self.copies.await_state([made.name], REPLAYING)
 
     def started(self, cell: Cell) -> None:
         """Take the first readings."""
@@ -93,6 +93,7 @@ class Replica(Watch):
             quiet_seconds=1.0,
             stall_seconds=STALL_SECONDS,
             poll_seconds=READ_EVERY_SECONDS,
+            sleep=self.bench.waiting("the replica to be level", None, mirrored=True).pause,
         )
 
     def _await_copy(self) -> Wait:
@@ -100,12 +101,13 @@ class Replica(Watch):
         started, writer = time.monotonic(), self.procedure.driver
         wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
         outcome = "replayed"
+        waiting = self.bench.waiting("the replica to be level", COPY_WITHIN_SECONDS, mirrored=True)
         while (self.replica.latest("copied_snapshot_id") or 0) < wanted:
             if time.monotonic() - started > COPY_WITHIN_SECONDS:
                 outcome = "stalled"
                 break
             self.sampler.read_when_due(READ_EVERY_SECONDS)
-            time.sleep(0.1)
+            waiting.pause(0.1)
         return Wait("replay_level", time.monotonic() - started, outcome)
 
 

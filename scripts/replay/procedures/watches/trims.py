@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.cluster.session import MonitorSession
 from replay.design.design import Cell
 from replay.measure.bench import Bench
 from replay.measure.parts import Look, Watch
 from replay.procedures.watches.mirror import FirstCopies
 from replay.raw.record import Measured, Wait
 from replay.samplers.trims import TrimSampler, wait_until_trimmed
+
+TRIMMED_WITHIN_SECONDS = 300.0
 
 
 class Trims(FirstCopies):
@@ -71,10 +73,11 @@ class TrimmedAfterwards(Watch):
 
 def await_trimmed(bench: Bench) -> Wait:
     """Wait until nothing is left to trim in the pools that Replay writes to, on either cluster."""
-    sides: list[tuple[Any, Sequence[str]]] = [(bench.session, _pools(bench))]
+    sides: list[tuple[MonitorSession, Sequence[str]]] = [(bench.session, _pools(bench))]
     if bench.secondary is not None:
         sides.append((bench.secondary, [bench.site.second_site.pool]))
-    return wait_until_trimmed(sides)
+    waiting = bench.waiting("snapshots to be trimmed", TRIMMED_WITHIN_SECONDS, mirrored=bench.secondary is not None)
+    return wait_until_trimmed(sides, timeout_seconds=TRIMMED_WITHIN_SECONDS, sleep=waiting.pause)
 
 
 def _pools(bench: Bench) -> list[str]:
