@@ -46,7 +46,7 @@ def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     altered = tree.path("block-01/write-seq-4096/attempt-1/with-journal.stdout")
     altered.write_text(altered.read_text().replace("4096", "4097"))
     before = {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()}
-    assert say_claims("mine", ["rbd-journaling"], 0) == 0
+    assert say_claims("mine", ["rbd-journaling"], 0) == 3, "a failure is never called a success"
     said = capfd.readouterr()
     assert "deriving ended with status 3; the raw output is unaffected" in said.out
     assert "with-journal.stdout" in said.err

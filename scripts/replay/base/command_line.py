@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from replay.base.did_you_mean import did_you_mean, suggestion
+from replay.base.disk import explained
 from replay.base.errors import ReplayError
 from replay.base.invocation import called_as
 from replay.base.paths import benchmarks_directory, config_directory
@@ -130,6 +131,13 @@ def guarded(run: Callable[[], int], kept: str) -> int:
     except ReplayError as error:
         print(error, file=sys.stderr)
         return error.exit_status
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if (refused := explained(error)) is None:
+            raise
+        print(refused, file=sys.stderr)
+        return refused.exit_status
     except KeyboardInterrupt:
         print(f"interrupted; {kept}", file=sys.stderr)
         return INTERRUPTED

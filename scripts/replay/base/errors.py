@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+_DURING, _AFTERWARDS = "  in: ", "  cleaning up then met: "
+
 
 class ReplayError(Exception):
     """A failure that is explained to the person who runs Replay.
@@ -30,10 +32,11 @@ class ReplayError(Exception):
 
     def __str__(self) -> str:
         lines = [f"{self.where}: {self.what}" if self.where else self.what]
-        more = {"in": self.during, "because": self.because, "next": self.next_step}
+        lines += [f"{_DURING}{self.during}"] if self.during else []
+        more = {"because": self.because, "next": self.next_step}
         lines += [f"  {word}: {text}" for word, text in more.items() if text]
         for each in self.afterwards:
-            lines.append("  cleaning up then met: " + each.replace("\n", "\n  "))
+            lines.append(_AFTERWARDS + each.replace("\n", "\n  "))
         return "\n".join(lines)
 
 
@@ -62,6 +65,10 @@ def during(what: str) -> Iterator[None]:
         yield
     except ReplayError as error:
         error.during = error.during or what
+        raise
+    except Exception as error:
+        if not any(note.startswith(_DURING) for note in getattr(error, "__notes__", ())):
+            error.add_note(f"{_DURING}{what}")
         raise
 
 
@@ -94,4 +101,13 @@ def _add_afterwards(first: BaseException, met: BaseException) -> None:
     if isinstance(first, ReplayError):
         first.afterwards.append(text)
     else:
-        first.add_note("  cleaning up then met: " + text.replace("\n", "\n  "))
+        first.add_note(_AFTERWARDS + text.replace("\n", "\n  "))
+
+
+def take_notes(made: ReplayError, other: BaseException) -> None:
+    """Give a ReplayError what `during` and `cleaning_up` added to the exception that it stands for."""
+    for note in getattr(other, "__notes__", ()):
+        if note.startswith(_DURING):
+            made.during = note.removeprefix(_DURING)
+        elif note.startswith(_AFTERWARDS):
+            made.afterwards.append(note.removeprefix(_AFTERWARDS).replace("\n  ", "\n"))

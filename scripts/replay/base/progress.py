@@ -243,9 +243,15 @@ class Progress:
         self._keep(text)
 
     def _keep(self, text: str) -> None:
-        if self.log is not None:
+        if self.log is None:
+            return
+        try:
             self.log.write(f"{utc_now()} {text}\n")
             self.log.flush()
+        except OSError as error:
+            # The work goes on, and says itself what it cannot write.
+            self.log = None
+            self.line(f"the log ends here: {error.strerror}")
 
     def _view(self) -> View:
         with self._counting:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED
+from replay.base.disk import explained
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
@@ -64,11 +65,14 @@ def _run(options: argparse.Namespace, progress: Progress) -> int:
     except KeyboardInterrupt as error:
         progress.line("\n".join(["stopped; every finished set is kept", *getattr(error, "__notes__", ())]))
         return INTERRUPTED
+    except OSError as error:
+        if (refused := explained(error)) is None:
+            return _say_fault(error, options, progress)
+        refused.where = refused.where or f"{options.experiment}, block {options.block}"
+        _say_failure(error, str(refused), options, progress)
+        return refused.exit_status
     except Exception as error:
-        what = f"{options.experiment}, block {options.block}: {type(error).__name__}: {error}"
-        notes = ("  next: this is a fault of Replay's; report it with the log", *getattr(error, "__notes__", ()))
-        _say_failure(error, "\n".join([what, *notes]), options, progress)
-        return 1
+        return _say_fault(error, options, progress)
     return 0
 
 
@@ -77,6 +81,13 @@ def _failed(error: ReplayError, options: argparse.Namespace, progress: Progress)
     if isinstance(error, RunStoppedError):
         mark_stopped(options.plan_file, error)
     return error.exit_status
+
+
+def _say_fault(error: Exception, options: argparse.Namespace, progress: Progress) -> int:
+    what = f"{options.experiment}, block {options.block}: {type(error).__name__}: {error}"
+    notes = ("  next: this is a fault of Replay's; report it with the log", *getattr(error, "__notes__", ()))
+    _say_failure(error, "\n".join([what, *notes]), options, progress)
+    return 1
 
 
 def _say_failure(error: Exception, text: str, options: argparse.Namespace, progress: Progress) -> None:

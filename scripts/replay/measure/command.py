@@ -1,7 +1,7 @@
 """`replay measure`: plans a campaign, prints what it will do, runs it through Snakemake, and reports the results.
 
 At the end it derives the tables, like `replay derive`, and prints the verdicts on the claims. Both only read raw
-output, and the exit status is that of measuring even if they fail.
+output. If measuring succeeded and one of them fails, the exit status is that one's.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
 
 
 def say_claims(data_set: str, names: list[str], status: int) -> int:
-    """Derive the tables and print the verdicts on the claims. Returns `status`, even if that fails.
+    """Derive the tables and print the verdicts on the claims. Returns `status`, or if that is 0, the failing part's.
 
     Nothing is derived from a run that ended before its first set was finished.
     """
@@ -133,7 +133,7 @@ def say_claims(data_set: str, names: list[str], status: int) -> int:
         if failed := _status_of(command, data_set, measured, more):
             print(f"{doing} ended with status {failed}; the raw output is unaffected")
             print(f"next: fix the problem, then run {replay_command(command.name, '--data', data_set)}")
-            return status
+            return status or failed
     print(f"\nnext: {_to_present(data_set, folder)}")
     if claims_path().exists():
         against = replay_command("claims", "--data", data_set, "--against", "NAME")

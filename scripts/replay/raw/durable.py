@@ -30,6 +30,9 @@ def write_synced(path: Path, content: bytes) -> None:
     try:
         write_all(descriptor, content)
         os.fsync(descriptor)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a failed write does not tell its file
+        raise
     finally:
         os.close(descriptor)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from replay.base.command_line import INTERRUPTED
+from replay.base.disk import explained
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.releases import title_of
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"sandbox: {error}", file=sys.stderr)
+        print(f"sandbox: {explained(error) or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("sandbox: interrupted; everything that this command started has been stopped", file=sys.stderr)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from replay.base.disk import explained
 from replay.base.errors import ReplayError
 from replay.base.paths import benchmarks_directory
 from replay.derive.part import Derived
@@ -34,6 +35,11 @@ def main(arguments: Sequence[str] | None = None, *, warm: bool = True) -> int:
             log.write(f"{error}\n")
             print(error, file=sys.stderr)
             return error.exit_status
+        except OSError as error:
+            if (refused := explained(error)) is None:
+                raise
+            print(refused, file=sys.stderr)
+            return refused.exit_status
         log.writelines(f"{line}\n" for line in said)
         for line in said:
             print(line, flush=True)
