@@ -54,12 +54,12 @@ def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     assert {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()} == before
 
 
-def test_a_bug_in_deriving_is_shown_and_does_not_change_the_status_of_measuring(tree, capfd, monkeypatch):
+def test_a_bug_in_deriving_is_shown_and_is_never_called_a_success(tree, capfd, monkeypatch):
     def run(options):
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr("replay.workflow.command.run", run)
-    assert say_claims("mine", ["rbd-journaling"], 0) == 0
+    assert say_claims("mine", ["rbd-journaling"], 0) == 1
     said = capfd.readouterr()
     assert "ZeroDivisionError: a bug" in said.err
     assert "deriving ended with status 1; the raw output is unaffected" in said.out

@@ -48,9 +48,12 @@ def _full(place: Path | None) -> tuple[str, str]:
     places = [place] if place is not None else _places()
     disks = {mount_point(one): shutil.disk_usage(_existing(one)) for one in places}
     # A failed write does not tell its file; then it is one of Replay's disks that has no room left.
-    full = [disk for disk, usage in disks.items() if usage.free < FULL_BELOW_BYTES] or list(disks)
-    sizes = " and ".join(f"{disk} ({_size(disks[disk].free)} of {_size(disks[disk].total)} free)" for disk in full)
-    return f"the disk is full: {sizes}", "free space there, then run this again; what was recorded is kept"
+    full = [disk for disk, usage in disks.items() if usage.free < FULL_BELOW_BYTES]
+    sizes = " and ".join(
+        f"{disk} ({_size(disks[disk].free)} of {_size(disks[disk].total)} free)" for disk in full or disks
+    )
+    what = "the disk is full" if full or place else "a disk is full, or has no room for another file, perhaps of these"
+    return f"{what}: {sizes}", "free space there, then run this again; what was recorded is kept"
 
 
 def _places() -> list[Path]:

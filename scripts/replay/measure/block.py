@@ -12,7 +12,7 @@ from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED
 from replay.base.disk import explained
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ConfigurationError, ReplayError, take_notes
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
@@ -57,37 +57,31 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace, progress: Progress) -> int:
     try:
         _measure(options, progress)
-    except ReplayError as error:
-        return _failed(error, options, progress)
     except Halted as halt:
-        halt.error.afterwards += getattr(halt, "__notes__", ())
+        take_notes(halt.error, halt)
         return _failed(halt.error, options, progress)
     except KeyboardInterrupt as error:
         progress.line("\n".join(["stopped; every finished set is kept", *getattr(error, "__notes__", ())]))
         return INTERRUPTED
-    except OSError as error:
-        if (refused := explained(error)) is None:
-            return _say_fault(error, options, progress)
-        refused.where = refused.where or f"{options.experiment}, block {options.block}"
-        _say_failure(error, str(refused), options, progress)
-        return refused.exit_status
     except Exception as error:
-        return _say_fault(error, options, progress)
+        return _failed(error, options, progress)
     return 0
 
 
-def _failed(error: ReplayError, options: argparse.Namespace, progress: Progress) -> int:
-    _say_failure(error, str(error), options, progress)
-    if isinstance(error, RunStoppedError):
-        mark_stopped(options.plan_file, error)
-    return error.exit_status
-
-
-def _say_fault(error: Exception, options: argparse.Namespace, progress: Progress) -> int:
-    what = f"{options.experiment}, block {options.block}: {type(error).__name__}: {error}"
-    notes = ("  next: this is a fault of Replay's; report it with the log", *getattr(error, "__notes__", ()))
-    _say_failure(error, "\n".join([what, *notes]), options, progress)
-    return 1
+def _failed(error: Exception, options: argparse.Namespace, progress: Progress) -> int:
+    """Say why the block failed; return the exit status."""
+    block = f"{options.experiment}, block {options.block}"
+    told = explained(error) if isinstance(error, OSError) else error
+    if not isinstance(told, ReplayError):
+        told = ReplayError(
+            f"{type(error).__name__}: {error}", next_step="this is a fault of Replay's; report it with the log"
+        )
+        take_notes(told, error)
+    told.where = told.where or block
+    _say_failure(error, str(told), options, progress)
+    if isinstance(told, RunStoppedError):
+        mark_stopped(options.plan_file, told)
+    return told.exit_status
 
 
 def _say_failure(error: Exception, text: str, options: argparse.Namespace, progress: Progress) -> None:

@@ -55,7 +55,8 @@ class Guard:
     def before_block(self) -> None:
         """Wait for the time window. Raises RefusedError if the cluster is unfit, or a ceiling is reached."""
         self._await_window()
-        verdict = self._settled() if self._may_settle(self.health()) else self.health()
+        if self._may_settle(verdict := self.health()):
+            verdict = self._settled(verdict)
         if not verdict.fit:
             stuck = stuck_sentence(self.bench.session, self.stuck_seconds)
             self._stop(
@@ -171,9 +172,9 @@ class Guard:
             return False
         return not stuck_groups(self.bench.session, self.stuck_seconds)
 
-    def _settled(self) -> health.Verdict:
+    def _settled(self, verdict: health.Verdict) -> health.Verdict:
         """Wait while the cluster recovers; return the verdict on it afterwards, or at the time limit."""
-        started, verdict = time.monotonic(), self.health()
+        started = time.monotonic()
         waiting = self._waiting("the sandbox to recover")
         with self.bench.costs.measure("wait"):
             while not verdict.fit and verdict.settles and time.monotonic() - started < SETTLE_TIMEOUT_SECONDS:

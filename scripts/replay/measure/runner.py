@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,8 @@ class BlockRunner:
         )
         void: list[str] = []
         if todo:
-            with without_interruption(self._say_closing, self.protocol.close_block, self._remove_leftovers):
+            clean = (self._say_closing, self.protocol.close_block, self._remove_leftovers)
+            with without_interruption(*clean), self._saying_why():
                 with during(self._name):
                     self.guard.before_block()
                     self.caches.before_block()
@@ -104,6 +106,15 @@ class BlockRunner:
     @property
     def _name(self) -> str:
         return f"{self.design.name}, block {self.block}"
+
+    @contextlib.contextmanager
+    def _saying_why(self) -> Iterator[None]:
+        """Say at once why the block ends: it is told in full afterwards, and removing what it made may take minutes."""
+        try:
+            yield
+        except ReplayError as error:
+            self.progress.line(f"{self._name} ends: {error.what}; first it removes what it made")
+            raise
 
     def _say_closing(self) -> None:
         self.progress.doing("removing what the block made")
