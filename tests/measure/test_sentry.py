@@ -186,6 +186,17 @@ def test_further_things_can_be_watched():
     assert sentry.look() == Stop("stopped", "because")
 
 
+def test_tenants_are_looked_after_although_something_else_is_not_answered():
+    def unserved():
+        raise CephCommandError("error 110", where="lock")
+
+    cluster = Cluster()
+    cluster.perf = SLOW
+    sentry = watched(cluster, tenant_latency_seconds=0.05)
+    sentry.also.append(unserved)
+    assert sentry.look().reason == "tenant_latency"
+
+
 # In a block -----------------------------------------------------------------------------------------------------------
 
 

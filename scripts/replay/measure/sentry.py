@@ -97,8 +97,6 @@ class Sentry:
         status = session.status(timeout_seconds=ANSWER_WITHIN_SECONDS)
         if self.start is not None:
             self._seen |= health.new_since(self.start, health.classify(status))
-        if stops := [stop for each in self.also if (stop := each()) is not None]:
-            return stops[0]
         # The clusters that Replay starts have no tenants, and experiments stop and throttle their daemons.
         if not self.bench.daemons_are_here:
             perf = None
@@ -107,6 +105,8 @@ class Sentry:
             for stop in ceilings.check(limits, status=status, osd_perf=perf):
                 if stop.reason in _OF_TENANTS:
                     return stop
+        if stops := [stop for each in self.also if (stop := each()) is not None]:
+            return stops[0]
         return None
 
     def _watch(self) -> None:
