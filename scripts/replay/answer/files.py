@@ -8,8 +8,8 @@ from replay.answer.load import load_question
 from replay.answer.table import answer_csv
 from replay.base.tables import write_if_changed
 from replay.claims.files import read_table
-from replay.config.answer_file import answer_path
 from replay.config.experiments import load_experiment
+from replay.config.talk_files import answer_path
 from replay.raw.copies import read_stamp
 
 ANSWER = "answer.csv"

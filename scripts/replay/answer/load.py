@@ -9,9 +9,9 @@ from replay.answer.model import COMPARED, FIGURES, Mode, Presupposed, Question, 
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.claims.predicate import parse_predicate
-from replay.config.answer_file import load_answer_document
 from replay.config.documents import Document
 from replay.config.experiments import experiment_names, load_experiment
+from replay.config.talk_files import load_answer_document
 
 
 def load_question() -> Question:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.data_sets import after_missing
+from replay.base.did_you_mean import after_missing
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.releases import with_names
@@ -20,8 +20,8 @@ from replay.claims.model import Assessment, Book
 from replay.claims.multiplicity import with_q_values
 from replay.claims.output import as_csv, as_json
 from replay.claims.registration import registered_in
-from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names, load_experiment
+from replay.config.talk_files import claims_path
 from replay.derive.part import REGISTERED_FILE
 from replay.raw.copies import MANIFEST, read_stamp
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.data_sets import after_missing
-from replay.base.did_you_mean import suggestion
+from replay.base.did_you_mean import after_missing, suggestion
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import level_text

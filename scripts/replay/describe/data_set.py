@@ -7,7 +7,7 @@ from pathlib import Path
 from replay.base.errors import ConfigurationError
 from replay.claims.load import load_book
 from replay.claims.model import Claim
-from replay.config.claims_file import claims_path
+from replay.config.talk_files import claims_path
 from replay.describe.datapackage import write_datapackage
 from replay.describe.manifest import write_manifest
 from replay.describe.recording import write_recording

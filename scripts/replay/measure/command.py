@@ -20,8 +20,8 @@ from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.terminal import waiting
 from replay.claims.arguments import COMMAND as CLAIMS
 from replay.cluster.site_file import load_site
-from replay.config.claims_file import claims_path
 from replay.config.experiments import experiment_names
+from replay.config.talk_files import claims_path
 from replay.derive.arguments import COMMAND as DERIVE
 from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms

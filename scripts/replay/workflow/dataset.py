@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from replay.base.data_sets import after_missing
-from replay.base.did_you_mean import suggestion
+from replay.base.did_you_mean import after_missing, suggestion
 from replay.base.errors import EvidenceError, ReplayError
 from replay.derive.part import PART, Derived
 from replay.raw.layout import experiments_in

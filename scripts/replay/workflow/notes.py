@@ -14,8 +14,7 @@ from pathlib import Path
 
 from replay.base.paths import config_directory
 from replay.base.tables import json_text, write_if_changed
-from replay.config.answer_file import answer_path
-from replay.config.claims_file import claims_path
+from replay.config.talk_files import answer_path, claims_path
 from replay.derive.part import PART, REGISTERED_FILE, digest_of_file, program_digest
 from replay.raw.layout import experiments_in
 

@@ -13,9 +13,8 @@ from snakemake.io import ancient
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
-from replay.config.answer_file import answer_path
-from replay.config.claims_file import claims_path
 from replay.config.documents import validate_values
+from replay.config.talk_files import answer_path, claims_path
 from replay.derive.part import PART, noted_part, state_of
 from replay.design.plan_file import PlanFile, read_plan_file
 from replay.raw.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks

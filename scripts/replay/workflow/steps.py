@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.config.answer_file import answer_path
-from replay.config.claims_file import claims_path
+from replay.config.talk_files import answer_path, claims_path
 from replay.derive.part import Derived, current_part
 from replay.raw.copies import ALTERED, read_stamp
 from replay.raw.layout import exclusive
