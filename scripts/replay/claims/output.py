@@ -21,7 +21,7 @@ COLUMNS = (
     *("verdict", "exploratory", "presuppositions", "reason"),
 )
 EXPLORATORY = "Exploratory: not registered, as it stands, before all of its blocks were measured."
-SETUP_CHECKS = "Checks of the set-up, which say nothing of storage:"
+SETUP_CHECKS = "Checks of the set-up, which say nothing about storage:"
 
 
 def as_document(assessment: Assessment) -> dict[str, Any]:

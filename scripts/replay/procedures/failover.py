@@ -20,8 +20,8 @@ from replay.raw.record import Measured
 from replay.tools import Result
 
 SIMULATED_LOSS = (
-    "the writer was frozen and the first cluster not used any more; it and the mirror daemon went on, so that what the "
-    "daemon still fetched before the promotion is not lost here, while it would be if the site had gone"
+    "the writer was frozen and the first cluster no longer used; that cluster and the mirror daemon kept running, so "
+    "what the daemon fetched before the promotion is not lost here, although it would be if the site had gone"
 )
 
 

@@ -33,7 +33,7 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
         factors=(
             Factor(
                 "load",
-                "how writes arrive: one after the other, or at random moments at a rate that mirroring keeps up with",
+                "how writes arrive: one after another, or at random moments at a rate that mirroring keeps up with",
                 words=(ONE_WRITER, OFFERED),
                 required=True,
             ),
