@@ -371,9 +371,10 @@ test("a frozen talk shows its own data set, whatever the address asks for, and s
 for (const verdict of VERDICTS) {
   test(`if every claim were ${verdict}, each slide of the talk would still have one title, and fit`, async () => {
     const document = judgedAlike(claims, verdict);
-    const page = await deck.openDeck(
-      `?data=${await addDataSet(`all-${verdict.replaceAll(" ", "-")}`, document)}`,
-    );
+    const name = await addDataSet(`all-${verdict.replaceAll(" ", "-")}`, document);
+    // No file of a chart ever comes: the texts are the same, and each chart's place is there before it is drawn.
+    const prepare = (one) => one.route(/\.csv$/, () => {});
+    const page = await deck.openDeck(`?data=${name}`, { prepare });
     const { ids, found } = await lookAtEachSlide(page, [layoutProblems, groupProblems]);
     assert.ok(ids.length > 40, `only ${ids.length} slides were looked at`);
     assert.deepEqual(found, []);

@@ -5,6 +5,9 @@ import { createRequire } from "node:module";
 
 const SOURCE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
+/** Rules whose answer depends on colours; the others are the same in light and in dark. */
+export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
+
 /** Prepares a page, or one of its frames, for `axeProblems`. */
 export async function loadAxe(page) {
   await page.evaluate(await readFile(SOURCE, "utf8"));
@@ -25,13 +28,19 @@ export async function loadAxe(page) {
 /**
  * Every violation, whatever its impact, as `rule: element`.
  * @param {import("playwright-core").Page|import("playwright-core").Frame} page
- * @param {{include?: string[], rules?: string[]}} [options]   selectors of the parts to check, else the whole document;
- *   the only rules to run, else all
+ * @param {{include?: string[], rules?: string[], chapterOf?: string}} [options]   include: selectors of the parts to
+ *   check, else the whole document; rules: the only rules to run, else all; chapterOf: the id of a slide whose chapter
+ *   alone is in the document meanwhile, because axe reads the whole of it each time
  * @returns {Promise<string[]>}
  */
-export function axeProblems(page, { include = null, rules = null } = {}) {
+export function axeProblems(page, { include = null, rules = null, chapterOf = null } = {}) {
   return page.evaluate(
-    async ({ selectors, only }) => {
+    async ({ selectors, only, slide }) => {
+      const chapters = slide === null ? [] : [...document.querySelectorAll(".slides > section")];
+      const places = chapters
+        .filter((chapter) => !chapter.contains(document.getElementById(slide)))
+        .map((chapter) => [chapter, document.createComment("")]);
+      for (const [chapter, place] of places) chapter.replaceWith(place);
       const context = selectors ? { include: selectors.map((selector) => [selector]) } : document;
       const { violations } = await window.axe.run(context, {
         resultTypes: ["violations"],
@@ -40,6 +49,7 @@ export function axeProblems(page, { include = null, rules = null } = {}) {
         preload: false,
         ...(only && { runOnly: { type: "rule", values: only } }),
       });
+      for (const [chapter, place] of places) place.replaceWith(chapter);
       return violations.flatMap(({ id: rule, nodes }) =>
         nodes.map(({ html, failureSummary }) => {
           const why = failureSummary?.split("\n").at(1)?.trim() ?? "";
@@ -47,6 +57,23 @@ export function axeProblems(page, { include = null, rules = null } = {}) {
         }),
       );
     },
-    { selectors: include, only: rules },
+    { selectors: include, only: rules, slide: chapterOf },
   );
+}
+
+/**
+ * What axe finds in a page that follows the system's colours: in light by all rules, then in dark by those on colours.
+ * @param {import("playwright-core").Page} page   opened in light, with reduced motion
+ * @param {{include?: string[], chapterOf?: string}} [options]   as for `axeProblems`
+ * @returns {Promise<string[]>}
+ */
+export async function axeInBothThemes(page, options = {}) {
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const lightGround = await ground();
+  const problems = (await axeProblems(page, options)).map((text) => `light: ${text}`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  if ((await ground()) === lightGround) throw new Error(`the page is ${lightGround} in dark, too`);
+  const dark = await axeProblems(page, { ...options, rules: COLOR_RULES });
+  await page.emulateMedia({ colorScheme: "light" });
+  return [...problems, ...dark.map((text) => `dark: ${text}`)];
 }
