@@ -77,9 +77,11 @@ def test_a_printed_command_can_be_typed_as_it_is(monkeypatch):
 
 
 def test_every_schema_and_the_workflow_come_with_the_package():
-    """In a checkout they are links, so that a wheel holds what people edit."""
+    """In a checkout there are links between them and the files that people edit, so that a wheel holds the same."""
+    schemas = paths.ROOT / "config/schemas"
+    assert schemas.resolve() == paths.program_file("schemas")
+    assert all(one.is_file() and not one.is_symlink() for one in schemas.iterdir())
     for link, original in [
-        *((paths.program_file("schemas", path.name), path) for path in (paths.ROOT / "config/schemas").iterdir()),
         (paths.program_file("Snakefile"), paths.ROOT / "Snakefile"),
         (paths.program_file("profiles/default/config.yaml"), paths.ROOT / "profiles/default/config.yaml"),
     ]:

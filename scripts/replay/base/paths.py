@@ -22,7 +22,8 @@ ROOT = _checkout()
 def program_file(*parts: str) -> Path:
     """Return a file or folder that comes with the program: a schema, the workflow, a template of `replay init`.
 
-    They are in the package's folder `files`. In a checkout these are links to the files that people edit.
+    They are in the package's folder `files`. In a checkout most of these are links to the files that people edit; the
+    schemas are there themselves, and `config/schemas` is a link to them.
     """
     return _PACKAGE.joinpath("files", *parts)
 
