@@ -215,7 +215,9 @@ def test_nobody_waits_for_trims_in_the_pools_of_neighbours():
     clock = Clock()
     session = Session([0], [7])
     session.neighbours_only = True
-    wait = wait_until_trimmed([(session, ["mine"])], poll_seconds=1, clock=clock, sleep=clock.sleep)
+    wait = wait_until_trimmed(
+        [(session, ["mine"])], timeout_seconds=300, poll_seconds=1, clock=clock, sleep=clock.sleep
+    )
     assert (wait.outcome, wait.seconds) == ("trimmed", 0)
 
 
