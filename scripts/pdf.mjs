@@ -42,7 +42,7 @@ async function print({ cut = null, notes, data, theme, out, incomplete, altered 
   const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
-    outcome = await printed(data ?? null, { cut, notes, theme, say: shown.step });
+    outcome = await printed(data ?? null, { cut, notes, theme, incomplete, say: shown.step });
     shown.end();
   } catch (error) {
     shown.end();

@@ -10,7 +10,7 @@ const SHARPNESS = 2;
 
 /**
  * @typedef {object} Print
- * @property {Buffer} pdf
+ * @property {Buffer|null} pdf   null if charts cannot be drawn, and nobody wants an incomplete print
  * @property {{slides: number, notes: number, pages: number}} count   pages: of the file
  * @property {{name: string, embedded: boolean}[]} fonts
  * @property {string[]} charts     what is wrong with charts, a sentence each
@@ -20,11 +20,14 @@ const SHARPNESS = 2;
 /**
  * Prints the deck that a server shows.
  * @param {string} url   the deck's address, with the data set in its query
- * @param {{cut?: string|null, notes?: boolean, theme?: string, say?: (step: string) => void}} [wanted]
- *   say: called with each step as it begins
+ * @param {{cut?: string|null, notes?: boolean, theme?: string, incomplete?: boolean, say?: (step: string) => void}} [wanted]
+ *   incomplete: print even if charts cannot be drawn; say: called with each step as it begins
  * @returns {Promise<Print>}
  */
-export async function printDeck(url, { cut = null, notes = false, theme = "light", say = () => {} } = {}) {
+export async function printDeck(
+  url,
+  { cut = null, notes = false, theme = "light", incomplete = false, say = () => {} } = {},
+) {
   say("Starting Chromium");
   const browser = await launchChromium();
   try {
@@ -42,6 +45,13 @@ export async function printDeck(url, { cut = null, notes = false, theme = "light
     });
     if (notes) await page.evaluate(headNotes);
     const facts = await page.evaluate(factsOfPrint);
+    const outcome = ({ pdf, pages, fonts }) => ({
+      ...{ pdf, fonts, charts: facts.charts, count: { slides: facts.slides, notes: facts.notes, pages } },
+      problems: [...problemsOf({ ...facts, pages, fonts, notesWanted: notes }), ...complaints],
+    });
+    // Nobody would get the file.
+    if (facts.charts.length > 0 && !incomplete)
+      return outcome({ pdf: null, pages: facts.slides + facts.notes, fonts: [] });
     say(`Printing ${facts.slides} slides`);
     const pdf = await page.pdf({
       preferCSSPageSize: true,
@@ -50,10 +60,7 @@ export async function printDeck(url, { cut = null, notes = false, theme = "light
       outline: true,
     });
     say("Checking the file");
-    const { pages, fonts } = await readPdf(pdf);
-    const count = { slides: facts.slides, notes: facts.notes, pages };
-    const problems = [...problemsOf({ ...facts, pages, fonts, notesWanted: notes }), ...complaints];
-    return { pdf, count, fonts, charts: facts.charts, problems };
+    return outcome({ pdf, ...(await readPdf(pdf)) });
   } finally {
     await browser.close();
   }
