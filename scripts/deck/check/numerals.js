@@ -104,9 +104,10 @@ function shares(text) {
   );
 }
 
-/** The I/O sizes that the experiments of a manifest have as levels, in bytes. */
+/** The sizes that the experiments of a manifest have as levels, in bytes: those of I/O, of objects, or of anything else. */
 export function ioSizes(manifest) {
-  return new Set(
-    Object.values(manifest?.experiments ?? {}).flatMap(({ factors }) => factors?.io_size_bytes ?? []),
+  const factors = Object.values(manifest?.experiments ?? {}).flatMap((one) =>
+    Object.entries(one.factors ?? {}),
   );
+  return new Set(factors.flatMap(([name, levels]) => (name.endsWith("_size_bytes") ? levels : [])));
 }

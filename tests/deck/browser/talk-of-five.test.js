@@ -1,0 +1,125 @@
+/** A talk is apart from the program: another one, on other data, is checked, built and shown. */
+import assert from "node:assert/strict";
+import { appendFile, readFile, readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { serveFolder } from "../../../scripts/deck/static-server.js";
+import { launchPatiently } from "../support/browser.js";
+import { chartsOf, goTo, slideIds } from "../support/deck.js";
+import { makeTalkOfFive } from "../support/talk-of-five.js";
+
+let talk;
+let browser;
+let server;
+
+before(async () => {
+  talk = await makeTalkOfFive();
+  browser = await launchPatiently();
+});
+after(async () => {
+  await server?.close();
+  await browser?.close();
+  await talk?.remove();
+});
+
+test("the check holds it to its own chapters, length and claims, and finds no problem", async () => {
+  const { stdout, stderr } = await talk.run("scripts/check.mjs");
+  assert.equal(stderr, "");
+  assert.match(
+    stdout,
+    /^ +5 min\nslides\/queue\.md +3 slides +2:30\nslides\/end\.md +2 slides +1:15\nThe talk takes 3:45\.\n$/,
+  );
+});
+
+test("a key that its file misspells is refused, with the line and the likely word", async () => {
+  const file = path.join(talk.root, "config/talk.yaml");
+  const whole = await readFile(file, "utf8");
+  await appendFile(file, "speakr: B\n");
+  try {
+    const line = whole.split("\n").length;
+    await assert.rejects(talk.run("scripts/check.mjs"), (error) => {
+      assert.equal(error.code, 1);
+      assert.ok(error.stderr.includes(`config/talk.yaml:${line}: speakr: unknown key`), error.stderr);
+      assert.match(error.stderr, /did you mean 'speaker'\?/);
+      return true;
+    });
+  } finally {
+    await writeFile(file, whole);
+  }
+});
+
+test("it is built, and opens with its first slide: title, speaker, event, repository and its own colour", async () => {
+  const site = path.join(talk.root, "dist");
+  const { stderr } = await talk.run("scripts/build.mjs", "--out", site, "--no-preview");
+  assert.equal(
+    stderr
+      .split("\n")
+      .filter((line) => /not published|ALTERED/.test(line))
+      .join("\n"),
+    "",
+  );
+  assert.deepEqual((await readdir(path.join(site, "slides"))).sort(), ["end.md", "queue.md"]);
+  server = await serveFolder(site);
+  const page = await open("");
+  assert.equal(await page.title(), "How deep is your queue?");
+  assert.deepEqual(await slideIds(page), ["question", "reads", "writes", "verdicts", "end"]);
+  assert.equal(
+    await page.textContent("#question .credits"),
+    "A. Speaker An evening of storage people.example/queue",
+  );
+  const accent = (theme) =>
+    page.evaluate((wanted) => {
+      document.documentElement.dataset.theme = wanted;
+      const mark = document.querySelector("#question .credits a");
+      return getComputedStyle(mark).textDecorationColor;
+    }, theme);
+  assert.deepEqual([await accent("light"), await accent("dark")], ["rgb(0, 95, 153)", "rgb(124, 196, 245)"]);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("its charts are drawn from its data, in words that its verdicts choose, and a cut of another talk is none of its own", async () => {
+  const page = await open("?cut=20#/reads");
+  assert.match(await page.textContent(".notice"), /no “20”-minute cut of the talk\. Available: 5 minutes/);
+  const drawn = {};
+  for (const id of ["reads", "writes"]) {
+    await goTo(page, id);
+    drawn[id] = await chartsOf(page, id);
+  }
+  const shown = Object.values(drawn).flat();
+  assert.deepEqual(
+    shown.map(({ error, labels }) => [error, labels]),
+    shown.map(() => [undefined, [1, 4, 16, 64]]),
+  );
+  assert.equal(drawn.writes.length, 2);
+  assert.ok(drawn.reads[0].series["3 replicas"][2] > 3 * drawn.reads[0].series["3 replicas"][0]);
+  assert.equal(
+    await page.evaluate(() => document.querySelector("#reads h2").innerText),
+    "A deep queue pays: reads are 3.17× as fast",
+  );
+  const colour = await page.evaluate(() => {
+    const canvas = document.querySelector("#reads canvas");
+    return window.replay.charts.charts.get(canvas).chart.data.datasets[0].borderColor;
+  });
+  assert.equal(colour, "rgb(0, 95, 153)", "the accent that its file names");
+  await goTo(page, "end");
+  await page.waitForSelector(".qr svg");
+  assert.equal(await page.getAttribute(".qr svg", "aria-label"), "QR code: https://people.example/queue");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+async function open(query) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
+  page.complaints = [];
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("console", (message) => {
+    // Companions of a chart (bounds, counts) are optional: a missing one is not a complaint.
+    if (message.type() === "error" && !/status of 404/.test(message.text()))
+      page.complaints.push(message.text());
+  });
+  await page.goto(`${server.url}${query}`);
+  await page.waitForSelector("html[data-deck-ready]");
+  return page;
+}

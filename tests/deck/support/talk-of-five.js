@@ -1,0 +1,44 @@
+/**
+ * Another talk on other data: five slides about operations in flight (tests/fixtures/talk-of-five). Its evidence is real;
+ * its tables are derived here, under its own experiments and claims, so that they have the present format.
+ */
+
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+
+const FIXTURE = path.join(PROJECT, "tests/fixtures/talk-of-five");
+
+/**
+ * Copies the talk and derives its data.
+ * @returns {Promise<{root: string, environment: Record<string, string>, run: Function, remove: () => Promise<void>}>}
+ *   environment: in which programs work on this talk; run: runs a Node program of the project in it
+ */
+export async function makeTalkOfFive() {
+  const root = await mkdtemp(path.join(tmpdir(), "replay-five-"));
+  await cp(FIXTURE, root, { recursive: true });
+  const environment = {
+    ...process.env,
+    REPLAY_TALK: root,
+    REPLAY_BENCHMARKS: path.join(root, "benchmarks"),
+    REPLAY_CONFIG: path.join(root, "config"),
+    REPLAY_HOMEPAGE: "",
+    REPLAY_REPOSITORY: "",
+  };
+  const inTalk = { cwd: PROJECT, env: environment };
+  await promisify(execFile)(
+    path.join(PROJECT, ".venv/bin/python"),
+    ["-m", "replay", "derive", "--data", "threads"],
+    { ...inTalk, env: { ...environment, PYTHONPATH: path.join(PROJECT, "scripts") } },
+  );
+  return {
+    root,
+    environment,
+    run: (program, ...args) => promisify(execFile)(process.execPath, [program, ...args], inTalk),
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+}
