@@ -17,7 +17,7 @@ from replay.cli.main import main
 OPTIONS = {
     "init": ("DIR",),
     "preflight": ("--site", "--scale", "--data", "--json"),
-    "measure": ("--site", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
+    "measure": ("--site", "--data", "--scale", "--experiment", "--only", "--blocks", "--into-shipped", "--dry-run"),
     "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),

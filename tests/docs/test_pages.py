@@ -18,7 +18,8 @@ FOLDERS = ("docs", "config", "deck", "plugins", "tests", ".github")
 PAGES = sorted(
     path.relative_to(ROOT)
     for path in (*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")))
-    if "node_modules" not in path.parts
+    # The slides of a talk for tests are no pages.
+    if not {"node_modules", "slides"} & {*path.parts}
 )
 #: Every word that the project uses in a special sense.
 VOCABULARY = """

@@ -104,6 +104,8 @@ class Design:
     variants: tuple[Variant, ...]
     sets: tuple[CellSet, ...]
     skipped: tuple[Skip, ...]
+    #: Sets of the design that this run does not measure: `--only`. They are no less part of the design.
+    left_out: tuple[CellSet, ...] = ()
 
     def public(self) -> dict[str, Any]:
         """Return the content of `raw/design-<digest>.json`: all that derive needs, and nothing about the site."""
@@ -136,7 +138,7 @@ class Design:
             "ratio_direction": raw.get("ratio_direction", "reference/variant"),
             "cells": {
                 cell.cell_id: {"point": cell.point, "variant": cell.variant.name, "levels": dict(cell.levels)}
-                for one in self.sets
+                for one in (*self.sets, *self.left_out)
                 for cell in one.cells
             },
             "skipped": [{"variant": s.variant, "requires": s.requires, "detail": s.detail} for s in self.skipped],

@@ -98,17 +98,6 @@ def _plan_again() -> str:
 
 def design_document(design: Design) -> dict[str, Any]:
     """Return a design as JSON data; `design_from` restores it."""
-    sets = [
-        {
-            "point": one.point,
-            "levels": dict(one.levels),
-            "cells": [
-                {"cell_id": cell.cell_id, "variant": cell.variant.name, "levels": dict(cell.levels)}
-                for cell in one.cells
-            ],
-        }
-        for one in design.sets
-    ]
     return {
         "name": design.name,
         "scale": design.scale,
@@ -118,24 +107,25 @@ def design_document(design: Design) -> dict[str, Any]:
         "factors": {name: list(levels) for name, levels in design.factors.items()},
         "sizing": asdict(design.sizing),
         "variants": [asdict(one) for one in design.variants],
-        "sets": sets,
+        "sets": [_set_document(one) for one in design.sets],
+        "left_out": [_set_document(one) for one in design.left_out],
         "skipped": [asdict(one) for one in design.skipped],
+    }
+
+
+def _set_document(one: CellSet) -> dict[str, Any]:
+    return {
+        "point": one.point,
+        "levels": dict(one.levels),
+        "cells": [
+            {"cell_id": cell.cell_id, "variant": cell.variant.name, "levels": dict(cell.levels)} for cell in one.cells
+        ],
     }
 
 
 def design_from(document: Mapping[str, Any]) -> Design:
     """Return the design that `design_document` stored. Raises KeyError or TypeError for anything else."""
     variants = {one["name"]: _variant(one) for one in document["variants"]}
-    sets = tuple(
-        CellSet(
-            one["point"],
-            one["levels"],
-            tuple(
-                Cell(cell["cell_id"], one["point"], variants[cell["variant"]], cell["levels"]) for cell in one["cells"]
-            ),
-        )
-        for one in document["sets"]
-    )
     return Design(
         name=document["name"],
         scale=document["scale"],
@@ -145,9 +135,16 @@ def design_from(document: Mapping[str, Any]) -> Design:
         factors={name: tuple(levels) for name, levels in document["factors"].items()},
         sizing=Sizing(**document["sizing"]),
         variants=tuple(variants.values()),
-        sets=sets,
+        sets=tuple(_set(one, variants) for one in document["sets"]),
         skipped=tuple(Skip(**one) for one in document["skipped"]),
+        left_out=tuple(_set(one, variants) for one in document["left_out"]),
     )
+
+
+def _set(document: Mapping[str, Any], variants: Mapping[str, Variant]) -> CellSet:
+    point = document["point"]
+    cells = (Cell(one["cell_id"], point, variants[one["variant"]], one["levels"]) for one in document["cells"])
+    return CellSet(point, document["levels"], tuple(cells))
 
 
 def _variant(document: Mapping[str, Any]) -> Variant:

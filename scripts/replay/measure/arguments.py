@@ -17,6 +17,13 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--scale", choices=SCALES, default="quick", help="how much to measure (default: quick)")
     add_experiment(parser, "only this experiment (may be repeated)")
     parser.add_argument(
+        "--only",
+        metavar="FACTOR=LEVEL",
+        action="append",
+        default=[],
+        help="with --experiment, only the sets at this level (may be repeated); the others can follow later",
+    )
+    parser.add_argument(
         "--blocks", type=int, metavar="N", help="the total number of repetitions (default: the scale's)"
     )
     parser.add_argument(

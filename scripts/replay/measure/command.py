@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED, Command
-from replay.base.errors import RefusedError
+from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
@@ -26,6 +26,7 @@ from replay.derive.arguments import COMMAND as DERIVE
 from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.selection import narrowed
 from replay.measure.arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.measure.stop_mark import take_mark
@@ -50,7 +51,13 @@ def run(options: argparse.Namespace) -> int:
         site = load_site(options.site)
         data_set = options.data or site.name
         names = options.experiment or experiment_names()
-        designs = {name: design_for(site, name, options.scale) for name in names}
+        if options.only and not options.experiment:
+            raise ConfigurationError(
+                "factors and levels are those of an experiment",
+                where="--only",
+                next_step="name it with --experiment",
+            )
+        designs = {name: narrowed(design_for(site, name, options.scale), options.only) for name in names}
         sources = {name: sources_digest(site, name) for name in names}
         todo = plans(data_set, designs.values(), options.blocks)
     packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
@@ -103,6 +110,7 @@ def _words(options: argparse.Namespace) -> list[str]:
     words += ["--data", options.data] if options.data else []
     words += ["--scale", options.scale]
     words += [word for name in options.experiment for word in ("--experiment", name)]
+    words += [word for one in options.only for word in ("--only", one)]
     words += [INTO_SHIPPED] if options.into_shipped else []
     return words + (["--blocks", str(options.blocks)] if options.blocks else [])
 
