@@ -8,7 +8,7 @@ import pytest
 
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.placement_state import await_calm, await_stable, throttles, unsettled
+from replay.cluster.placement_state import Places, await_calm, await_stable, throttles
 from replay.procedures.placement import placement_files
 
 
@@ -19,6 +19,7 @@ class Cluster:
         self.late, self.objects, self.state = late, list(objects), state
         self.wanted = {"2.0": [0, 1], "2.1": [1, 2]}
         self.recovers, self.refusal = 0, errno.ENOENT
+        self.epoch, self.maps_asked = 1, 0
         self.reported = {"2.0": [2, 1], "2.1": [1, 2]} if late else dict(self.wanted)
 
     def command(self, command, *, target="mon"):
@@ -30,6 +31,7 @@ class Cluster:
             rows = [{"pgid": name, "state": self.state, "up": on, "acting": on} for name, on in self.reported.items()]
             return {"pg_stats": rows}
         if prefix == "pg map":
+            self.maps_asked += 1
             if command["pgid"] not in self.wanted:
                 raise CephCommandError(
                     f"error {self.refusal}: pgid '{command['pgid']}' does not exist",
@@ -47,7 +49,12 @@ class Cluster:
     def status(self):
         self.recovers -= 1
         rate = {"recovering_objects_per_sec": 8} if self.recovers >= 0 else {}
-        return {"pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 2}], **rate}}
+        return of_status(self.epoch, **rate)
+
+
+def of_status(epoch, **rate):
+    clean = [{"state_name": "active+clean", "count": 2}]
+    return {"osdmap": {"epoch": epoch}, "pgmap": {"pgs_by_state": clean, **rate}}
 
 
 def stable(cluster, objects=8, **more):
@@ -62,14 +69,14 @@ def test_a_placement_as_the_monitors_want_it_needs_no_wait():
 
 def test_groups_that_the_manager_calls_clean_at_their_old_place_are_awaited():
     cluster = Cluster(late=3)
-    assert unsettled(cluster) == ["2.0 moves from [2, 1] to [0, 1]"]
+    assert Places(cluster).unsettled() == ["2.0 moves from [2, 1] to [0, 1]"]
     assert stable(cluster).details == {"most_reasons": 1}
 
 
 def test_groups_of_a_removed_pool_that_the_manager_still_lists_are_awaited():
     cluster = Cluster(late=2)
     cluster.reported = {"1.0": [0, 1], **cluster.wanted}
-    assert unsettled(cluster) == ["1.0 is still listed, and its pool is gone"]
+    assert Places(cluster).unsettled() == ["1.0 is still listed, and its pool is gone"]
     assert stable(cluster).details == {"most_reasons": 1}
 
 
@@ -77,7 +84,17 @@ def test_a_monitor_that_refuses_the_question_is_no_removed_pool():
     cluster = Cluster(late=2)
     cluster.reported, cluster.refusal = {"1.0": [0, 1]}, errno.EACCES
     with pytest.raises(CephCommandError, match="does not exist"):
-        unsettled(cluster)
+        Places(cluster).unsettled()
+
+
+def test_where_the_monitors_want_a_group_is_asked_again_only_when_their_map_has_changed():
+    cluster = Cluster()
+    places = Places(cluster)
+    assert [places.unsettled(), places.unsettled()] == [[], []]
+    assert cluster.maps_asked == 2, "one question for each group"
+    cluster.wanted["2.0"], cluster.epoch, cluster.late = [2, 0], 2, 1
+    assert places.unsettled() == ["2.0 moves from [0, 1] to [2, 0]"]
+    assert cluster.maps_asked == 4
 
 
 def test_recovery_that_the_manager_still_reports_is_awaited():
@@ -94,12 +111,7 @@ def test_after_a_change_that_moves_data_calm_must_last_because_reports_come_late
     cluster = Cluster()
     usual, asked = cluster.status, []
     cluster.status = lambda: (
-        asked.append(1)
-        or (
-            {"pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 2}], "recovering_objects_per_sec": 3}}
-            if len(asked) == 3
-            else usual()
-        )
+        asked.append(1) or (of_status(1, recovering_objects_per_sec=3) if len(asked) == 3 else usual())
     )
     assert stable(cluster, quiet_seconds=6).details == {"most_reasons": 1}
     assert len(asked) >= 3 + 6

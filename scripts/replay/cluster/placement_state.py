@@ -24,33 +24,49 @@ CALM_WITHIN_SECONDS = 120.0
 QUIET_SECONDS = 6.0
 
 
-def unsettled(session: MonitorSession) -> list[str]:
-    """Return a line for each placement group that is not clean, or not where the monitors want it, and for recovery."""
-    answer = session.command({"prefix": "pg dump", "dumpcontents": ["pgs_brief"]})
-    found = []
-    for group in answer["pg_stats"]:
-        name, state = group["pgid"], group["state"]
-        if not set(state.split("+")) >= {"active", "clean"} or "remapped" in state:
-            found.append(f"{name} is {state}")
-            continue
-        wanted = _wanted(session, name)
-        if wanted is None:
-            found.append(f"{name} is still listed, and its pool is gone")
-        elif not (group["acting"] == group["up"] == wanted["acting"] == wanted["up"]):
-            found.append(f"{name} moves from {group['acting']} to {wanted['up']}")
-    if not found:
-        found += [f"{code}: {message}" for code, message in health.classify(session.status()).refuse]
-    return found
+class Places:
+    """Where a cluster's placement groups are, looked at again and again.
 
+    Where the monitors want a group follows from their map of OSDs, so it is asked again only when that has changed:
+    asking costs a question for each group.
+    """
 
-def _wanted(session: MonitorSession, group: str) -> dict[str, Any] | None:
-    """Return where the monitors want a placement group, None if its pool has been removed."""
-    try:
-        return session.command({"prefix": "pg map", "pgid": group})
-    except CephCommandError as error:
-        if error.exit_status_of_tool == errno.ENOENT:
-            return None
-        raise
+    def __init__(self, session: MonitorSession) -> None:
+        self._session = session
+        self._epoch: int | None = None
+        self._wanted: dict[str, dict[str, Any] | None] = {}
+
+    def unsettled(self) -> list[str]:
+        """Return a line for each group that is not clean, or not where the monitors want it, and for recovery."""
+        status = self._session.status()
+        if (epoch := status["osdmap"]["epoch"]) != self._epoch:
+            self._epoch, self._wanted = epoch, {}
+        answer = self._session.command({"prefix": "pg dump", "dumpcontents": ["pgs_brief"]})
+        found = []
+        for group in answer["pg_stats"]:
+            name, state = group["pgid"], group["state"]
+            if not set(state.split("+")) >= {"active", "clean"} or "remapped" in state:
+                found.append(f"{name} is {state}")
+                continue
+            wanted = self._place_of(name)
+            if wanted is None:
+                found.append(f"{name} is still listed, and its pool is gone")
+            elif not (group["acting"] == group["up"] == wanted["acting"] == wanted["up"]):
+                found.append(f"{name} moves from {group['acting']} to {wanted['up']}")
+        if not found:
+            found += [f"{code}: {message}" for code, message in health.classify(status).refuse]
+        return found
+
+    def _place_of(self, group: str) -> dict[str, Any] | None:
+        """Return where the monitors want a group, None if its pool has been removed."""
+        if group not in self._wanted:
+            try:
+                self._wanted[group] = self._session.command({"prefix": "pg map", "pgid": group})
+            except CephCommandError as error:
+                if error.exit_status_of_tool != errno.ENOENT:
+                    raise
+                self._wanted[group] = None
+        return self._wanted[group]
 
 
 def await_calm(
@@ -64,8 +80,9 @@ def await_calm(
 ) -> str:
     """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else ""."""
     started = since = clock()
+    places = Places(session)
     while True:
-        rest, now = unsettled(session), clock()
+        rest, now = places.unsettled(), clock()
         if not rest and now - since >= quiet_seconds:
             return ""
         if rest and now - started > timeout_seconds:
@@ -98,8 +115,9 @@ def await_stable(
     """
     started = since = clock()
     most = known = 0
+    places = Places(session)
     while True:
-        rest = unsettled(session)
+        rest = places.unsettled()
         most = max(most, len(rest))
         known = objects_known(session, pool) if not rest else known
         now, stable = clock(), not rest and known == objects
