@@ -296,6 +296,7 @@ def in_its_benchmark(campaign):
 
 @needs_throttle
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_the_next_run_removes_classes_and_caps_of_one_that_was_killed_and_ctrl_c_takes_back_its_own(
     campaign, untouched
 ):

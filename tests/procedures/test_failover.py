@@ -165,6 +165,7 @@ def test_a_design_that_is_not_a_trial_is_refused_before_anything_is_made(changes
 
 @pytest.mark.sandbox
 @pytest.mark.of_release
+@pytest.mark.slow
 def test_planned_trials_lose_nothing_forced_ones_say_what_and_both_leave_nothing(campaign):
     measure_as_shipped(campaign, "failover", only={})
     good = [one for one in campaign.sidecars("failover") if one["valid"]]

@@ -206,6 +206,7 @@ def test_journals_are_in_a_separate_pool_that_the_block_removes(campaign):
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_runner_that_is_killed_leaves_a_pool_and_images_that_the_next_run_removes(campaign):
     before = pools_of(campaign)
     campaign.configure("journal-clients")

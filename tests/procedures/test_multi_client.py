@@ -212,6 +212,7 @@ def two_hosts(campaign, monkeypatch):
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_clients_of_two_hosts_write_together_and_if_one_host_dies_in_the_cell_the_set_runs_again(campaign, two_hosts):
     before = folders_of_clients()
     campaign.configure("client-sweep", target_seconds=4, image_size_bytes=8 << 20, factors={"clients": [4]})
@@ -240,6 +241,7 @@ def test_clients_of_two_hosts_write_together_and_if_one_host_dies_in_the_cell_th
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_if_the_runner_is_killed_no_client_keeps_running_and_the_next_run_repeats_a_set_that_lost_a_client(campaign):
     campaign.configure("client-sweep", target_seconds=4, image_size_bytes=8 << 20, factors={"clients": [2]})
     campaign.limit_rate(SLOW)

@@ -425,6 +425,7 @@ def pools(campaign):
 
 @pytest.mark.sandbox
 @pytest.mark.of_release
+@pytest.mark.slow
 def test_a_block_reads_and_writes_with_every_number_of_copies_and_leaves_nothing(campaign, pools):
     measure_as_shipped(campaign, "rados-bench")
     good = [one for one in campaign.sidecars("rados-bench") if one["valid"]]
@@ -462,6 +463,7 @@ def test_ctrl_c_while_it_writes_leaves_no_pool(campaign, pools):
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_the_next_run_removes_the_pools_of_one_that_was_killed_and_measures_what_the_monitors_allow(campaign, pools):
     campaign.configure("rados-bench", target_seconds=30, factors={"mode": ["write"], "object_size_bytes": [65536]})
     run = campaign.start("rados-bench")

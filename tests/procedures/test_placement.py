@@ -315,6 +315,7 @@ def untouched(campaign):
 
 @pytest.mark.sandbox
 @pytest.mark.of_release
+@pytest.mark.slow
 def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaign, untouched):
     measure_as_shipped(campaign, "placement", factors={"weights": ["unequal"], "primary_affinity": [1, 0]})
     good = [one for one in campaign.sidecars("placement") if one["valid"]]
@@ -343,6 +344,7 @@ def test_the_throttle_is_set_for_the_block_and_gone_after_it(campaign, untouched
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_clean_restores_what_a_killed_run_had_changed_and_ctrl_c_what_it_changed_itself(campaign, untouched):
     campaign.configure("placement", target_seconds=60)
     run = campaign.start("placement")
