@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -14,7 +13,7 @@ import pytest
 from replay.owned.account import Account
 from replay.raw.sums import SUMS
 from support.patience import patient, wait_until
-from support.programs import descendants
+from support.programs import descendants, kill_together
 from support.tiny import Bench
 
 pytestmark = pytest.mark.sandbox
@@ -169,9 +168,7 @@ def kill(bench, name, moment, victims):
     process = started(bench, moment)
     killed = victims(process)
     assert killed, f"{name} is not found, and this test proves nothing"
-    for pid in killed:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    kill_together(killed)
     process.wait(timeout=patient(90))
     wait_until(lambda: not bench.measuring(), "the end of what is left of the run", seconds=60)
     return bench.files()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,7 +20,7 @@ from replay.procedures.targets import osd_file
 from replay.raw.record import Measured
 from support.bench import bench_of
 from support.designs import cell
-from support.programs import needs
+from support.programs import kill_together, needs
 from support.samples import sample
 from support.smoke import measure_as_shipped
 
@@ -234,8 +232,7 @@ def test_leftovers_of_a_killed_block_are_removed_by_clean(campaign):
     running = campaign.start("baseline")
     try:
         campaign.wait_for(lambda: beside_osds(campaign) and campaign.processes("fio"), "fio")
-        for pid in campaign.measuring():
-            os.kill(pid, signal.SIGKILL)
+        kill_together(campaign.measuring())
     finally:
         running.kill()
         running.wait()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -43,3 +46,12 @@ def descendants(pid: int) -> list[int]:
         found.append(one)
         queue += children.get(one, [])
     return found
+
+
+def kill_together(pids: Iterable[int]) -> None:
+    """Kill processes as a loss of power does: none of them sees another one die, and cleans up."""
+    pids = list(pids)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
