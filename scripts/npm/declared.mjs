@@ -256,3 +256,19 @@ Usage: npm run perf -- [options]
     for (const name of ["rounds", "charts", "points", "changes"]) requireCount(name, values[name]);
   },
 };
+
+/** @type {import("./program.mjs").Program} */
+export const drills = {
+  command: "npm run drills --",
+  help: `Causes faults on a sandbox of its own, such as a killed OSD, checks what Replay says and leaves of each, and prints
+a table. Each drill takes two to three minutes. Results are kept in .replay/drills/, so that drills can be run one by one.
+
+Usage: npm run drills -- [options] [DRILL…]
+
+  DRILL          only these, such as D4 D8
+  --release N    on a sandbox of this release of Ceph (the host's)
+  --json FILE    also write every result to this file
+  --help         show this text`,
+  words: ["D2", "D4", "D5", "D6", "D7", "D8"],
+  options: { release: { type: "string" }, json: { type: "string" } },
+};

@@ -13,6 +13,7 @@ const DATA_SET_NAME = /^[a-z0-9][a-z0-9-]*$/;
  * @property {string} command   how a person calls it with options: "npm run build --"
  * @property {string} help      the text of --help
  * @property {import("node:util").ParseArgsConfig["options"]} [options]   those besides --help
+ * @property {string[]} [words]   the words that it takes besides options; none without this
  * @property {(values: Record<string, any>) => void} [check]   throws an Error that says what is wrong with the values
  */
 
@@ -22,13 +23,13 @@ const DATA_SET_NAME = /^[a-z0-9][a-z0-9-]*$/;
  * @param {string[]} args
  * @returns {{values: Record<string, any>} | {help: string} | {problem: string}}
  */
-export function readOptions({ command, help, options = {}, check = () => {} }, args) {
+export function readOptions({ command, help, options = {}, words = [], check = () => {} }, args) {
   const all = { ...options, help: { type: "boolean", short: "h" } };
   const { values, tokens } = parseArgs({ args, options: all, strict: false, tokens: true });
   const { help: wanted, ...given } = values;
   if (wanted === true) return { help };
   try {
-    for (const token of tokens) refuse(token, all);
+    for (const token of tokens) refuse(token, all, words);
     check(given);
     return { values: { ...given } };
   } catch (error) {
@@ -40,7 +41,12 @@ export function readOptions({ command, help, options = {}, check = () => {} }, a
 const didYouMean = (word) => (word === null ? "" : `did you mean '${word}'? `);
 
 /** @throws {Error} saying what is wrong with an argument; its `hint` comes before the reference to --help */
-function refuse({ kind, name, rawName, value, inlineValue }, options) {
+function refuse({ kind, name, rawName, value, inlineValue }, options, words) {
+  if (kind === "positional" && words.includes(value)) return;
+  if (kind === "positional" && words.length > 0)
+    throw Object.assign(new Error(`'${value}' is not one of ${words.join(", ")}`), {
+      hint: didYouMean(nearest(value, words)),
+    });
   if (kind === "positional") throw new Error(`'${value}' is not understood: options begin with --`);
   if (kind !== "option") return;
   const type = Object.hasOwn(options, name) ? options[name].type : null;

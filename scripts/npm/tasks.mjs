@@ -43,6 +43,14 @@ const TASKS = {
   freeze: nodeProgram("freeze"),
   pdf: nodeProgram("pdf"),
   perf: nodeProgram("perf"),
+  // A drill's module and the code that tests share are Python's, and need what a measurement needs.
+  drills: {
+    declared: "drills",
+    level: "sandbox",
+    command: path.join(ROOT, ".venv/bin/python"),
+    args: ["-m", "drills"],
+    options: { env: { ...process.env, PYTHONPATH: path.join(ROOT, "tests") } },
+  },
   ...Object.fromEntries(REPLAY_COMMANDS.map((name) => [name, replayCommand(name)])),
   lint: { declared: "lint", command: process.execPath, args: ["scripts/npm/lint.mjs"] },
   format: { declared: "lint", command: process.execPath, args: ["scripts/npm/lint.mjs", "--fix"] },

@@ -58,6 +58,7 @@ describe("an npm script", () => {
     "freeze",
     "pdf",
     "perf",
+    "drills",
     "lint",
   ];
   const inPython = ["preflight", "measure", "derive", "claims", "clean", "sandbox"];

@@ -1,0 +1,124 @@
+"""Runs drills on a sandbox of one release, prints a table, and writes what was found as JSON: `npm run drills`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from drills.drill import EXPERIMENT, Drill, Ground
+from replay.base.clock import utc_now
+from replay.base.paths import ROOT
+from replay.base.releases import HOST, parse_release
+from replay.raw.provenance import measuring_code
+from replay.sandbox import down, load, up
+from support.campaign import Campaign
+
+#: A run of the smallest design, slow enough to be met on its way.
+RATE_BYTES_PER_SECOND = 16 << 20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the chosen drills. Returns 0, or 1 if one failed."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)  # so that the sandbox is removed
+    drills = {drill.name: drill for drill in _drills()}
+    if unknown := [name for name in options.drills if name not in drills]:
+        print(f"there is no drill {', '.join(unknown)}; there are {', '.join(drills)}", file=sys.stderr)
+        return 2
+    results = ROOT / ".replay" / "drills" / str(options.release)
+    results.mkdir(parents=True, exist_ok=True)
+    with _sandbox(options.release) as directory:
+        for name in options.drills or drills:
+            found = _run(drills[name], directory)
+            (results / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n")
+            print(f"{name} {'passed' if found['passed'] else 'FAILED'}: {found['found']}", flush=True)
+    every = [json.loads(path.read_text()) for path in results.glob("D*.json")]
+    every.sort(key=lambda one: int(one["drill"].removeprefix("D")))
+    print(_table(every))
+    if options.json:
+        Path(options.json).write_text(json.dumps(every, indent=2) + "\n")
+    return 0 if all(one["passed"] for one in every) else 1
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _release(text: str) -> str:
+    number = parse_release(text)
+    return HOST if number is None else str(number)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="npm run drills --", description=__doc__)
+    parser.add_argument("drills", nargs="*", metavar="DRILL", help="only these, such as D4 D8; results of others stay")
+    parser.add_argument(
+        "--release", type=_release, default=HOST, help="the release of Ceph of the sandbox (the host's)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write every result to this file")
+    return parser
+
+
+def _drills() -> Iterator[Drill]:
+    for path in sorted(Path(__file__).parent.glob("d[0-9][0-9]_*.py")):
+        yield importlib.import_module(f"drills.{path.stem}").DRILL
+
+
+@contextlib.contextmanager
+def _sandbox(release: str) -> Iterator[Path]:
+    """Yield the folder of a sandbox that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="replay-drills-", dir="/var/tmp") as folder:
+        directory = Path(folder).resolve() / "sandbox"
+        try:
+            print(f"starting a sandbox in {directory}", flush=True)
+            up(directory, left_osd_bytes=8 << 30, right_osd_bytes=8 << 30, release=release)
+            yield directory
+        finally:
+            down(directory)
+
+
+def _run(drill: Drill, directory: Path) -> dict[str, object]:
+    """Run one drill in a folder of its own; return what is to be known of it."""
+    began = time.monotonic()
+    print(f"{drill.name}: {drill.title} …", flush=True)
+    with tempfile.TemporaryDirectory(prefix=f"{drill.name}-", dir=directory.parent) as folder:
+        campaign = Campaign(Path(folder), directory)
+        campaign.configure(EXPERIMENT)
+        campaign.limit_rate(RATE_BYTES_PER_SECOND)
+        try:
+            found, passed = drill.run(Ground(campaign)), True
+        except AssertionError as error:
+            found, passed = str(error), False
+        finally:
+            up(directory)  # the next drill begins with whole clusters
+    return {
+        "drill": drill.name,
+        "title": drill.title,
+        "passed": passed,
+        "found": found,
+        "seconds": round(time.monotonic() - began),
+        "ceph": load(directory).ceph_version,
+        "at": utc_now(),
+        **measuring_code(),
+    }
+
+
+def _table(results: Sequence[dict[str, object]]) -> str:
+    rows = ["", "| drill | what | passed | seconds | found |", "|---|---|---|---:|---|"]
+    for one in results:
+        found = str(one["found"]).splitlines()[0]
+        passed = "yes" if one["passed"] else "**no**"
+        rows.append(f"| {one['drill']} | {one['title']} | {passed} | {one['seconds']} | {found} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""What a drill is, what it finds, and a run of `replay measure` that a fault meets on its way."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from replay.owned.ledger import Ledger
+from replay.sandbox import Sandbox, daemons, load, processes, up
+from support.campaign import Campaign
+from support.patience import patient
+
+EXPERIMENT = "rbd-journaling"
+#: Said before the first image of a block is made.
+FILLING = r"creating and filling an image"
+#: Within this time Replay says what makes a wait hopeless; a busy machine gets more (`patient`).
+NOTICED_WITHIN_SECONDS = 15.0
+
+
+@dataclass
+class Ground:
+    """Where a drill takes place: a sandbox that all drills share, and a campaign of the drill's own."""
+
+    campaign: Campaign
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox, from its current state file."""
+        return load(self.campaign.sandbox_directory)
+
+    def process(self, cluster: str, name: str) -> processes.Process:
+        """Return the process of one of the sandbox's daemons, such as `osd.0` of `left`."""
+        sandbox = self.sandbox
+        role = next(one for one in daemons.all_roles(sandbox) if (one.cluster, one.name) == (cluster, name))
+        found = daemons.running(sandbox.layout, role)
+        assert found is not None, f"{name} of {cluster} does not run"
+        return found
+
+    def bring_back(self) -> None:
+        """Do what the run said should be done next: start what does not run."""
+        up(self.campaign.sandbox_directory)
+
+    def owned(self) -> list[str]:
+        """Return what the ledgers of both clusters name."""
+        state = self.campaign.folder / "state" / "ledger"
+        return [entry.spec for fsid in self.sandbox.fsids for entry in Ledger(fsid, directory=state).owned()]
+
+
+@dataclass(frozen=True)
+class Drill:
+    """One drill. `run` causes the fault and asserts what is promised; it returns what to write into the table."""
+
+    name: str
+    title: str
+    run: Callable[[Ground], str]
+
+
+@dataclass
+class Run:
+    """A run that has ended: its lines with the second of each, when the fault came, and its exit status."""
+
+    lines: list[tuple[float, str]]
+    fault_at: float | None
+    ended_at: float
+    status: int
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join(line for _, line in self.lines)
+
+    def noticed(self, pattern: str) -> float:
+        """Return how many seconds after the fault a line matched. Raises AssertionError if none did in time."""
+        assert self.fault_at is not None, f"the fault was never caused; the run said:\n{self.text}"
+        found = [at for at, line in self.lines if at >= self.fault_at and re.search(pattern, line)]
+        assert found, f"nothing said {pattern!r}; the run said:\n{self.text}"
+        seconds = found[0] - self.fault_at
+        assert seconds <= patient(NOTICED_WITHIN_SECONDS), f"{pattern!r} was said only after {seconds:.0f} s"
+        return seconds
+
+
+def measure(ground: Ground, *, at: str, fault: Callable[[], None]) -> Run:
+    """Measure the campaign's experiment, and cause the fault when a line matches `at`."""
+    process, began = ground.campaign.start(EXPERIMENT), time.monotonic()
+    lines: list[tuple[float, str]] = []
+    fault_at = None
+    try:
+        for line in process.stdout:
+            lines.append((time.monotonic() - began, line.rstrip("\n")))
+            if fault_at is None and re.search(at, line):
+                fault()
+                fault_at = time.monotonic() - began
+        status = process.wait()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+    return Run(lines, fault_at, time.monotonic() - began, status)
+
+
+def cause_comes_first(run: Run, cause: str) -> None:
+    """Assert that the run failed, and that what cleaning up met comes after the cause, if it is said at all."""
+    assert run.status != 0, "a run that failed must not end with 0"
+    assert "Traceback" not in run.text, run.text
+    cleaning = [number for number, (_, line) in enumerate(run.lines) if "cleaning up then met" in line]
+    causes = [number for number, (_, line) in enumerate(run.lines) if re.search(cause, line)]
+    assert causes, f"nothing said {cause!r}:\n{run.text}"
+    assert not cleaning or causes[0] < cleaning[0], run.text
+
+
+def completes(ground: Ground) -> str:
+    """Assert that the next run completes, leaves nothing on either cluster, and that what it drew verifies."""
+    began = time.monotonic()
+    done = ground.campaign.measure(EXPERIMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ground.campaign.images() == {"left": [], "right": []}, "an image is left"
+    assert ground.owned() == [], "the ledger still names something"
+    verified = ground.campaign.run("derive", "--data", "trial", "--verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    return f"the next run completed in {time.monotonic() - began:.0f} s, nothing left"
+
+
+def ceph(ground: Ground, cluster: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the `ceph` program as the administrator of one of the sandbox's clusters."""
+    return ground.campaign.cluster(cluster).run("ceph", *words)
+
+
+def folder_of(ground: Ground) -> Path:
+    """Return the drill's own folder."""
+    return ground.campaign.folder
