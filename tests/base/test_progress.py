@@ -118,16 +118,20 @@ def test_a_pipe_gets_lines_about_a_long_step_while_it_runs():
     assert re.search(r"^\[0/3\] one: write-4096 .* … \d+ s$", done.stdout, re.MULTILINE)
 
 
-def test_a_reader_that_goes_away_does_not_end_the_work(tmp_path):
+@pytest.mark.parametrize("printed_at_last", ["", "print('what comes at last')"])
+def test_a_reader_that_goes_away_does_not_end_the_work(tmp_path, printed_at_last):
     marker = tmp_path / "done"
-    ending = "\nimport pathlib, sys\npathlib.Path(sys.argv[1]).touch()"
+    ending = f"\nimport pathlib, sys\n{printed_at_last}\npathlib.Path(sys.argv[1]).touch()"
     read, write = os.pipe()
     os.close(read)
     try:
-        subprocess.run([sys.executable, "-c", work() + ending, str(marker)], stdout=write, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", work() + ending, str(marker)], stdout=write, stderr=subprocess.PIPE, check=False
+        )
     finally:
         os.close(write)
     assert marker.exists()
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_progress_of_another_process_is_shown_as_ones_own(monkeypatch):

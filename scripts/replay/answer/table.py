@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from replay.answer.estimates import PARTS, column_of, fields_of
@@ -84,7 +85,7 @@ def _runs(source: Source, mode: Mode, table: Table) -> dict[int, Row]:
 
 
 def _values(runs: Mapping[int, Row], source: Source) -> dict[int, float]:
-    return {block: sum(float(row[name]) for name in source.metrics) for block, row in runs.items()}
+    return {block: math.fsum(float(row[name]) for name in source.metrics) for block, row in runs.items()}
 
 
 def _problem(source: Source, mode: Mode, runs: Sequence[Row]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import itertools
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -114,8 +113,9 @@ class Command:
             status = guarded(lambda: _function(self.run)(options), self.kept)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Buffered output has nowhere to go; Python would complain about it at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            from replay.base.terminal import drop_output  # noqa: PLC0415 (it loads rich, which the grammar does without)
+
+            drop_output(sys.stdout)
             return READER_GONE
         return status
 

@@ -13,7 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from replay.base.terminal import console_of
+from replay.base.terminal import console_of, drop_output
 
 _BAR_WIDTH = 24
 
@@ -72,13 +72,14 @@ class Screen:
 
     def write(self, text: str) -> None:
         """Write text unchanged."""
-        if self._stream is None:
+        if (stream := self._stream) is None:
             return
         try:
-            self._stream.write(text)
-            self._stream.flush()
+            stream.write(text)
+            stream.flush()
         except BrokenPipeError:
             self._stream = None
+            drop_output(stream)
 
 
 @dataclass(frozen=True)

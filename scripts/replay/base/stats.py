@@ -119,11 +119,11 @@ def welch_difference(first: Sequence[float], second: Sequence[float], confidence
         raise ValueError("one value has no interval")
     difference = math.fsum(first) / len(first) - math.fsum(second) / len(second)
     parts = [(_variance(values) / len(values), len(values) - 1) for values in (first, second)]
-    squared_error = sum(part for part, _ in parts)
+    squared_error = math.fsum(part for part, _ in parts)
     if squared_error == 0:
-        freedom = float(sum(degrees for _, degrees in parts))
+        freedom = float(math.fsum(degrees for _, degrees in parts))
         return Difference(difference, difference, difference, freedom, 0.0 if difference else 1.0)
-    freedom = squared_error**2 / sum(part**2 / degrees for part, degrees in parts)
+    freedom = squared_error**2 / math.fsum(part**2 / degrees for part, degrees in parts)
     error = math.sqrt(squared_error)
     half = _stdtrit(freedom, 0.5 + confidence / 2) * error
     p_value = 2 * _stdtr(freedom, -abs(difference) / error)

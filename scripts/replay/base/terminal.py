@@ -22,6 +22,16 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "").lower() not in ("", "dumb", "unknown")
 
 
+def drop_output(stream: TextIO) -> None:
+    """Send what is still to be written to a stream nowhere: its reader is gone, and at exit Python would fail on it."""
+    with contextlib.suppress(OSError, ValueError):  # it is no file, or it is closed
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, stream.fileno())
+        finally:
+            os.close(nowhere)
+
+
 def console_of(stream: TextIO) -> Console:
     """Return rich's console for a stream: on a terminal with colours (unless `NO_COLOR`) and its width, else plain.
 

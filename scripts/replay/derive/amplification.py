@@ -7,6 +7,7 @@ sum over daemons, but what each of the others did is still given.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -75,7 +76,7 @@ def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) 
         if name.startswith("osd.")
         for counter in counters
     ]
-    return float(sum(values)) if values and None not in values else None
+    return math.fsum(values) if values and None not in values else None
 
 
 def ledger_entities(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> list[Entity]:

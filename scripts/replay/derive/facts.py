@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import pairwise
@@ -97,8 +98,8 @@ def _replay_facts(replayed: list[tuple[float, float]], ended: float, levels: Map
     found = {"replayed_fraction_during_cell": replayed[at_end - 1][1] / replayed[-1][1] if at_end else 0.0}
     # Only the time in which the counter advanced: a daemon that waits for its next look at the journal is not slow.
     moved = [(after - before, done - had) for (before, had), (after, done) in pairwise(replayed) if done > had]
-    seconds = sum(one for one, _ in moved)
+    seconds = math.fsum(one for one, _ in moved)
     offered = levels.get("writes_per_second"), levels.get("io_size_bytes")
     if seconds > 0 and all(offered):
-        found["offered_to_replay_ratio"] = offered[0] * offered[1] / (sum(done for _, done in moved) / seconds)
+        found["offered_to_replay_ratio"] = offered[0] * offered[1] / (math.fsum(done for _, done in moved) / seconds)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -49,7 +50,10 @@ def sampling_metrics(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -
     shares = sampler_shares(seconds, sidecar)
     if not shares:
         return {}
-    return {"sampler_cost_seconds": sum(seconds[name] for name in shares), "sampler_cost_share": sum(shares.values())}
+    return {
+        "sampler_cost_seconds": math.fsum(seconds[name] for name in shares),
+        "sampler_cost_share": math.fsum(shares.values()),
+    }
 
 
 def sampling_entry(cells: Iterable[tuple[Mapping[str, float], Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
@@ -93,7 +97,7 @@ def costliest(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 def _watched_seconds(name: str, sidecar: Mapping[str, Any]) -> float:
     """Return how long a sampler observed, in seconds: while the tool ran, and in its wait after that."""
     waits = [one for one in sidecar.get("waits") or () if one.get("for") == _LOOKING_ON.get(name, "")]
-    return float(sidecar.get("tool_seconds") or 0) + sum(float(one.get("seconds") or 0) for one in waits)
+    return float(sidecar.get("tool_seconds") or 0) + math.fsum(float(one.get("seconds") or 0) for one in waits)
 
 
 def _probe_seconds(counters: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -29,7 +30,7 @@ def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
             result |= _mean_and_worst(f"osd_media_{name}_bytes_per_second", rates)
     others = [one["cpu"]["seconds"] / seconds for name, one in primary.items() if name not in osds and "cpu" in one]
     if others:
-        result["monitor_and_manager_cores"] = sum(others)
+        result["monitor_and_manager_cores"] = math.fsum(others)
     machine = daemons.get("machine") or {}
     if machine.get("cpu_idle_fraction") is not None:
         result["machine_cpu_fraction"] = 1 - machine["cpu_idle_fraction"]

@@ -7,6 +7,7 @@ nothing to do with them, the result may be a little below 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,7 +43,7 @@ def write_costs(ledger: Mapping[str, Any], idle: Mapping[str, Any], metrics: Map
         if used is not None and at_rest is not None:
             found[name] = (used - at_rest / idle["seconds"] * ledger["seconds"]) / operations
     if found.keys() == {"client_cpu_seconds_per_write", *_ROLES}:
-        found["cpu_seconds_above_idle_per_write"] = sum(found.values())
+        found["cpu_seconds_above_idle_per_write"] = math.fsum(found.values())
     for name, cluster in (("stored_writes_per_write", "primary"), ("second_stored_writes_per_write", "secondary")):
         if is_whole(ledger, cluster) and (stored := total_of(ledger.get(cluster, {}), *_STORED)) is not None:
             found[name] = stored / operations

@@ -5,6 +5,7 @@ Its exit status is no help: with `--json` a refused connection ends with status 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -130,7 +131,7 @@ class _Report:
         if len(each) != streams or not all(each):
             alive = sum(bool(moved) for moved in each)
             end.refuse(f"{alive} of {streams} streams moved anything", key="streams", reason="client_lost")
-        if not agrees(sum(each), received, relative=1e-6):
+        if not agrees(math.fsum(each), received, relative=1e-6):
             end.refuse("sum_received is not the sum of the streams", key="sum_received")
         return streams
 

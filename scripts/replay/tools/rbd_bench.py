@@ -237,7 +237,7 @@ class _Reader:
                 rate = part["operations_per_second"]
                 self._refuse(f"{part['operations']:g} {which}s at {rate:g} ops/s do not last {seconds:.6g} s")
         for key in ("operations", "operations_per_second"):
-            total = sum(part[key] for part in self.parts.values())
+            total = math.fsum(part[key] for part in self.parts.values())
             if not agrees(total, self.summary[key], relative=1e-5 if key.endswith("second") else 0):
                 self._refuse(f"{key} of reads and writes do not add up to the summary's")
 

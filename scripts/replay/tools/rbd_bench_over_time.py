@@ -7,6 +7,7 @@ releases and over a few seconds in new ones, which would hide a collapse.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -63,8 +64,8 @@ def _course(spans: list[_Span]) -> dict[str, float]:
     if len(spans) < FEWEST_SPANS or not spans[0].operations_per_second:
         return {}
     late = [span for span in spans if span.start >= spans[-1].end / 2]
-    operations = sum((span.end - span.start) * span.operations_per_second for span in late)
-    early, mean = spans[0].operations_per_second, operations / sum(span.end - span.start for span in late)
+    operations = math.fsum((span.end - span.start) * span.operations_per_second for span in late)
+    early, mean = spans[0].operations_per_second, operations / math.fsum(span.end - span.start for span in late)
     return {
         "early_operations_per_second": early,
         "late_operations_per_second": mean,

@@ -8,6 +8,7 @@ MiB/s, times in milliseconds, latencies in microseconds.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Mapping
 from typing import NoReturn
@@ -120,7 +121,7 @@ def _mixed(row: _Row) -> dict[str, float]:
     summed = ("operations_per_second", "bytes_per_second")
     return {
         "duration_seconds": parts["write"]["duration_seconds"],
-        **{name: sum(part[name] for part in parts.values()) for name in summed},
+        **{name: math.fsum(part[name] for part in parts.values()) for name in summed},
         **{
             f"{which}_{name}": value
             for which, part in parts.items()

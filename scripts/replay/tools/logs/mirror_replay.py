@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from replay.tools.base import OutputError, Reader, Result, Run
@@ -56,7 +57,7 @@ class MirrorReplay(Reader):
         check_readings(rows, file, written)
         catch_up = _CatchUp(rows, written, mode, began, file)
         seconds = catch_up.level_seconds - began
-        total = float(sum(written.values()))
+        total = math.fsum(written.values())
         metrics: dict[str, float | None] = {
             "bytes": total,
             "duration_seconds": seconds,
@@ -122,17 +123,17 @@ class _CatchUp:
 
     def image_rate(self) -> float | None:
         """Return the mean rate of the images in bytes/s, None if the first reading already had everything."""
-        return sum(self._rates) / len(self._rates) if self._rates else None
+        return math.fsum(self._rates) / len(self._rates) if self._rates else None
 
     def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
         """Return the series of bytes, of all images, that were not replayed yet, from the start to the last reading."""
         last = dict.fromkeys(self.written, 0.0)
         events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
-        rest = {began: float(sum(self.written.values()))}
+        rest = {began: math.fsum(self.written.values())}
         for at, image, share in events:
             last[image] = share
             # Of several images in one reading, the last one leaves the sum.
-            rest[at] = sum(wanted * (1 - last[name]) for name, wanted in self.written.items())
+            rest[at] = math.fsum(wanted * (1 - last[name]) for name, wanted in self.written.items())
         return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
 
 

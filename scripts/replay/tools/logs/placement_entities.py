@@ -7,6 +7,7 @@ weight divided by the sum of all weights. A deviation is what the OSD has divide
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -97,7 +98,7 @@ def entities_of(osds: list[Osd], groups: list[Group]) -> list[Entity]:
     for group in groups:
         for osd in group.osds:
             held[osd] += group.bytes
-    weights = sum(one.weight for one in osds)
+    weights = math.fsum(one.weight for one in osds)
     found: list[Entity] = []
     for osd in osds:
         share = osd.weight / weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 
 from replay.tools.base import Reader, Result, Run
@@ -85,11 +86,11 @@ def _near_and_away(windows: list[Logged], orders: list[float]) -> dict[str, floa
     if not near or not away:
         return {}
     return {
-        "latency_near_snapshot_seconds": sum(near) / len(near),
-        "latency_away_seconds": sum(away) / len(away),
+        "latency_near_snapshot_seconds": math.fsum(near) / len(near),
+        "latency_away_seconds": math.fsum(away) / len(away),
     }
 
 
 def _busy_seconds(queue: list[tuple[float, float]]) -> float:
     """Return how long the readings showed something left to trim. Each reading holds until the next one."""
-    return sum(later[0] - earlier[0] for earlier, later in itertools.pairwise(queue) if earlier[1] > 0)
+    return math.fsum(later[0] - earlier[0] for earlier, later in itertools.pairwise(queue) if earlier[1] > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -57,7 +58,7 @@ def worst(windows: Sequence[Logged]) -> dict[str, float]:
     for one in windows:
         if (span := int((one.unix_seconds - first) / SPAN_SECONDS)) < spans:
             slowest[span] = max(slowest[span], one.latency_seconds)
-    return {"latency_worst_seconds": sum(slowest) / spans} if spans else {}
+    return {"latency_worst_seconds": math.fsum(slowest) / spans} if spans else {}
 
 
 def told(metrics: Mapping[str, float]) -> dict[str, float]:

@@ -68,7 +68,7 @@ def read_latency(direction: Place, operations: float | None = None) -> Latency:
 def check_merged(place: Place, total: Latency, parts: Sequence[Latency]) -> None:
     """Refuse an entry of all clients that differs from the sum of its clients. It has no bins."""
     samples = sum(one.samples for one in parts)
-    mean = sum(one.mean * one.samples for one in parts) / samples if samples else 0.0
+    mean = math.fsum(one.mean * one.samples for one in parts) / samples if samples else 0.0
     whole = (
         total.samples == samples
         and agrees(total.mean, mean, relative=_PRINTED, absolute=_PRINTED / 1e9)
@@ -171,9 +171,9 @@ def _check_bins(place: Place, bins: Mapping[int, int], low: float, mean: float, 
     if not starts[-1] <= high < end(ends[-1]):
         place.refuse("max is not in the highest bin", key="max")
     samples = sum(counts)
-    least = sum(map(mul, starts, counts)) / samples
+    least = math.fsum(map(mul, starts, counts)) / samples
     # No sample is above the maximum, which lies in the highest bin.
-    most = (sum(map(mul, ends[:-1], counts)) + min(end(ends[-1]), high) * counts[-1]) / samples
+    most = (math.fsum(map(mul, ends[:-1], counts)) + min(end(ends[-1]), high) * counts[-1]) / samples
     if not least * (1 - _PRINTED) <= mean <= most * (1 + _PRINTED):
         place.refuse(f"a mean of {mean:.0f} ns is not that of the bins, {least:.0f} to {most:.0f} ns", key="mean")
 
@@ -182,8 +182,8 @@ def _check_mean(place: Place, percentiles: Mapping[float, float], low: float, me
     """Refuse a mean that is impossible with these percentiles, each of which is the middle of a bin."""
     ends = [(0.0, low), *percentiles.items(), (100.0, high)]
     spans = [((to - start) / 100, at, upto) for (start, at), (to, upto) in pairwise(ends)]
-    least = sum(share * at for share, at, _ in spans) * (1 - _BIN_WIDTH)
-    most = sum(share * upto for share, _, upto in spans) * (1 + _BIN_WIDTH)
+    least = math.fsum(share * at for share, at, _ in spans) * (1 - _BIN_WIDTH)
+    most = math.fsum(share * upto for share, _, upto in spans) * (1 + _BIN_WIDTH)
     if not least <= mean <= most:
         place.refuse(
             f"a mean of {mean:.0f} ns is not that of the percentiles, {least:.0f} to {most:.0f} ns", key="mean"

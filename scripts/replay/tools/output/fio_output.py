@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -116,7 +117,7 @@ def _check_total(listed: Place, clients: list[Client], totals: list[Client]) -> 
         total, place = totals[0].directions.get(which), totals[0].place.at(which)
         parts = [one.directions[which] for one in clients if which in one.directions]
         for key, attribute in (("total_ios", "operations"), ("io_bytes", "io_bytes")):
-            summed = sum(getattr(one, attribute) for one in parts)
+            summed = math.fsum(getattr(one, attribute) for one in parts)
             if summed != (getattr(total, attribute) if total else 0):
                 place.refuse(f"{ALL_CLIENTS!r} and the sum of the clients differ in {which}s", key=key)
         if total:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
@@ -83,7 +84,7 @@ def _summary(ones: list[Direction]) -> dict[str, float]:
     }
     samples = sum(one.latency.samples for one in ones)
     if samples:
-        result["latency_mean_seconds"] = sum(one.latency.mean * one.latency.samples for one in ones) / samples
+        result["latency_mean_seconds"] = math.fsum(one.latency.mean * one.latency.samples for one in ones) / samples
         result["latency_min_seconds"] = min(one.latency.low for one in ones)
         result["latency_max_seconds"] = max(one.latency.high for one in ones)
         result |= {f"latency_p{percent:g}_seconds".replace(".", "_"): v for percent, v in _percentiles(ones)}
