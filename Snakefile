@@ -20,7 +20,7 @@ from snakemake.exceptions import WorkflowError
 
 from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
-from replay.derive.part import PART, RATIOS, REGISTERED_FILE
+from replay.derive.part import PART, RATIOS
 from replay.workflow import settings as replay_settings
 from replay.workflow.notes import (
     ANSWER_NOTE,
@@ -107,7 +107,6 @@ rule derive_experiment:
         lambda wildcards: SETTINGS.sources(wildcards.data, wildcards.experiment),
     output:
         tidy=update(of_experiment("tidy.csv")),
-        registered=update(of_experiment(REGISTERED_FILE)),
         ratios=update(
             report(
                 of_experiment(RATIOS),

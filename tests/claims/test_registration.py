@@ -96,6 +96,14 @@ def test_registrations_in_receipts_are_derived_and_read_again():
     assert found == {1: [{}], 2: [{"a": "y", "c": "x"}, {"c": "z"}]}
 
 
+def test_without_a_registered_claim_there_is_nothing_to_write():
+    assert registered_csv([receipt(1), receipt(2, {})]) == ""
+    assert registered_csv([receipt(1), receipt(2, {"c": "x"})]).splitlines()[1:] == [
+        "1,p,2026-01-01T00:00:00Z,,",
+        "2,p,2026-01-01T00:00:00Z,c,x",
+    ]
+
+
 DIGEST = "0123456789ab"
 
 

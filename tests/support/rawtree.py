@@ -97,12 +97,13 @@ class RawTree:
         compress: bool = False,
         write_design: bool = True,
         sealed: bool = True,
+        registers: Mapping[str, str] | None = None,
         **public: Any,
     ) -> None:
         self.directory = Path(directory)
         self.raw = self.directory / "raw"
         self.rate, self.old_release, self.tool, self.compress = rate, old_release, tool, compress
-        self.sealed = sealed
+        self.sealed, self.registers = sealed, registers
         factors = factors or {"io_type": ["read", "write"], "io_pattern": ["seq"], "io_size_bytes": [4096, 65536]}
         self.factors = {name: list(levels) for name, levels in factors.items()}
         self.variants = [dict(one) for one in variants]
@@ -216,6 +217,8 @@ class RawTree:
         plan = digest([block, sorted(self.public["cells"])])
         content = {"schema_version": 1, "experiment": self.directory.name, "block": block, "plan": plan,
                    "design": self.design_digest, "ended_at": self.moment()}  # fmt: skip
+        if self.registers:
+            content["claims"] = self.registers
         self.record(f"block-{block:02d}/receipt-{plan}.json", content)
         if self.sealed and not (self.raw / f"block-{block:02d}-{plan}.tar.gz").exists():
             self.seal(block, plan)

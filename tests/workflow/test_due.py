@@ -25,7 +25,7 @@ def derived(tmp_path_factory):
     shutil.copytree(config_directory(), folder / "config")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REPLAY_CONFIG", str(folder / "config"))
-        measured(folder / "mine")
+        measured(folder / "mine", registers={"a-claim": "0123456789ab"})
         derive_data_set(folder / "mine")
     return folder
 
@@ -75,7 +75,10 @@ def test_verdicts_and_description_are_due_if_a_table_behind_them_changed(name, d
     append(directory / name)
     assert not JUDGING.is_current(data_set)
     assert not DESCRIBING.is_current(data_set)
-    assert str(directory / name) in read_settings({"data": "mine"}).judged_from("mine")
+
+
+def test_verdicts_are_made_from_the_tables_of_all_experiments(directory):
+    assert str(directory / "tidy.csv") in read_settings({"data": "mine"}).judged_from("mine")
 
 
 def test_a_table_that_nothing_derives_any_more_is_a_reason(directory):

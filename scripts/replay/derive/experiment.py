@@ -53,10 +53,9 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     tables = [LongTable(directory / "tidy.csv", tidy_rows(records, design, chosen))]
     if runs := {chart.name: chart.runs for chart in drawn if chart.runs}:
         tables.append(LongTable(directory / "aggregate" / RUNS_FILE, runs_rows(runs)))
-    texts = {
-        directory / REGISTERED_FILE: registered_csv(loaded.receipts),
-        directory / RATIOS: ratios_csv(drawn, design),
-    }
+    texts = {directory / RATIOS: ratios_csv(drawn, design)}
+    if registered := registered_csv(loaded.receipts):
+        texts |= {directory / REGISTERED_FILE: registered}
     texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
     if entities and (text := entities_csv(records)):
         texts |= {directory / "entities.csv": text}
@@ -64,8 +63,8 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     written += [path for path, text in texts.items() if write_if_changed(path, text)]
     outputs = {table.path: table.digest for table in tables}
     outputs |= {path: sha256(text.encode()) for path, text in texts.items()}
-    present = {*(directory / "aggregate").glob("*.csv"), *directory.glob(_FORMER_FACTS)}
-    for stale in sorted(present - set(outputs)):
+    former = [path for path in (directory / REGISTERED_FILE, directory / _FORMER_FACTS) if path.exists()]
+    for stale in sorted({*former, *(directory / "aggregate").glob("*.csv")} - set(outputs)):
         stale.unlink()
         written.append(stale)
     derived = Derived(

@@ -11,7 +11,13 @@ COLUMNS = ("block", "plan", "ended_at", "claim", "digest")
 
 
 def registered_csv(receipts: Iterable[Mapping[str, Any]]) -> str:
-    """Return the text of registered.csv: one row per receipt and claim; a receipt without claims has one as well."""
+    """Return the text of registered.csv: one row per receipt and claim; a receipt without claims has one as well.
+
+    Empty if no receipt registered a claim. The experiment has no such file then.
+    """
+    receipts = list(receipts)
+    if not any(one.get("claims") for one in receipts):
+        return ""
     rows = sorted(
         (
             (one["block"], one["plan"], str(one.get("ended_at") or ""), claim, digest)

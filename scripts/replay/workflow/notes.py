@@ -67,9 +67,8 @@ class Step:
         return {name: digest_of_file(data_set / name) for name in self.outputs}
 
 
-#: The files that are read of each experiment.
-TABLES = ("tidy.csv", REGISTERED_FILE)
-_TABLES = tuple(f"*/{name}" for name in TABLES)
+#: The files that are read of each experiment; not every experiment has the second one.
+_TABLES = ("*/tidy.csv", f"*/{REGISTERED_FILE}")
 JUDGING = Step(CLAIMS_NOTE, JUDGED, (*_TABLES, *_ORIGIN))
 ANSWERING = Step(ANSWER_NOTE, ANSWERED, (*_TABLES, *_ORIGIN))
 DESCRIBING = Step(

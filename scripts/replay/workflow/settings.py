@@ -18,7 +18,7 @@ from replay.config.talk_files import answer_path, claims_path
 from replay.derive.part import PART, noted_part, state_of
 from replay.design.plan_file import PlanFile, read_plan_file
 from replay.raw.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
-from replay.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, TABLES, Step
+from replay.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, Step
 from replay.workflow.snakemake import rule_path
 
 #: A marker for a step whose note no longer fits what is there: the rule `changed` makes it for the time of one run.
@@ -112,8 +112,7 @@ class Settings:
         return [path for path in found if path.startswith(CHANGED.format(step=""))]
 
     def _from_tables(self, data_set: str, configured: list[str], step: Step) -> list[str]:
-        tables = [path for name in TABLES for path in self.of_experiments(data_set, name)]
-        paths = [*tables, *configured, *experiment_files()]
+        paths = [*self.of_experiments(data_set, "tidy.csv"), *configured, *experiment_files()]
         return self._of_whole(data_set, paths, step, upstream=self._experiments_due(data_set))
 
     def _of_whole(self, data_set: str, paths: list[str], step: Step, *, upstream: bool) -> list[str]:
