@@ -235,6 +235,14 @@ def test_nothing_is_locked_without_the_pool_or_without_the_module(lock, rados):
         assert [line.split(":")[0] for line in one.said] == said
 
 
+def test_a_user_who_may_not_lock_leaves_no_entry(lock, rados):
+    one = lock()
+    rados.failing = errno.EPERM
+    with pytest.raises(CephCommandError):
+        one.acquire()
+    assert one.ledger.owned() == []
+
+
 def test_the_stop_switch_gives_its_reason(rados):
     site = SimpleNamespace(name="mine", pools=Pools(Pool("replay")))
     look = stop_switch(site, rados.session("client.1"))

@@ -61,7 +61,7 @@ class ClusterLock:
         """
         deadline, told = self.clock() + wait_seconds, False
         self._enter()
-        while (busy := self._try(renew=False)) == errno.EBUSY:
+        while (busy := self._first()) == errno.EBUSY:
             who = self._holder()
             if who is None:
                 continue
@@ -80,6 +80,15 @@ class ClusterLock:
             self._leave()
         if busy == errno.ENOTSUP:
             self.say("python3-rados is missing: no lock on the cluster keeps runs of other hosts away")
+
+    def _first(self) -> int:
+        """Try to take the lock. A user who may not has created nothing."""
+        try:
+            return self._try(renew=False)
+        except CephCommandError as error:
+            if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
+                self._leave()
+            raise
 
     def renew_when_due(self) -> Stop | None:
         """Renew the lock if it is time; return why the run must end if somebody else has it by now.

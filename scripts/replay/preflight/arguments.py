@@ -12,13 +12,19 @@ def _add_arguments(parser: Parser) -> None:
         "--scale", choices=SCALES, default="talk", help="the scale for the estimates of hours and bytes"
     )
     add_data(parser, help="the data set to be measured (default: the site's name)")
+    parser.add_argument(
+        "--write-probe",
+        action="store_true",
+        help="also try to create, write, flatten, mirror and remove images of 8 MiB; the only option that writes",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 COMMAND = Command(
     "preflight",
-    "show what can be measured on a cluster; read-only",
+    "show what can be measured on a cluster; read-only unless you ask for a write probe",
     _add_arguments,
     "replay.preflight.command:run",
-    "Show what can and cannot be measured on a site, and what an administrator must do. Read-only.",
+    "Show what can and cannot be measured on a site, and what an administrator must do. Read-only, unless you "
+    "ask for a write probe.",
 )

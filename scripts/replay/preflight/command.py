@@ -36,6 +36,7 @@ from replay.preflight.programs import check_programs, check_release
 from replay.preflight.prometheus import check_prometheus
 from replay.preflight.releases import check_data_set
 from replay.preflight.stop_switch import check_stop_switch
+from replay.preflight.write_probe import write_probe
 
 _HEADING = (
     "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
@@ -80,8 +81,9 @@ def preflight(
     estimates: Figures | Callable[[PoolCopies], Figures] | None = None,
     data_set: str | None = None,
     now: datetime | None = None,
+    write: bool = False,
 ) -> Report:
-    """Inspect a site and return the findings; change nothing on it.
+    """Inspect a site and return the findings; change nothing on it, except by the write probe if `write` asks for it.
 
     `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan: `cells`,
     `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the pools' copies. `data_set`, by
@@ -99,6 +101,8 @@ def preflight(
                 check_data_set(site, session, data_set or site.name, findings)
     if answers and site.secondary is not None and "second_site" in site.allows:
         _check_secondary(site, site.secondary, findings)
+    if write and answers and not findings.refused:
+        write_probe(site, findings)
     check_client_hosts(site, findings)
     check_prometheus(site, findings)
     _risks(site, findings, now or datetime.now(UTC))
@@ -178,6 +182,7 @@ def run(options: argparse.Namespace) -> int:
             load_experiments(),
             estimates=lambda copies: _plan(site, options.scale, options.data or site.name, copies),
             data_set=options.data,
+            write=options.write_probe,
         )
     if options.json:
         print(json.dumps(report.public(), indent=2, ensure_ascii=False))

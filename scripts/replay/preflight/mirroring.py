@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster import admin_commands, asok
+from replay.cluster import admin_commands, asok, mirror_health
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
@@ -43,7 +43,7 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
         findings.add("mirroring", "skip", text, commands=admin_commands.mirroring(site), word=_WORD)
     else:
         findings.add("mirroring", "ok", "the second cluster's pool has its peer")
-    _check_daemon(second, status, findings)
+    _check_daemon(site, second, status, findings)
 
 
 def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, Any] | None:
@@ -72,7 +72,27 @@ def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, 
     return None
 
 
-def _check_daemon(second: SecondSite, status: Mapping[str, Any], findings: Findings) -> None:
+def _check_work(second: SecondSite, spec: str, registered: int, findings: Findings) -> None:
+    """Judge the mirror daemons by what they say of the pool, not by their number."""
+    asked = ("mirror", "pool", "status", spec, "--verbose")
+    try:
+        verdict = mirror_health.judge(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
+    except CephCommandError as error:
+        text = f"what the rbd-mirror daemons of the second cluster do cannot be read: {error.what}"
+        findings.add("mirroring", "warning", text)
+        return
+    if verdict is None:
+        # A restricted user gets an empty list. `rbd` says why on stderr alone, and ends with status 0.
+        text = f"{second.cluster.client} may not see what the rbd-mirror daemons do ({registered} registered)"
+        findings.add("mirroring", "note", f"{text}: --write-probe shows whether an image is mirrored")
+    elif verdict.level == "broken":
+        text = f"{verdict.text}; look at the daemon's log, or, if it was just started, run preflight in half a minute"
+        findings.add("mirroring", "skip", text, word=_WORD)
+    else:
+        findings.add("mirroring", verdict.level, verdict.text)
+
+
+def _check_daemon(site: Site, second: SecondSite, status: Mapping[str, Any], findings: Findings) -> None:
     service = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {})
     daemons = [name for name in service.get("daemons", {}) if name != "summary"]
     if not daemons:
@@ -80,7 +100,7 @@ def _check_daemon(second: SecondSite, status: Mapping[str, Any], findings: Findi
         commands = admin_commands.mirror_daemon(second.cluster, status["fsid"])
         findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return
-    findings.add("mirroring", "ok", f"rbd-mirror daemons of the second cluster: {len(daemons)}")
+    _check_work(second, site.pools.data.spec, len(daemons), findings)
     if second.mirror_daemon_admin_socket is None:
         findings.add(
             "mirroring",

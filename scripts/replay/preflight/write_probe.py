@@ -1,0 +1,154 @@
+"""`replay preflight --write-probe`: tries what a measurement does, on images of a few MiB, and removes them again.
+
+Everything is in the ledger before it exists, and done while the cluster's lock is held, like a measurement.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from replay.base.costs import Costs
+from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
+from replay.base.paths import state_directory
+from replay.cluster import sandbox_record
+from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.design.design import Image
+from replay.owned.account import Account
+from replay.owned.cluster_lock import cluster_lock
+from replay.owned.images import BlockImage, create_image
+from replay.owned.ledger import Ledger, unique_name
+from replay.owned.open_site import OpenSite
+from replay.owned.removal import Remover
+from replay.owned.slot import SlotLock
+from replay.owned.spending import Copies, Spending
+from replay.preflight.findings import Findings
+
+#: The account that the probe charges, and the end of its images' names.
+PROBE = "write-probe"
+SIZE_BYTES = 8 << 20
+OBJECT_BYTES = 4 << 20
+COPIED_WITHIN_SECONDS = 120.0
+
+
+def write_probe(site: Site, findings: Findings, say: Callable[[str], None] = lambda line: None) -> None:
+    """Create, write, flatten and remove images, and mirror one there and back; add a finding for each.
+
+    Trouble is a finding. What could not be removed stays in the ledger, and the finding says so.
+    """
+    try:
+        with _opened(site, say) as bench:
+            _probe_images(bench, findings)
+            if "second_site" in bench.allowed and "second_site" not in findings.lacking():
+                _probe_mirroring(bench, findings)
+    except ReplayError as error:
+        findings.add("probe", "refused", str(error).splitlines()[0])
+
+
+def _probe_images(bench: OpenSite, findings: Findings) -> None:
+    with _removed(bench, findings):
+        made = None
+        with _tried("create and write an image", findings):
+            made = create_image(bench, PROBE, _image())
+        if made is not None:
+            with _tried("clone and flatten it", findings):
+                _flatten_a_clone(bench, made)
+
+
+def _flatten_a_clone(bench: OpenSite, parent: BlockImage) -> None:
+    """Clone an image through a snapshot, and make the clone independent of it."""
+    cluster, ledger, name = bench.primary_cluster, bench.ledger, unique_name(PROBE)
+    where, how = (parent.pool, parent.namespace), {"site": bench.site.name, "data_set": bench.data_set}
+    snapshot = ledger.intend("snapshot", *where, f"{parent.name}@{PROBE}", **how)
+    cluster.run("rbd", "snap", "create", "--no-progress", f"{parent.spec}@{PROBE}")
+    ledger.confirm(snapshot)
+    clone = ledger.intend("image", *where, name, **how, details={"size_bytes": SIZE_BYTES, "mirrored": False})
+    spec = BlockImage(*where, name, parent.image, clone).spec
+    # Of this format, a clone needs no protected snapshot, which would outlive an interruption.
+    cluster.run("rbd", "clone", "--rbd-default-clone-format", "2", f"{parent.spec}@{PROBE}", spec)
+    ledger.confirm(clone, {"id": cluster.json("rbd", "info", spec)["id"]})
+    cluster.run("rbd", "flatten", "--no-progress", spec, timeout_seconds=120)
+
+
+def _probe_mirroring(bench: OpenSite, findings: Findings) -> None:
+    tried = _tried("mirror an image to the second cluster", findings, word="second_site")
+    with _removed(bench, findings, " from both clusters"), tried:
+        made, second = create_image(bench, PROBE, _image("snapshot")), bench.site.second_site
+        taken, spec = take_mirror_snapshot(bench.primary_cluster, made.spec), f"{second.pool}/{made.name}"
+        wait = wait_until_copied(
+            lambda: copied_snapshots(second.cluster, spec), taken, timeout_seconds=COPIED_WITHIN_SECONDS
+        )
+        if wait.outcome != "copied":
+            raise ReplayError(
+                f"no copy on the second cluster within {COPIED_WITHIN_SECONDS:.0f} s; look at the mirror daemon"
+            )
+
+
+@contextmanager
+def _removed(bench: OpenSite, findings: Findings, whence: str = "") -> Iterator[None]:
+    """Remove what was made inside, newest first, however that ended; add a finding."""
+    try:
+        yield
+    finally:
+        started = time.monotonic()
+        site, session = bench.site, bench.session
+        remover = Remover(site, session.cluster, session, bench.ledger, site.secondary, bench.say)
+        own = [one for one in bench.ledger.owned() if one.data_set == PROBE and one.kind in ("image", "snapshot")]
+        outcomes = [outcome for entry in reversed(own) if (outcome := remover.remove(entry)) is not None]
+        left = [one for one in outcomes + remover.finish() if one.status == "left"]
+        for one in left:
+            text = f"could not remove {one.entry.spec}: {one.why}; {replay_command('clean', '--site', bench.site.name)}"
+            findings.add("probe", "refused", text)
+        if own and not left:
+            findings.add("probe", "ok", f"remove all of it{whence}: {time.monotonic() - started:.1f} s")
+
+
+@contextmanager
+def _tried(what: str, findings: Findings, *, word: str | None = None) -> Iterator[None]:
+    """Add a finding: what was done and how long it took, or why it failed. With a `word`, failing takes that away."""
+    started = time.monotonic()
+    try:
+        yield
+    except ReplayError as error:
+        level = "refused" if word is None else "skip"
+        findings.add("probe", level, f"could not {what}: {str(error).splitlines()[0]}", word=word)
+    else:
+        findings.add("probe", "ok", f"{what}: {time.monotonic() - started:.1f} s")
+
+
+def _image(mirroring: str | None = None) -> Image:
+    return Image(SIZE_BYTES, OBJECT_BYTES, ("layering", "exclusive-lock"), mirroring)
+
+
+@contextmanager
+def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
+    """Yield the site, opened like for a measurement. Raises RefusedError while something else runs on its cluster."""
+    with ExitStack() as stack:
+        session = stack.enter_context(MonitorSession(site.primary))
+        fsid = session.fsid()
+        ledger, secondary = Ledger(fsid), None
+        if site.secondary is not None:
+            secondary = stack.enter_context(MonitorSession(site.secondary))
+        slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+        slot.acquire(wait_seconds=2.0)
+        stack.callback(slot.release)
+        stack.enter_context(cluster_lock(site, session, ledger, data_set=PROBE, say=say, wait_seconds=2.0))
+        spending = Spending(Account.of(fsid, site.name, PROBE), Copies(site, session).media_bytes, site=site.name)
+        yield OpenSite(
+            site=site,
+            data_set=PROBE,
+            session=session,
+            ledger=ledger,
+            slot=slot,
+            costs=Costs(),
+            spending=spending,
+            say=say,
+            daemons_are_here=sandbox_record.owns_fsid(fsid),
+            allowed=frozenset(site.capabilities()),
+            secondary=secondary,
+            secondary_ledger=Ledger(secondary.fsid()) if secondary else None,
+        )
