@@ -11,6 +11,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
+from replay.cluster.journal_position import NOT_BEGUN
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.images import BlockImage
@@ -169,6 +170,7 @@ def scripted(tmp_path, monkeypatch):
     monkeypatch.setattr(Images, "open", open_images)
     monkeypatch.setattr(Level, "settle", settle)
     monkeypatch.setattr(Level, "open", lambda self: None)
+    monkeypatch.setattr("replay.procedures.watches.mirror.read_positions", lambda cluster, spec: (NOT_BEGUN, []))
     monkeypatch.setattr(ledger, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: None))
     monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
     monkeypatch.setattr(ledger, "writes_in", lambda sample: 0)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from replay.base.errors import ReplayError
+from replay.cluster.journal_position import NOT_BEGUN, Position, is_replaying, read_positions, wait_until_level
 from replay.cluster.mirroring import (
     MirrorDaemon,
     ReplayCounters,
@@ -104,9 +105,18 @@ class Copies:
             )
 
     def _is_replaying(self, made: BlockImage) -> bool:
-        deadline, daemon = time.monotonic() + FIRST_COPY_TIMEOUT_SECONDS, self.require_daemon()
+        deadline, daemon, second = (
+            time.monotonic() + FIRST_COPY_TIMEOUT_SECONDS,
+            self.daemon,
+            self.bench.site.second_site,
+        )
         waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_TIMEOUT_SECONDS, mirrored=True)
         while time.monotonic() < deadline:
+            if daemon is None:
+                if is_replaying(second.cluster, f"{second.pool}/{made.name}"):
+                    return True
+                waiting.pause(1.0)
+                continue
             if daemon.state(made.name) == REPLAYING:
                 return True
             waiting.pause(0.25)
@@ -141,6 +151,10 @@ class Level(FirstCopies):
         [self.made] = self.procedure.target.of(cell)
         self.mode = self.made.image.mirroring
         self.before = self.copies.counters(self.made) if self.mode else ReplayCounters()
+        self.position: Position = NOT_BEGUN
+        if self.mode == "journal" and self.copies.daemon is None:
+            _, peers = read_positions(self.bench.primary_cluster, self.made.spec)
+            self.position = min(peers, default=NOT_BEGUN)
 
     def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Note how much the cell wrote."""
@@ -152,10 +166,15 @@ class Level(FirstCopies):
             return []
         with self.bench.costs.measure("wait"):
             wait = self._await_journal() if self.mode == "journal" else self.await_last_snapshot()
-        advanced = self.copies.counters(self.made)
-        measured.facts["replayed_bytes"] = advanced.entry_bytes - self.before.entry_bytes
-        measured.facts["copied_snapshots"] = advanced.snapshots - self.before.snapshots
-        if self.mode == "journal" and measured.facts["replayed_bytes"] <= 0 and measured.invalid is None:
+        if self.copies.daemon is None:
+            # Nobody counts bytes here; a copied snapshot is exact by itself.
+            replayed = wait.details.get("replayed_entries", 0)
+            measured.facts |= {"replayed_entries": replayed} if self.mode == "journal" else {}
+        else:
+            advanced = self.copies.counters(self.made)
+            replayed = measured.facts["replayed_bytes"] = advanced.entry_bytes - self.before.entry_bytes
+            measured.facts["copied_snapshots"] = advanced.snapshots - self.before.snapshots
+        if self.mode == "journal" and replayed <= 0 and measured.invalid is None:
             measured.invalid = ("replay_did_not_advance", "the mirror daemon replayed nothing of what the cell wrote")
         if wait.outcome == "stalled":
             raise ReplayError(
@@ -170,7 +189,9 @@ class Level(FirstCopies):
         return self.copies.wait_for(self.made, self.copies.take_snapshot(self.made))
 
     def _await_journal(self) -> Wait:
-        daemon = self.copies.require_daemon()
+        daemon = self.copies.daemon
+        if daemon is None:
+            return self._await_positions()
         quiet = QUIET_SECONDS + (daemon.option(POLL_AGE) if self.has_ramp else 0.0)
         waiting = self.bench.waiting(
             f"the replay of {self.made.name}, as long as it advances every {STALL_SECONDS:.0f} s", None, mirrored=True
@@ -180,6 +201,18 @@ class Level(FirstCopies):
             self.before,
             self.transferred_bytes,
             quiet_seconds=quiet,
+            stall_seconds=STALL_SECONDS,
+            sleep=waiting.pause,
+        )
+
+    def _await_positions(self) -> Wait:
+        """Wait by the journal's own positions, on a site whose daemon cannot be asked."""
+        waiting = self.bench.waiting(
+            f"the replay of {self.made.name}, as long as it advances every {STALL_SECONDS:.0f} s", None, mirrored=True
+        )
+        return wait_until_level(
+            lambda: read_positions(self.bench.primary_cluster, self.made.spec),
+            self.position,
             stall_seconds=STALL_SECONDS,
             sleep=waiting.pause,
         )
