@@ -41,6 +41,7 @@ class Rados:
 
     def __init__(self):
         self.now, self.locks, self.objects, self.failing = 0.0, {}, {}, None
+        self.pools = ["replay"]
 
     def session(self, client):
         return SimpleNamespace(
@@ -53,6 +54,8 @@ class Rados:
         return found if found and found["until"] > self.now else None
 
     def ask(self, client, command):
+        if command["prefix"] == "osd lspools":
+            return [{"poolname": name} for name in self.pools]
         if self.failing:
             raise CephCommandError("it failed", where="rados", exit_status_of_tool=self.failing)
         held = self.held()
@@ -233,6 +236,15 @@ def test_nothing_is_locked_without_the_pool_or_without_the_module(lock, rados):
         one.acquire()
         assert not one.is_held and one.renew_when_due() is None and one.ledger.owned() == []
         assert [line.split(":")[0] for line in one.said] == said
+
+
+def test_with_its_pool_the_lock_is_gone(lock, rados):
+    one = lock()
+    one.acquire()
+    rados.pools.clear()
+    rados.failing = errno.ETIMEDOUT
+    one.release()
+    assert one.ledger.owned() == [] and one.said == []
 
 
 def test_a_user_who_may_not_lock_leaves_no_entry(lock, rados):

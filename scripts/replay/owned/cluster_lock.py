@@ -105,13 +105,18 @@ class ClusterLock:
             return
         self.is_held = False
         try:
-            if not self._again():
+            # With the pool, which `clean` may have removed, the lock is gone. The pool's OSDs would never answer.
+            if self._pool_exists() and not self._again():
                 self.object.remove()
         except CephCommandError as error:
             if error.exit_status_of_tool != errno.ENOENT:
                 self.say(f"the lock on the cluster lapses by itself in {LASTS_SECONDS:.0f} s: {error.what}")
                 return
         self._leave()
+
+    def _pool_exists(self) -> bool:
+        pools = self.session.command({"prefix": "osd lspools"})
+        return self.site.pools.data.name in {one["poolname"] for one in pools}
 
     def _try(self, *, renew: bool) -> int:
         """Lock or renew; return 0, or the errno of a refusal that means something."""
