@@ -3,20 +3,28 @@
  * It is kept in `.cache/deck/<digest of its sources>` and built only when they changed.
  */
 
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 
 import { statedAddresses } from "./addresses.js";
 import { PROJECT, talkRoot } from "./data-sets.js";
 import { TALK_FILE, readTalkFile } from "./talk-file.js";
 
 const CACHE = path.join(PROJECT, ".cache", "deck");
+const BUILDER = path.join(import.meta.dirname, "build-bundle.mjs");
 /** The parts of this folder that affect the bundle. */
-const BUNDLERS = ["vite-config.js", "policy.js", "addresses.js", "talk-file.js", "talk-page.js"].map(
-  (name) => `scripts/deck/${name}`,
-);
+const BUNDLERS = [
+  "build-bundle.mjs",
+  "vite-config.js",
+  "policy.js",
+  "addresses.js",
+  "talk-file.js",
+  "talk-page.js",
+].map((name) => `scripts/deck/${name}`);
 const SOURCES = ["index.html", "deck", "css", "package.json", "package-lock.json", ...BUNDLERS];
 
 /** Absolute paths of the folders and files that affect the bundle. */
@@ -46,8 +54,9 @@ export async function ensureBundle() {
   await mkdir(CACHE, { recursive: true });
   const work = await mkdtemp(path.join(CACHE, "building-"));
   try {
-    const [{ build }, { deckConfig }] = await Promise.all([import("vite"), import("./vite-config.js")]);
-    await build({ ...deckConfig({ outDir: work, copyFiles: false }), configFile: false, logLevel: "error" });
+    await promisify(execFile)(process.execPath, [BUILDER, work]).catch((error) => {
+      throw new Error(error.stderr?.trim() || error.message);
+    });
     // Renamed into place, so that two servers started together never serve half a bundle.
     await rename(work, folder).catch((error) => {
       if (!existsSync(path.join(folder, "index.html"))) throw error;
