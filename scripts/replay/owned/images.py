@@ -72,16 +72,17 @@ def create_image(
             options += ["--image-feature", feature]
         if pools.data_pool is not None and not own_pool:
             options += ["--data-pool", pools.data_pool.name]
-        cluster.run("rbd", "create", *options, made.spec)
-        made.rbd_id = cluster.json("rbd", "info", made.spec)["id"]
+        look = bench.waiting(f"{made.name} to be made", None).glance
+        cluster.run("rbd", "create", *options, made.spec, while_running=look)
+        made.rbd_id = cluster.json("rbd", "info", made.spec, while_running=look)["id"]
         bench.ledger.confirm(entry, {"id": made.rbd_id})
         (fill_with or fill_image)(bench, made)
         for feature in late:
             journal = journal_pool or (pools.journal.name if pools.journal is not None else None)
             there = ["--journal-pool", journal] if journal is not None else []
-            cluster.run("rbd", "feature", "enable", *there, made.spec, feature)
+            cluster.run("rbd", "feature", "enable", *there, made.spec, feature, while_running=look)
         if image.mirroring:
-            cluster.run("rbd", "mirror", "image", "enable", made.spec, image.mirroring)
+            cluster.run("rbd", "mirror", "image", "enable", made.spec, image.mirroring, while_running=look)
     return made
 
 

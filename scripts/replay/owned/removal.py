@@ -135,7 +135,8 @@ class Remover:
         return outcome
 
     def _info(self, entry: Entry) -> dict[str, Any] | None:
-        return _unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec))
+        look = self._wait(f"{entry.spec} to be looked up").glance
+        return _unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec, while_running=look))
 
     def _image(self, entry: Entry) -> Outcome:
         info = self._info(entry)
