@@ -19,6 +19,7 @@ from replay.base.errors import RefusedError, ReplayError
 from replay.cluster.capabilities import missing
 from replay.cluster.cluster import Cluster
 from replay.tools.running import fio_clients as fio_clients_module
+from replay.tools.running.background import Background
 from replay.tools.running.fio_clients import fio_clients, is_listening
 from replay.tools.running.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
 from support.patience import patient, wait_until
@@ -230,6 +231,25 @@ def test_a_host_that_cannot_be_reached_is_named_with_what_to_try(ssh, cluster):
             raise AssertionError("the clients were handed out")
     assert raised.value.where == "client host no-such-host.invalid"
     assert "BatchMode" in raised.value.next_step
+
+
+def test_an_ssh_that_ends_before_it_was_sent_anything_is_reported_with_its_host(tmp_path, monkeypatch):
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\necho refused >&2\nexit 255\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    send = Background.send
+
+    def too_late(self, data):
+        wait_until(lambda: self.exit_status is not None, "the end of ssh")
+        send(self, data)
+
+    monkeypatch.setattr(Background, "send", too_late)
+    servers = RemoteServers("client-one", {1: tmp_path / "1.sock"}, conf=lambda key: "", keyring=b"key")
+    with pytest.raises(ReplayError, match="refused") as raised:
+        servers.await_ready(lambda path: False)
+    servers.end()
+    assert raised.value.where == "client host client-one"
 
 
 @needs_tools

@@ -7,6 +7,7 @@ to that host's memory (/dev/shm), never to its disk, and are removed with the co
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -175,7 +176,8 @@ class RemoteServers:
         argv = ssh_argv(host, self.folder, sockets, conf_bytes=len(text), keyring_bytes=len(keyring))
         self._served = False
         self._ssh = Background(argv, slot=slot)
-        self._ssh.send(text + keyring)
+        with contextlib.suppress(ReplayError):  # if ssh has ended already, `await_ready` reports that, with the host
+            self._ssh.send(text + keyring)
 
     def await_ready(self, is_listening: Callable[[Path], bool]) -> Versions:
         """Wait until all servers can be reached; return the host's versions.
