@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { availableParallelism, freemem } from "node:os";
 import path from "node:path";
 
+import { TOGETHER as PLUGIN_TOGETHER } from "../../plugins/chartjs-plugin-csv/test/together/files.js";
 import { GROUPS } from "../../tests/deck/support/groups.js";
 import { ROOT } from "./processes.mjs";
 
@@ -36,8 +37,11 @@ function pluginTests() {
 
 // A browser test is in a folder `browser`, or named browser….test.js.
 const isBrowserTest = (file) => /(^|\/)browser([-./])/.test(file);
-// Those of tests/deck/together run these, several in one process.
-const TOGETHER = new Set(GROUPS.flat().map((name) => `tests/deck/browser/${name}.test.js`));
+// Those of tests/deck/together, and of the plugin's test/together, run these, several in one process.
+const TOGETHER = new Set([
+  ...GROUPS.flat().map((name) => `tests/deck/browser/${name}.test.js`),
+  ...PLUGIN_TOGETHER.map((name) => `plugins/chartjs-plugin-csv/test/${name}.test.js`),
+]);
 
 /**
  * What `npm run test:quick` leaves out, as it leaves out Python tests that are marked `slow`: tests whose promise is that

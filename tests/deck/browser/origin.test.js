@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { eachSlide, openSpeakerView, startDeck } from "../support/deck.js";
-import { FIXTURE } from "../support/fixture.js";
 import { recordRequests } from "../support/requests.js";
-import { startBuiltSite } from "../support/static-site.js";
+import { startFixtureSite } from "../support/static-site.js";
 
 /** Addresses, and the sign that the page is ready. */
 const DECK_READY = "html[data-deck-ready]";
@@ -21,7 +20,7 @@ let site;
 
 before(async () => {
   deck = await startDeck();
-  site = await startBuiltSite({ benchmarks: FIXTURE, args: ["--no-preview"] });
+  site = await startFixtureSite();
 });
 after(async () => {
   await site?.close();

@@ -15,13 +15,15 @@ import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview
 import { launchPatiently } from "../support/browser.js";
 import { chartsOf, goTo } from "../support/deck.js";
 import { FIXTURE } from "../support/fixture.js";
-import { startBuiltSite } from "../support/static-site.js";
+import { startFixtureSite } from "../support/static-site.js";
 
 let browser;
 let site;
 
 before(async () => {
-  [site, browser] = await Promise.all([startBuiltSite({ benchmarks: FIXTURE }), launchPatiently()]);
+  // The site first: one that is not built must leave no browser behind, which would keep the tests from ending.
+  site = await startFixtureSite();
+  browser = await launchPatiently();
 });
 after(async () => {
   await browser?.close();

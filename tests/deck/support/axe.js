@@ -33,31 +33,44 @@ export async function loadAxe(page) {
  *   alone is in the document meanwhile, because axe reads the whole of it each time
  * @returns {Promise<string[]>}
  */
-export function axeProblems(page, { include = null, rules = null, chapterOf = null } = {}) {
+export async function axeProblems(page, options = {}) {
+  return (await runAxe(page, options)).problems;
+}
+
+/**
+ * As `axeProblems`, and by rule how many elements passed it.
+ * @returns {Promise<{problems: string[], passed: Record<string, number>}>}
+ */
+export function axeProblemsAndPasses(page, options = {}) {
+  return runAxe(page, options, ["violations", "passes"]);
+}
+
+function runAxe(page, { include = null, rules = null, chapterOf = null }, resultTypes = ["violations"]) {
   return page.evaluate(
-    async ({ selectors, only, slide }) => {
+    async ({ selectors, only, slide, types }) => {
       const chapters = slide === null ? [] : [...document.querySelectorAll(".slides > section")];
       const places = chapters
         .filter((chapter) => !chapter.contains(document.getElementById(slide)))
         .map((chapter) => [chapter, document.createComment("")]);
       for (const [chapter, place] of places) chapter.replaceWith(place);
       const context = selectors ? { include: selectors.map((selector) => [selector]) } : document;
-      const { violations } = await window.axe.run(context, {
-        resultTypes: ["violations"],
+      const { violations, passes } = await window.axe.run(context, {
+        resultTypes: types,
         // Each frame is checked by itself, and no style sheet is fetched a second time.
         iframes: false,
         preload: false,
         ...(only && { runOnly: { type: "rule", values: only } }),
       });
       for (const [chapter, place] of places) place.replaceWith(chapter);
-      return violations.flatMap(({ id: rule, nodes }) =>
+      const problems = violations.flatMap(({ id: rule, nodes }) =>
         nodes.map(({ html, failureSummary }) => {
           const why = failureSummary?.split("\n").at(1)?.trim() ?? "";
           return `${rule}: ${html.slice(0, 140)} ${why.slice(0, 160)}`;
         }),
       );
+      return { problems, passed: Object.fromEntries(passes.map(({ id, nodes }) => [id, nodes.length])) };
     },
-    { selectors: include, only: rules, slide: chapterOf },
+    { selectors: include, only: rules, slide: chapterOf, types: resultTypes },
   );
 }
 

@@ -6,5 +6,6 @@ export const GROUPS = [
   ["axe", "keyboard", "stage", "counts"],
   ["pdf", "print", "errors", "navigation", "imported"],
   ["layout", "reader", "views", "speaker"],
-  ["altered", "contact-sheet", "reused-page"],
+  ["altered", "contact-sheet", "reused-page", "comparison", "chart-tools", "front-page"],
+  ["site", "origin", "phone", "recorded-run"],
 ];

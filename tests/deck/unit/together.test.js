@@ -5,6 +5,7 @@ import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
+import { TOGETHER } from "../../../plugins/chartjs-plugin-csv/test/together/files.js";
 import { testSteps } from "../../../scripts/npm/test-steps.mjs";
 import { GROUPS } from "../support/groups.js";
 
@@ -34,4 +35,17 @@ test("each browser test is run in exactly one group, or alone", async () => {
     assert.ok(existsSync(path.join(DECK, "browser", `${name}.test.js`)), name);
   for (let number = 1; number <= GROUPS.length; number += 1)
     assert.ok(words.includes(`tests/deck/together/browser-${number}.test.js`), `group ${number}`);
+});
+
+test("each browser test of the plugin is run once", async () => {
+  const words = testSteps().flatMap((step) => step.argv("report"));
+  const folder = path.resolve(DECK, "../../plugins/chartjs-plugin-csv/test");
+  const files = (await readdir(folder)).filter((name) => /^browser.*\.test\.js$/.test(name));
+  for (const file of files) {
+    const alone = words.filter((word) => word === `plugins/chartjs-plugin-csv/test/${file}`);
+    const together = TOGETHER.filter((name) => `${name}.test.js` === file);
+    assert.equal(alone.length + together.length, 1, file);
+  }
+  for (const name of TOGETHER) assert.ok(files.includes(`${name}.test.js`), name);
+  assert.ok(words.includes("plugins/chartjs-plugin-csv/test/together/browser.test.js"));
 });

@@ -23,7 +23,26 @@ export const FLAGS = [
   "--process-per-site",
 ];
 
-/** One browser and one server for a test file, and `inDeck` and `inPage` to write tests with. Pages keep nothing. */
+/** The browser of this process, and how many test files use it. */
+let shared = null;
+
+/** Resolves to the browser that all test files of a process share. Whoever gets it calls `returnBrowser` at the end. */
+export function lendBrowser() {
+  shared ??= { launched: chromium.launch({ executablePath: CHROMIUM, args: FLAGS }), users: 0 };
+  shared.users += 1;
+  return shared.launched;
+}
+
+/** Closes the browser when nobody uses it any longer. */
+export async function returnBrowser() {
+  shared.users -= 1;
+  if (shared.users > 0) return;
+  const { launched } = shared;
+  shared = null;
+  await (await launched).close();
+}
+
+/** A browser and a server for a test file, and `inDeck` and `inPage` to write tests with. Pages keep nothing. */
 export function browserTests() {
   const { skip } = BROWSER;
   let browser;
@@ -31,10 +50,10 @@ export function browserTests() {
   before(async () => {
     if (skip) return;
     server = await startServer();
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    browser = await lendBrowser();
   });
   after(async () => {
-    await browser?.close();
+    if (browser) await returnBrowser();
     await server?.close();
   });
   /** A test in a fresh page, which is closed at its end; it fails on any uncaught error or console error. */
