@@ -8,4 +8,5 @@ export const GROUPS = [
   ["layout", "reader", "views", "speaker"],
   ["altered", "contact-sheet", "reused-page", "comparison", "chart-tools", "front-page"],
   ["site", "origin", "phone", "recorded-run"],
+  ["claims", "canvas", "deck"],
 ];

@@ -1,0 +1,3 @@
+import { runGroup } from "../support/together.js";
+
+await runGroup(6);
