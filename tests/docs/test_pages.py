@@ -1,13 +1,15 @@
-"""The pages: their width and links; every page is reachable, and the commands on it exist."""
+"""The pages: their width and links; every page is reachable, its commands exist, and all name one version."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from replay.base.paths import ROOT
 from replay.cli.commands import COMMANDS
@@ -182,3 +184,22 @@ def test_anchors_are_those_of_github():
 def test_the_page_of_the_command_has_a_row_for_each_command_and_no_other():
     text = (ROOT / "docs" / "command.md").read_text()
     assert re.findall(r"^\| `replay ([a-z]+)", text, re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def citation():
+    return yaml.safe_load((ROOT / "CITATION.cff").read_text())
+
+
+def test_packages_citation_and_changelog_name_one_version(citation):
+    released = re.findall(r"^## \[(\d[^]]*)\] - ([\d-]+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert (citation["version"], citation["date-released"]) == released[0]
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == citation["version"]
+    assert json.loads((ROOT / "package.json").read_text())["version"] == citation["version"]
+
+
+def test_the_citation_has_what_its_format_requires(citation):
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert all(citation[key] for key in ("message", "title"))
+    assert [list(author) for author in citation["authors"]] == [["name"]], "entities, no persons"

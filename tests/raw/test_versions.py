@@ -1,7 +1,11 @@
-"""The releases that sidecars name, and whether they differ from those of today."""
+"""What sidecars say about versions: the code that measured, and releases, which may differ from those of today."""
+
+import re
 
 import pytest
 
+from replay.base.version import version
+from replay.raw import provenance
 from replay.raw.versions import ceph_versions, changes, in_words, releases_in, unknown_releases
 
 MEASURED = {"tool": "fio-3.33", "librbd": "16.2.15", "mon": ["16.2.15"], "mgr": ["16.2.15"], "osd": ["16.2.15"]}
@@ -41,3 +45,20 @@ def test_a_release_that_replay_does_not_know_and_an_unknown_one_are_reported():
     assert newer.startswith("Replay does not know Ceph 27")
     (untold,) = unknown_releases({"librbd": None, "osd": None})
     assert untold.startswith("the release of OSDs and client is unknown")
+
+
+def test_a_checkout_states_its_version_and_its_commit():
+    said = provenance.measuring_code.__wrapped__()
+    assert said["replay_version"] == version()
+    assert re.fullmatch(r"[0-9a-f]{40}", said["git_commit"])
+    assert said["git_dirty"] in (True, False)
+
+
+def test_an_installed_package_states_only_its_version(monkeypatch):
+    monkeypatch.setattr(provenance, "ROOT", None)
+    monkeypatch.setattr(provenance, "version", lambda: "1.2.3")
+    assert provenance.measuring_code.__wrapped__() == {
+        "replay_version": "1.2.3",
+        "git_commit": None,
+        "git_dirty": None,
+    }

@@ -1,6 +1,6 @@
 /**
- * Another talk on other data: five slides about operations in flight (tests/fixtures/talk-of-five). Its evidence is real;
- * its tables are derived here, under its own experiments and claims, so that they have the present format.
+ * Another talk on other data: five slides about operations in flight (tests/fixtures/talk-of-five). Its evidence is
+ * that of an experiment that ships; its tables are derived here, under its own experiments and claims.
  */
 
 import { execFile } from "node:child_process";
@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 
 const FIXTURE = path.join(PROJECT, "tests/fixtures/talk-of-five");
+const EVIDENCE = "rados-threads/raw";
 
 /**
  * Copies the talk and derives its data.
@@ -21,6 +22,8 @@ const FIXTURE = path.join(PROJECT, "tests/fixtures/talk-of-five");
 export async function makeTalkOfFive() {
   const root = await mkdtemp(path.join(tmpdir(), "replay-five-"));
   await cp(FIXTURE, root, { recursive: true });
+  const [shipped, own] = [path.join(PROJECT, "benchmarks/reference"), path.join(root, "benchmarks/threads")];
+  await cp(path.join(shipped, EVIDENCE), path.join(own, EVIDENCE), { recursive: true });
   const environment = {
     ...process.env,
     REPLAY_TALK: root,
