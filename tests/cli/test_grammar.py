@@ -12,7 +12,7 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.cli.commands import COMMANDS
-from replay.cli.main import main
+from replay.cli.main import main, whole_grammar
 
 OPTIONS = {
     "init": ("DIR",),
@@ -189,3 +189,16 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
     said = capsys.readouterr().err
     assert said.startswith("interrupted; ")
     assert COMMANDS[name].command.kept in said
+
+
+def test_the_version_is_looked_up_only_when_asked_for(monkeypatch, capsys):
+    monkeypatch.setattr("replay.cli.main.version", lambda: "1.2.3")
+    with pytest.raises(SystemExit) as ended:
+        whole_grammar().parse_args(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, "replay 1.2.3\n")
+
+    def missing():
+        raise FileNotFoundError
+
+    monkeypatch.setattr("replay.cli.main.version", missing)
+    assert whole_grammar().parse_args(["sandbox", "status"]).command == "sandbox"

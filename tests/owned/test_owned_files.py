@@ -31,6 +31,7 @@ def test_a_file_is_in_the_ledger_before_it_is_made_and_out_of_it_when_it_is_gone
     [entry] = bench.ledger.owned()
     assert (entry.confirmed, entry.facts["inode"]) == (True, path.stat().st_ino)
     assert path.stat().st_mode & 0o777 == 0o600
+    assert path.stat().st_size == 7  # a tool would put another file in place of a shorter one
     assert remove_leftover_files(bench) == 1
     assert not path.exists() and bench.ledger.owned() == []
     assert remove_leftover_files(bench) == 0

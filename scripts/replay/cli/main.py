@@ -44,6 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return COMMANDS[options.command].command.call(options)
 
 
+class _Version(argparse.Action):
+    """Prints the version. It is looked up only then: a copy of scripts/ alone, which has none, runs commands too."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords, nargs=0, help="show the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Print it and exit."""
+        print(f"replay {version()}")
+        parser.exit()
+
+
 def whole_grammar() -> Parser:
     """Return the parser of every command."""
     parser = Parser(
@@ -51,7 +63,7 @@ def whole_grammar() -> Parser:
         description="Measure a Ceph cluster, derive tables from the results, and check claims against them.",
         epilog=f"{replay_command('COMMAND', '--help')} lists the options of a command.",
     )
-    parser.add_argument("--version", action="version", version=f"replay {version()}")
+    parser.add_argument("--version", action=_Version)
     parser.add_argument("--completion", choices=SHELLS, help="print a completion script for your shell to source")
     # For ./replay in a checkout, which sets up what a command needs before it runs the command.
     parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)

@@ -17,13 +17,18 @@ _OWN_NAME = re.compile(r"replay-[0-9a-f]{8}-[a-z0-9-]+")
 
 
 def create_file(bench: OpenSite, folder: Path, suffix: str, *, size_bytes: int) -> Path:
-    """Create an empty file in `folder` that will grow to `size_bytes`; return its path."""
+    """Create a file of `size_bytes` in `folder`, all of it a hole; return its path.
+
+    It has its size from the start: a tool that finds a file too small may put a new one in its place, as fio does, and
+    nobody could tell any more that it is Replay's.
+    """
     path = folder / unique_name(suffix)
     entry = bench.ledger.intend(
         KIND, "", "", str(path), site=bench.site.name, data_set=bench.data_set, details={"size_bytes": size_bytes}
     )
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     try:
+        os.ftruncate(descriptor, size_bytes)
         found = os.fstat(descriptor)
     finally:
         os.close(descriptor)

@@ -19,6 +19,8 @@ FILL = {"rw": "write", "io_size_bytes": 4 << 20, "io_depth": 4}
 #: Anything slower counts as an error, so that nobody waits forever.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 PATIENCE_SECONDS = 60.0
+#: The unit of `st_blocks`, whatever the file system's blocks are.
+STAT_BLOCK_BYTES = 512
 #: This many times the file's size must be free, because the OSDs share the file system.
 FREE_TIMES = 4
 
@@ -74,7 +76,7 @@ class OsdFile(Target):
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}
         argv = render(fio.TOOL.argv_template(FILL, options), values)
         run = run_tool(argv, timeout_seconds=bound, programs=self.bench.programs, slot=self.bench.slot)
-        if run.exit_status != 0 or path.stat().st_size != size:
+        if run.exit_status != 0 or path.stat().st_blocks * STAT_BLOCK_BYTES < size:
             said = run.stderr.decode(errors="replace").strip().splitlines()
             raise ReplayError(
                 f"fio could not fill a file beside the OSDs: {said[-1][:200] if said else 'it said nothing'}",
