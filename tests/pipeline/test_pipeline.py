@@ -157,9 +157,10 @@ def interrupt(bench, number, moment):
     """Start, interrupt at the moment, and return what must stay: every file of an attempt."""
     process = started(bench, moment)
     process.send_signal(number)
-    assert process.wait(timeout=patient(60)) == 130
+    said, _ = process.communicate(timeout=patient(60))
+    assert process.returncode == 130, said
     assert tools(bench) == []
-    assert bench.images() == {"left": [], "right": []}
+    assert bench.images() == {"left": [], "right": []}, said
     return {name: content for name, content in bench.files().items() if "attempt-1/" in name}
 
 
