@@ -126,6 +126,15 @@ def test_a_sandbox_that_recovers_after_a_restart_is_awaited():
     assert made.slept, "it waited until the recovery was over"
 
 
+def test_a_group_that_looks_stuck_after_a_move_is_awaited_and_one_that_stays_stuck_is_refused(monkeypatch):
+    made = guard(Session(RECOVERING, RECOVERING, CLEAN), own=True)
+    made.before_block()
+    assert made.slept
+    monkeypatch.setattr("replay.measure.guard.STUCK_FOR_CERTAIN_SECONDS", 0.0)
+    with pytest.raises(RefusedError, match=r"1 placement groups unclean for more than 60 s \(3.1\)"):
+        guard(Session(RECOVERING), own=True).before_block()
+
+
 @pytest.mark.parametrize(("found", "own"), [(RECOVERING, False), (DOWN, True)])
 def test_a_foreign_cluster_that_recovers_and_a_dead_osd_are_not_awaited(found, own):
     made = guard(Quick(found), own=own)

@@ -24,6 +24,8 @@ SETTLE_TIMEOUT_SECONDS = 600.0
 MOVING_STATES = ("recover", "backfill", "peering", "remapped", "degraded", "undersized")
 #: How long a cluster that Replay started may take to become fit again before a set, since nobody repairs it.
 FIT_WITHIN_SECONDS = 120.0
+#: OSDs report every five seconds; a busy machine delays that.
+STUCK_FOR_CERTAIN_SECONDS = 20.0
 KEPT = "finished sets are kept; repair the cluster, then run measure again"
 
 
@@ -164,20 +166,23 @@ class Guard:
         return f"site {self.bench.site.name}"
 
     def _may_settle(self, verdict: health.Verdict) -> bool:
-        """Return whether an unfit cluster may become fit by itself.
-
-        That is so only while a sandbox that was just started recovers, and not if a placement group is stuck.
-        """
-        if verdict.fit or not verdict.settles or not self.bench.daemons_are_here:
-            return False
-        return not stuck_groups(self.bench.session, self.stuck_seconds)
+        """Return whether an unfit cluster may become fit by itself: only a sandbox that recovers."""
+        return not verdict.fit and verdict.settles and self.bench.daemons_are_here
 
     def _settled(self, verdict: health.Verdict) -> health.Verdict:
-        """Wait while the cluster recovers; return the verdict on it afterwards, or at the time limit."""
-        started = time.monotonic()
+        """Wait while the cluster recovers; return the verdict on it afterwards, or at the time limit.
+
+        A placement group that stays stuck ends the wait. One look is not enough: after a move Ceph calls a group stuck
+        that was last reported as clean long ago, until it is reported again.
+        """
+        started = since = time.monotonic()
         waiting = self._waiting("the sandbox to recover")
         with self.bench.costs.measure("wait"):
             while not verdict.fit and verdict.settles and time.monotonic() - started < SETTLE_TIMEOUT_SECONDS:
+                if not stuck_groups(self.bench.session, self.stuck_seconds):
+                    since = time.monotonic()
+                elif time.monotonic() - since >= STUCK_FOR_CERTAIN_SECONDS:
+                    break
                 waiting.pause(0.5)
                 verdict = self.health()
         return verdict
