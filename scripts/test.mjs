@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Runs every check and every test: `npm test`; the fast ones: `npm run test:quick`; other releases: `test:releases`. */
 
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
 import { test as program } from "./npm/declared.mjs";
@@ -16,26 +16,21 @@ const GRACE_MS = 10_000;
 
 const options = optionsOf(program);
 
-/** The tasks that run now. @type {Set<import("./npm/processes.mjs").Task>} */
-const running = new Set();
-function follow(task) {
-  running.add(task);
-  task.done.finally(() => running.delete(task));
-}
+let current = null;
 let stopSignal = null;
 onInterrupt((signal, count) => {
   stopSignal ??= signal;
-  for (const task of running) {
-    if (count > 1) task.hurry();
-    else task.stop({ signal, patience: GRACE_MS, group: true });
-  }
+  if (count > 1) current?.hurry();
+  else current?.stop({ signal, patience: GRACE_MS, group: true });
 });
 const began = performance.now();
 const elapsed = () => performance.now() - began;
 const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;
 
 for (const level of options.quick ? ["present", "derive"] : ["test"]) {
-  const outcome = await runSetup(level, follow);
+  const outcome = await runSetup(level, (task) => {
+    current = task;
+  });
   if (stopSignal) process.exit(statusOfSignal(stopSignal));
   if (outcome === "failed") process.exit(1);
   if (outcome === "present-only") console.error("Tests that need those programs will fail.");
@@ -48,16 +43,18 @@ const reports = path.join(ROOT, ".cache/test");
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 
-/** Runs one step; resolves to its row of the summary. What it prints goes into the file `output`, if there is one. */
-async function run(step, index, output) {
+/** Runs one step; resolves to its row of the summary. */
+async function run(step, index) {
+  console.log(`\n== ${step.name}`);
   const started = performance.now();
   const report = path.join(reports, `${index}.${step.report === "tap" ? "tap" : "xml"}`);
   const { status, endedAfter, left } = await runToItsEnd(step.argv(report), {
     bound: step.bound,
     environment: step.environment,
     log: path.join(reports, `${index}.left.log`),
-    output,
-    onTask: follow,
+    onTask: (task) => {
+      current = task;
+    },
   });
   const counts = step.report ? readReport(step.report, report) : null;
   const problems = [...(counts?.failures ?? [])];
@@ -81,26 +78,10 @@ const steps = testSteps({ quick: options.quick, releases: options.releases }).fi
   (step) =>
     !options.only || options.only.some((text) => step.name.toLowerCase().includes(text.toLowerCase())),
 );
-/** What a step that runs beside others prints, which is shown when they have ended. */
-const outputOf = (index) => path.join(reports, `${index}.output.log`);
-/** @type {Map<number, Promise<object>>} rows of the steps that run beside others */
-const beside = new Map();
 const rows = [];
 for (const [index, step] of steps.entries()) {
-  for (const [other, { name, startsWith }] of steps.entries()) {
-    if (startsWith !== step.name) continue;
-    console.log(
-      `\n== ${name}: begins now, and its output follows later (${path.relative(ROOT, outputOf(other))})`,
-    );
-    beside.set(other, run(steps[other], other, outputOf(other)));
-  }
-  console.log(`\n== ${step.name}`);
-  rows.push(await (beside.get(index) ?? run(step, index)));
-  if (beside.has(index)) process.stdout.write(readFileSync(outputOf(index)));
-  if (stopSignal) {
-    await Promise.all(beside.values());
-    process.exit(statusOfSignal(stopSignal));
-  }
+  rows.push(await run(step, index));
+  if (stopSignal) process.exit(statusOfSignal(stopSignal));
 }
 
 console.log("\n== Summary");

@@ -68,21 +68,18 @@ class Run {
  * patience.mjs, scaled to the speed of this machine at that moment. Nothing that it started survives it.
  *
  * `onTask` gets the Task; `log` is a file for the guardian's output; `environment` is added to that of this process.
- * What the program prints goes where this process prints, or into the file `output`.
  * @returns {Promise<{status: number, endedAfter: number|null, left: string[]}>} `endedAfter`: milliseconds after which
  *   it was ended, null if it ended by itself; `left`: what it left running
  */
-export async function runToItsEnd(argv, { bound, log, output, environment = {}, onTask = () => {} }) {
+export async function runToItsEnd(argv, { bound, log, environment = {}, onTask = () => {} }) {
   const began = performance.now();
   let patience = measurePatience();
   const run = new Run(log);
   const [command, ...args] = argv;
-  const printed = output ? openSync(output, "w") : "inherit";
   const task = new Task(command, args, {
-    stdio: ["ignore", printed, printed],
+    stdio: ["ignore", "inherit", "inherit"],
     env: run.environment(patience, environment),
   });
-  if (output) closeSync(printed);
   onTask(task);
 
   let endedAfter = null;

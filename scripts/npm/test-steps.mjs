@@ -15,7 +15,6 @@ const MINUTE = 60_000;
  * @property {string} name
  * @property {(report: string) => string[]} argv  the command; `report` is where a test runner writes its report
  * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which has no tests
- * @property {string} [startsWith]  the name of the step with which it starts, to run beside it and what follows
  * @property {Record<string, string>} [environment]  added to the program's environment
  * @property {number} bound  the most milliseconds that it takes on the reference machine of scripts/npm/patience.mjs,
  *   which says how much longer it may take here before it counts as hanging and is ended
@@ -158,8 +157,6 @@ export function testSteps({ quick = false, releases = false } = {}) {
     },
     {
       name: "Tests on a sandbox, with a smoke run of every experiment",
-      // Beside browsers: tests on a sandbox mostly wait.
-      startsWith: "Browser tests",
       // Each process has its own sandbox. Groups of tests stay together.
       argv: (report) => pytest("sandbox", "-n", String(sandboxesAtATime()), "--dist", "loadgroup")(report),
       report: "junit",

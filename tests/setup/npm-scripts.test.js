@@ -174,16 +174,6 @@ describe("the steps of npm test", () => {
     assert.match(names.at(-1), /sandbox/);
   });
 
-  it("that run beside others start with one that comes before them", () => {
-    const steps = testSteps();
-    const beside = steps.filter((step) => step.startsWith);
-    assert.ok(beside.length > 0);
-    for (const step of beside) {
-      const other = steps.findIndex((each) => each.name === step.startsWith);
-      assert.ok(other >= 0 && other < steps.indexOf(step), `${step.name} starts with ${step.startsWith}`);
-    }
-  });
-
   it("of the fast run are a part of the whole, without sandbox and browser", () => {
     const whole = testSteps().map((step) => step.name);
     const quick = testSteps({ quick: true }).map((step) => step.name);

@@ -74,18 +74,6 @@ describe("a step of npm test", () => {
     assert.equal(status, 0);
   });
 
-  it("prints into a file if it runs beside others", async (t) => {
-    const folder = mkdtempSync(path.join(tmpdir(), "replay-step-"));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const output = path.join(folder, "output");
-    await runToItsEnd(["bash", "-c", "echo said; echo complained >&2"], {
-      bound: 60_000,
-      log: path.join(folder, "log"),
-      output,
-    });
-    assert.equal(readFileSync(output, "utf8"), "said\ncomplained\n");
-  });
-
   it("that leaves a daemon running is reported, and the daemon is ended", async (t) => {
     const step = new Step(t, `${DAEMON} exit 0`);
     const { status, left } = await step.outcome();
