@@ -65,6 +65,10 @@ test("arrow keys and a clicker's buttons go through all slides in the order of t
     const seen = new Set([await slideOf(page)]);
     for (let press = 0; press < 40 && seen.size < 8; press += 1) {
       await page.keyboard.press(key);
+      // A busy browser may show what a key did only with its next frame.
+      await page.evaluate(
+        () => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown))),
+      );
       seen.add(await slideOf(page));
     }
     assert.deepEqual([...seen], order.slice(0, 8), key);
