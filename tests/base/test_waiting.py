@@ -6,19 +6,7 @@ import pytest
 
 from replay.base.errors import ReplayError
 from replay.base.waiting import LOOK_EVERY_SECONDS, SAY_AFTER_SECONDS, Waiting
-
-
-class Clock:
-    """Time that passes only while somebody sleeps."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
+from support.bench import Clock
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.journal_position import NOT_BEGUN, is_replaying, positions_in, wait_until_level
+from support.bench import Clock
 
 #: As Ceph 16.2.15 printed it while a daemon replayed 32 MiB.
 STATUS = {
@@ -39,17 +40,6 @@ def test_the_newest_entry_of_each_client_is_its_position():
     assert positions_in(STATUS) == ((2, 2561), [(2, 352)])
     new = {"registered_clients": [{"id": "a peer", "commit_position": {"object_positions": []}}]}
     assert positions_in(new) == (NOT_BEGUN, [NOT_BEGUN])
-
-
-class Clock:
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 def waited(readings, before=(1, 3)):

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
+from support.bench import Clock
 
 MEBIBYTE = 2**20
-
-
-class Clock:
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 def replaying(clock, per_second, total):

@@ -11,19 +11,9 @@ from replay.procedures.watches.catch_up import await_state, journal_level, resum
 from replay.raw.samples import SampleTable
 from replay.samplers.mirror import MirrorSampler, numbers_in
 from replay.samplers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
+from support.bench import Clock
 
 MEBIBYTE = 2**20
-
-
-class Clock:
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 class Socket:

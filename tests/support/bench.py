@@ -12,6 +12,21 @@ from replay.measure.bench import Bench
 from support.spending import in_memory
 
 
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """Return the time, in seconds."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Let this much time pass at once."""
+        self.now += seconds
+
+
 def bench_of(
     site: Any,
     session: Any,

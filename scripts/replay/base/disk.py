@@ -50,7 +50,7 @@ def _full(place: Path | None) -> tuple[str, str]:
     # A failed write does not tell its file; then it is one of Replay's disks that has no room left.
     full = [disk for disk, usage in disks.items() if usage.free < FULL_BELOW_BYTES]
     sizes = " and ".join(
-        f"{disk} ({_size(disks[disk].free)} of {_size(disks[disk].total)} free)" for disk in full or disks
+        f"{disk} ({size_text(disks[disk].free)} of {size_text(disks[disk].total)} free)" for disk in full or disks
     )
     what = "the disk is full" if full or place else "a disk is full, or has no room for another file, perhaps of these"
     return f"{what}: {sizes}", "free space there, then run this again; what was recorded is kept"
@@ -60,12 +60,13 @@ def _places() -> list[Path]:
     return [benchmarks_directory(), working_directory(), state_directory(), Path(tempfile.gettempdir())]
 
 
-def _size(count: float) -> str:
+def size_text(size_bytes: float) -> str:
+    """Return a number of bytes for people: `1.5 GiB`."""
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.4g} {unit}"
-        count /= 1024
-    return f"{count:.4g} TiB"
+        if size_bytes < 1024:
+            return f"{size_bytes:.4g} {unit}"
+        size_bytes /= 1024
+    return f"{size_bytes:.4g} TiB"
 
 
 def _quota(place: Path | None) -> tuple[str, str]:

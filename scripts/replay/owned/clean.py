@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
+from replay.base.disk import size_text
 from replay.base.errors import RefusedError, ReplayError
 from replay.base.paths import state_directory
 from replay.base.terminal import waiting
@@ -128,7 +129,7 @@ def _described(remover: Remover, entry: Entry) -> str:
         size = None
         words.append(f"({error.what})")
     if size is not None:
-        words.append(_shown(size))
+        words.append(size_text(size))
     words.append(f"of {entry.intended_at[:16].replace('T', ' ')} UTC")
     if not entry.confirmed:
         words.append("(perhaps never made)")
@@ -158,14 +159,6 @@ def _ask(count: int) -> bool:
             "there is no terminal to ask for confirmation", next_step="check the list above, then add --yes"
         )
     return input(f"remove these {count}? [y/N] ").strip().lower() in ("y", "yes")
-
-
-def _shown(size_bytes: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size_bytes < 1024:
-            return f"{size_bytes:.4g} {unit}"
-        size_bytes /= 1024
-    return f"{size_bytes:.4g} TiB"
 
 
 if __name__ == "__main__":
