@@ -9,7 +9,7 @@ import pytest
 
 from replay.cluster.cluster import CephCommandError
 from replay.owned.ledger import Ledger
-from replay.owned.removal import DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND, Remover
+from replay.owned.removal import BUSY, DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND, Remover
 
 FSID = "11111111-2222-3333-4444-555555555555"
 MIRRORED = {"id": "abc", "size": 1 << 20, "mirroring": {"state": "enabled"}}
@@ -40,7 +40,7 @@ class ScriptedCluster:
         return SimpleNamespace(returncode=status, stdout="", stderr="")
 
 
-def removed_by(cluster: ScriptedCluster, folder, *, patience_seconds: float = 60.0):
+def removed_by(cluster: ScriptedCluster, folder, *, patience_seconds: float = 60.0, say=lambda _: None):
     ledger = Ledger(FSID, directory=folder)
     entry_id = ledger.intend("image", "rbd", "", "replay-x", site="s", data_set="d", details={})
     ledger.confirm(entry_id, {"id": "abc"})
@@ -50,7 +50,7 @@ def removed_by(cluster: ScriptedCluster, folder, *, patience_seconds: float = 60
         cluster,
         None,
         ledger,
-        say=lambda _: None,
+        say=say,
         poll_seconds=0.0,
         patience_seconds=patience_seconds,
     )
@@ -114,3 +114,19 @@ def test_a_snapshot_of_somebody_else_keeps_the_image(tmp_path) -> None:
     outcome, left = removed_by(ScriptedCluster([PLAIN], [], **answers), tmp_path)
     assert outcome.status == "left"
     assert [entry.name for entry in left] == ["replay-x"]
+
+
+@pytest.mark.parametrize("open_for", [1, 2], ids=["closed-in-time", "still-open"])
+def test_a_client_that_has_the_image_open_is_named(tmp_path, open_for) -> None:
+    watcher = {"address": "10.0.0.7:0/123", "client": 4711, "cookie": 1}
+    answers = {"rm": [BUSY] * open_for + [0], "status": [{"watchers": [watcher]}] * open_for}
+    said: list[str] = []
+    patience_seconds = 60.0 if open_for == 1 else -1.0
+    cluster = ScriptedCluster([PLAIN], [], **answers)
+    outcome, left = removed_by(cluster, tmp_path, patience_seconds=patience_seconds, say=said.append)
+    if open_for == 1:
+        assert (outcome.status, left) == ("removed", [])
+        assert said == ["rbd/replay-x is still open in client.4711 at 10.0.0.7:0/123; waiting up to 60 s"]
+    else:
+        assert (outcome.status, outcome.why) == ("left", "it is still open in client.4711 at 10.0.0.7:0/123")
+        assert [entry.name for entry in left] == ["replay-x"]

@@ -12,7 +12,7 @@ from replay.sandbox import load
 from support.administrator import administrator_of
 from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
-from support.programs import descendants, kill_together
+from support.programs import freeze, kill_together
 from support.releases import RELEASE
 
 pytestmark = [
@@ -150,7 +150,7 @@ def started(bench, said=subprocess.DEVNULL):
 def test_after_a_crash_only_things_in_the_ledger_are_left_and_clean_removes_them(foreign):
     before = both(foreign)
     process = started(foreign)
-    kill_together(descendants(process.pid))
+    kill_together(freeze(process.pid))
     process.wait(timeout=patient(60))
     ledgers = (foreign.folder / "state" / "ledger").glob("*.jsonl")
     named = {json.loads(line).get("name") for path in ledgers for line in path.read_text().splitlines()}

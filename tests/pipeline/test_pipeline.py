@@ -13,7 +13,7 @@ import pytest
 from replay.owned.account import Account
 from replay.raw.sums import SUMS
 from support.patience import patient, wait_until
-from support.programs import descendants, kill_together
+from support.programs import freeze, kill_together
 from support.tiny import Bench
 
 pytestmark = pytest.mark.sandbox
@@ -116,7 +116,7 @@ def test_a_campaign_continues_after_its_ceiling_after_interruptions_and_after_a_
     fills = stop_at_a_ceiling(bench)
     kept = interrupt(bench, signal.SIGINT, lambda: len(valid_points(bench)) == 1)
     kept |= interrupt(bench, signal.SIGTERM, in_a_cell)
-    kept |= kill(bench, "everything", making_images, lambda process: descendants(process.pid))
+    kept |= kill(bench, "everything", making_images, lambda process: freeze(process.pid))
     kept |= kill(bench, "Snakemake", making_images, lambda process: bench.processes("-m snakemake"))
     kept |= kill(bench, "the block", in_a_cell, lambda process: [bench.runner("tiny")])
     kept |= kill(bench, "replay measure", in_a_cell, lambda process: [process.pid])

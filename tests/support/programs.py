@@ -52,6 +52,22 @@ def kill_together(pids: Iterable[int]) -> None:
     """Kill processes as a loss of power does: none of them sees another one die, and cleans up."""
     pids = list(pids)
     for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
+        _signal(pids, number)
+
+
+def freeze(pid: int) -> set[int]:
+    """Stop a process and all its descendants, also one that is being started at this moment; return their pids.
+
+    A process that is stopped starts no other one, so that the next look finds those that the last one missed.
+    """
+    stopped: set[int] = set()
+    while new := set(descendants(pid)) - stopped:
+        _signal(new, signal.SIGSTOP)
+        stopped |= new
+    return stopped
+
+
+def _signal(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -20,12 +20,16 @@ from replay.owned.arguments import COMMAND
 from replay.owned.cluster_lock import KIND, UNSERVED, ClusterLock
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.lookout import Lookout
-from replay.owned.removal import Outcome, Remover
+from replay.owned.removal import PATIENCE_SECONDS, Outcome, Remover
 from replay.owned.slot import SlotLock
 
 
 def clean(
-    site: Site, *, confirm: Callable[[int], bool], say: Callable[[str], None] = print, patience_seconds: float = 60.0
+    site: Site,
+    *,
+    confirm: Callable[[int], bool],
+    say: Callable[[str], None] = print,
+    patience_seconds: float = PATIENCE_SECONDS,
 ) -> list[Outcome]:
     """Remove everything in the ledgers of the site's clusters that belongs to this site; return each outcome.
 

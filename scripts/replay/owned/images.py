@@ -10,7 +10,7 @@ from replay.design.design import Image
 from replay.design.media import Write
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
-from replay.owned.removal import Outcome, Remover
+from replay.owned.removal import PATIENCE_SECONDS, Outcome, Remover
 from replay.owned.remove_all import refuse_left
 
 #: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
@@ -110,7 +110,7 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
     )
 
 
-def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_seconds: float = 120.0) -> None:
+def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_seconds: float = PATIENCE_SECONDS) -> None:
     """Remove images that this process created, and wait until their mirrored copies are gone.
 
     Raises ReplayError naming those that cannot be removed: they stay in the ledger for `replay clean`.

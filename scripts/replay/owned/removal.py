@@ -25,6 +25,8 @@ from replay.sandbox.io_caps import release
 
 NOT_FOUND = 2
 BUSY = 16
+#: A killed client keeps its image open for half a minute. An OSD that takes a placement group over starts that anew.
+PATIENCE_SECONDS = 120.0
 #: A large image has many objects, each removed on its own.
 REMOVED_WITHIN_SECONDS = 600.0
 HAS_SNAPSHOTS = 39
@@ -54,7 +56,7 @@ class Remover:
     ledger: Ledger
     mirror: Cluster | None = None
     say: Callable[[str], None] = print
-    patience_seconds: float = 60.0
+    patience_seconds: float = PATIENCE_SECONDS
     poll_seconds: float = 1.0
     #: `OpenSite.waiting` makes waits that end with their cause if they become hopeless. Without it, they only tell.
     waiting: Callable[..., Waiting] | None = None
@@ -164,14 +166,23 @@ class Remover:
             if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
                 wait.pause(self.poll_seconds)
                 continue
+            watchers = self._watchers(entry) if done.returncode == BUSY else []
             if done.returncode != BUSY or time.monotonic() > deadline:
                 lines = [line for line in done.stderr.splitlines() if line.strip()]
                 why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
+                if watchers:
+                    why = f"it is still open in {' and '.join(watchers)}"
                 return Outcome(entry, "left", why, f"find out who uses it: rbd status {entry.spec}")
             if not told:
-                self.say(f"{entry.spec} still has watchers; waiting up to {self.patience_seconds:.0f} s")
+                names = " and ".join(watchers) or "a client that has just gone"
+                self.say(f"{entry.spec} is still open in {names}; waiting up to {self.patience_seconds:.0f} s")
                 told = True
             wait.pause(self.poll_seconds)
+
+    def _watchers(self, entry: Entry) -> list[str]:
+        """Return the clients that have an image open, as `client.4711 at 10.0.0.7:0/123`."""
+        status = _unless_gone(lambda: self.cluster.json("rbd", "status", entry.spec)) or {}
+        return [f"client.{one['client']} at {one['address']}" for one in status.get("watchers", [])]
 
     def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
         """Disable an image's mirroring; try again if something that it listed was gone when it was to be removed.
