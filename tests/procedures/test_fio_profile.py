@@ -47,6 +47,7 @@ def one_client(**options):
     text, _ = sample("fio-client-server-2-jsonplus.json")
     data = json.loads(text[text.index("{") :])
     data["client_stats"] = [one for one in data["client_stats"] if one["jobname"] == "c1"]
+    data["client_stats"][0]["jobname"] = "client-1"
     data["client_stats"][0]["job options"] |= options
     return json.dumps(data).encode()
 

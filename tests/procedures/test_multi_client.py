@@ -10,10 +10,13 @@ import socket
 import stat
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import missing
@@ -23,19 +26,28 @@ from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.owned.images import BlockImage
 from replay.procedures.drivers import fio_clients
-from replay.procedures.drivers.fio_clients import clients_in
+from replay.procedures.drivers.fio_clients import clients_in, hosts_of, who_was_lost
 from replay.procedures.multi_client import MultiClient
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients, is_listening
+from replay.tools.running.fio_ssh import spread
 from support.bench import bench_of
-from support.patience import patient
+from support.patience import patient, wait_until
+from support.programs import needs, processes
 from support.samples import sample
 from support.smoke import measure_as_shipped
 from support.ssh_server import folders_of_clients, ssh_server
 
 #: Two seconds to fill an image of 8 MiB, and 1,000 writes of 4 KiB a second.
 SLOW = 4 << 20
-TWO_CLIENTS = sample("fio-client-server-2-jsonplus.json")[0].encode()
+
+
+def report(name):
+    """Return a recorded report whose clients have the names that Replay gives them."""
+    return sample(name)[0].replace('"jobname" : "c', '"jobname" : "client-').encode()
+
+
+TWO_CLIENTS = report("fio-client-server-2-jsonplus.json")
 
 
 def site(namespace="", hosts=("localhost",), allows=frozenset({"client_hosts"})):
@@ -45,12 +57,12 @@ def site(namespace="", hosts=("localhost",), allows=frozenset({"client_hosts"}))
     )
 
 
-def bench(tmp_path, **of_site):
+def bench(tmp_path, say=lambda line: None, **of_site):
     conf = tmp_path / "ceph.conf"
     conf.write_text("[global]\n")
     session = SimpleNamespace(cluster=Cluster(conf))
-    made = bench_of(site(**of_site), session)
-    return made
+    sampler = SimpleNamespace(read=lambda: None, load=lambda before, after: {})
+    return bench_of(site(**of_site), session, sampler=sampler, say=say)
 
 
 def design_of(tmp_path, **changes):
@@ -96,15 +108,16 @@ def test_every_client_gets_its_own_image_and_seed(protocol):
 def test_too_few_clients_count_as_a_lost_client_although_fio_exits_with_0(protocol):
     protocol.left = (TWO_CLIENTS, 0)
     measured = protocol.run(cell_with(protocol, 4), seed=1)
-    assert measured.invalid == ("client_lost", "2 of 4 clients took part")
+    assert measured.invalid == ("client_lost", "2 of 4 clients took part, without clients 3, 4")
     assert (measured.facts["clients_expected"], measured.facts["clients_seen"]) == (4, 2)
+    assert measured.facts["clients_lost"] == [3, 4]
 
 
-def test_without_any_client_the_reason_quotes_fio(protocol):
-    protocol.left = (sample("fio-client-server-err-noserver.json")[0].encode(), 1)
+def test_if_a_client_cannot_be_reached_the_reason_quotes_fio(protocol):
+    protocol.left = (report("fio-client-server-err-noserver.json"), 1)
     reason, detail = protocol.run(cell_with(protocol, 2), seed=1).invalid
     assert reason == "client_lost"
-    assert detail.endswith("of 2 clients took part; exit status 1")
+    assert detail == "1 of 2 clients took part, without client 2; exit status 1"
 
 
 def test_a_client_that_met_an_error_makes_the_cell_void(protocol):
@@ -122,6 +135,52 @@ def test_evidence_names_neither_this_host_nor_its_paths(protocol, tmp_path):
     assert measured.results["output"][1] == b'"hostname" : "{server_1}", <{host}> client-1: (g=0)'
     assert b"{image}" in measured.results["jobs"][1]
     assert measured.argv[-4:] == ["--client={server_1}", "{job_1}", "--client={server_2}", "{job_2}"]
+
+
+@given(count=st.integers(1, 40), hosts=st.integers(1, 9), data=st.data())
+def test_lost_clients_and_their_hosts_are_named_by_number(count, hosts, data):
+    names = [f"secret-{n}" for n in range(hosts)]
+    lost = sorted(data.draw(st.sets(st.integers(1, count), min_size=1)))
+    said = who_was_lost(lost, count, names)
+    assert "secret" not in said
+    assert said.startswith(f"{count - len(lost)} of {count} clients took part, without client")
+    placed = [n for n, name in enumerate(names, start=1) if set(spread(count, names).get(name, [])) & set(lost)]
+    assert hosts_of(lost, count, names) == (placed if hosts > 1 else [])
+    assert ("on client host" in said) == (hosts > 1)
+
+
+@needs("fio", "rbd")
+@pytest.mark.slow
+def test_if_one_of_eight_hosts_dies_in_the_cell_it_is_void_and_names_the_host_by_its_number(tmp_path, monkeypatch):
+    names = tuple(f"client-{word}" for word in ("one", "two", "three", "four", "five", "six", "seven", "eight"))
+    null_job = "[global]\nioengine=null\nsize=1G\nrw=write\nbs=4k\nrate=4m\ntime_based\nruntime=4\n\n[{}]\n"
+    monkeypatch.setattr(fio_clients, "job_file", lambda levels, options, client: null_job.format(client))
+    before, told, cut = folders_of_clients(), [], []
+    with ssh_server(names) as server:
+        monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+        made = MultiClient(bench(tmp_path, hosts=names, say=told.append), design_of(tmp_path))
+        image = made.design.variants[0].image
+        made.target.images["without-journal"] = [BlockImage("replay", "", f"image-{n}", image, "") for n in range(8)]
+        cell = replace(cell_with(made, 4), levels={**cell_with(made, 4).levels, "clients": 8})
+
+        def cut_off_the_fifth(elapsed):
+            if elapsed > 1 and not cut:
+                cut.extend(processes("client-5.sock:"))
+                for pid in cut:
+                    os.kill(pid, signal.SIGKILL)
+
+        measured = made.driver.run(cell, 1, look=cut_off_the_fifth)
+    reason, detail = measured.invalid
+    assert reason == "client_lost"
+    assert detail.startswith("7 of 8 clients took part, without client 5 on client host 5")
+    assert (measured.facts["clients_seen"], measured.facts["clients_lost"]) == (7, [5])
+    assert measured.facts["client_hosts"] == 8
+    assert "client-five" in "".join(told), "the terminal says which host that is"
+    words = f"{detail} {measured.argv} {measured.facts}"
+    kept = b"".join(content for _, content in measured.results.values()) + words.encode()
+    for word in (*names, f"<{os.uname().nodename}>", "/tmp/", "replay-fio", "127.0.0.1"):
+        assert word.encode() not in kept
+    wait_until(lambda: folders_of_clients() == before, "the end of the clients' folders")
 
 
 @pytest.mark.parametrize("cut", [0, 1, 500, -3])

@@ -30,6 +30,16 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def processes(words: str) -> list[int]:
+    """Return the pids of all processes with `words` in their command line, whose arguments end with a NUL each."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and words.encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
 def descendants(pid: int) -> list[int]:
     """Return the pid and those of all its descendants."""
     children = {}

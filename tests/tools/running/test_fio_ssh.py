@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
@@ -23,7 +22,7 @@ from replay.tools.running.background import Background
 from replay.tools.running.fio_clients import fio_clients, is_listening
 from replay.tools.running.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
 from support.patience import patient, wait_until
-from support.programs import needs
+from support.programs import needs, processes
 from support.ssh_server import folders_of_clients, ssh_server
 
 SAME = Versions("fio-3.33", "16.2.15")
@@ -122,15 +121,6 @@ class Host:
     def end(self):
         _, stderr = self.process.communicate(timeout=patient(20))
         return self.process.returncode, stderr
-
-
-def processes(words):
-    found = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and words.encode() in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-    return found
 
 
 def servers_in(folder):

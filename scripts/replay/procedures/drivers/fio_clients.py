@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replay.base.errors import ConfigurationError
@@ -17,6 +17,7 @@ from replay.raw.record import Measured
 from replay.tools import Result, render
 from replay.tools.fio import client_argv, job_file
 from replay.tools.running.fio_clients import fio_clients
+from replay.tools.running.fio_ssh import spread
 
 ALL_CLIENTS = "All clients"
 #: Time on top of ramp and runtime: for opening images, merging reports, and tools that end slowly.
@@ -44,7 +45,7 @@ class FioClients(Driver):
         """Start all clients together, and return their combined report."""
         count, runtime = int(cell.levels["clients"]), self.design.sizing.target_seconds
         ramp, options = float(self.procedure.option("ramp_seconds", cell)), self.procedure.job_options(cell)
-        texts = [job_file(cell.levels, options, f"client-{number}") for number in range(1, count + 1)]
+        texts = [job_file(cell.levels, options, client_name(number)) for number in range(1, count + 1)]
         jobs = [self._filled(cell, text, number, seed, runtime) for number, text in enumerate(texts)]
         cluster, client_options = self.bench.primary_cluster, cell.variant.client_options
         with contextlib.ExitStack() as stack:
@@ -63,19 +64,25 @@ class FioClients(Driver):
             )
         measured.results = {role: (name, clients.hide(content)) for role, (name, content) in measured.results.items()}
         measured.results["jobs"] = ("jobs.fio", "\n".join(texts).encode())
-        seen = len(clients_in(measured.results.get("output", ("", b""))[1]))
+        seen = clients_in(measured.results.get("output", ("", b""))[1])
+        lost = [number for number in range(1, count + 1) if client_name(number) not in seen]
         measured.facts |= {
             "clients_expected": count,
-            "clients_seen": seen,
+            "clients_seen": count - len(lost),
+            "clients_lost": lost,
             "client_hosts": min(count, len(self.hosts)),
             "ramp_seconds": ramp,
             "runtime_seconds": runtime,
             "client_seeds": [seed + number for number in range(count)],
         }
-        if seen != count and (measured.invalid is None or measured.invalid[0] != "timed_out"):
+        if lost and (measured.invalid is None or measured.invalid[0] != "timed_out"):
             # fio's exit status is 0 if a client was missing from the start, and 1 if one was lost on the way.
             besides = f"; {measured.invalid[1]}" if measured.invalid else ""
-            measured.invalid = ("client_lost", f"{seen} of {count} clients took part{besides}")
+            measured.invalid = ("client_lost", f"{who_was_lost(lost, count, self.hosts)}{besides}")
+            if silent := hosts_of(lost, count, self.hosts):
+                self.bench.say(f"lost: {', '.join(f'client host {n} is {self.hosts[n - 1]}' for n in silent)}")
+        if measured.invalid is not None:
+            measured.invalid = (measured.invalid[0], clients.hide(measured.invalid[1].encode()).decode())
         return measured
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
@@ -104,6 +111,30 @@ def refuse_namespace(site: Any, experiment: str) -> None:
             where=f"config/sites/{site.name}.yaml, pools.data.namespace",
             next_step=f"measure {experiment} on a site whose data pool has no namespace",
         )
+
+
+def client_name(number: int) -> str:
+    """Return the name of a client's job in fio's report; clients are numbered from 1."""
+    return f"client-{number}"
+
+
+def who_was_lost(lost: Sequence[int], count: int, hosts: Sequence[str]) -> str:
+    """Return the sentence about clients that did not take part to the end. It names hosts by number only."""
+    numbers = ", ".join(map(str, lost))
+    said = f"{count - len(lost)} of {count} clients took part, without client{'s' * (len(lost) > 1)} {numbers}"
+    on = hosts_of(lost, count, hosts)
+    return said + (f" on client host{'s' * (len(on) > 1)} {', '.join(map(str, on))}" if on else "")
+
+
+def hosts_of(clients: Sequence[int], count: int, hosts: Sequence[str]) -> list[int]:
+    """Return the numbers of the hosts, in the order of the site's file, that these clients ran on.
+
+    It is empty if there is one host, which then needs no number.
+    """
+    if len(hosts) < 2:
+        return []
+    placed = spread(count, hosts)
+    return [n for n, host in enumerate(hosts, start=1) if set(clients) & set(placed.get(host, []))]
 
 
 def clients_in(output: bytes) -> set[str]:
