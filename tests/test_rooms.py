@@ -34,6 +34,7 @@ ORDER = (
     "workflow",
     "importing",
     "comparing",
+    "telling",
     "preflight",
     "measure",
     "procedures",

@@ -23,6 +23,7 @@ OPTIONS = {
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
+    "talk": ("NAME", "--out", "--title", "--experiment", "--metric"),
     "clean": ("--site", "--yes"),
     "sandbox": ("up", "status", "down", "conf"),
     "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),

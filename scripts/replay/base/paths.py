@@ -31,17 +31,22 @@ def program_file(*parts: str) -> Path:
 def find_project() -> Path | None:
     """Return the project folder, which holds `config/` and `benchmarks/`; None if there is none.
 
-    It is the working directory, or the nearest folder above it, that has `config/sites`; else the checkout.
+    It is the working directory, or the nearest folder above it, that has `config/sites` or `config/talk.yaml`; else the
+    checkout.
     """
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / "config" / "sites").is_dir()), ROOT)
+    return next((folder for folder in (here, *here.parents) if _is_project(folder / "config")), ROOT)
+
+
+def _is_project(config: Path) -> bool:
+    return (config / "sites").is_dir() or (config / "talk.yaml").is_file()
 
 
 def project_directory() -> Path:
     """Return the project folder. Raises ConfigurationError if there is none."""
     if (found := find_project()) is None:
         raise ConfigurationError(
-            "this is not a Replay project: neither this folder nor any folder above it has config/sites",
+            "this is not a Replay project: neither this folder nor any above it has config/sites or config/talk.yaml",
             where=Path.cwd(),
             next_step="go to your project's folder, or create a project here: replay init",
         )

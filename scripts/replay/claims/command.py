@@ -34,7 +34,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the verdicts. Returns 0, or 1 if a verdict is not the expected one; raises ReplayError."""
     if options.ratios and not options.brief:
         COMMAND.parser().refuse("--ratios goes with --brief: add it")
-    book, data_set = load_book(), benchmarks_directory() / options.data
+    data_set = benchmarks_directory() / options.data
+    book = load_book(data_set)
     assessment = judge_data_set(data_set, book)
     unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
     other = _other(options, book)

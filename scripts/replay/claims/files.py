@@ -15,12 +15,11 @@ from replay.base.invocation import replay_command
 from replay.base.releases import with_names
 from replay.base.tables import write_if_changed
 from replay.claims.evaluate import Table, judge
-from replay.claims.load import load_book
+from replay.claims.load import known_experiments, load_book
 from replay.claims.model import Assessment, Book
 from replay.claims.multiplicity import with_q_values
 from replay.claims.output import as_csv, as_json
 from replay.claims.registration import registered_in
-from replay.config.experiments import experiment_names, load_experiment
 from replay.config.talk_files import claims_path
 from replay.derive.part import REGISTERED_FILE
 from replay.raw.copies import MANIFEST, read_stamp
@@ -33,9 +32,11 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
     """
     if not data_set.is_dir():
         raise EvidenceError("there is no such data set", where=data_set, next_step=after_missing(data_set))
-    factors = {name: list(load_experiment(name)["factors"]) for name in experiment_names()}
-    tables = {name: read_table(data_set / name, factors[name]) for name in factors}
-    book, stamp = book or load_book(), read_stamp(data_set)
+    tables = {
+        name: read_table(data_set / name, list(experiment["factors"]))
+        for name, experiment in known_experiments(data_set).items()
+    }
+    book, stamp = book or load_book(data_set), read_stamp(data_set)
     return Assessment(
         data_set=data_set.name,
         altered=stamp.sentence() if stamp else "",

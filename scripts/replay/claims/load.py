@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
@@ -29,40 +31,67 @@ from replay.config.talk_files import claims_path, load_claims_document
 from replay.derive.fact_vocabulary import FACTS, Fact, FactType
 from replay.design.registration import claim_digest
 
+#: How the names of imported experiments begin, and of no configured one.
+IMPORTED = "imported"
 
-def load_book() -> Book:
-    """Return all claims and sources. Raises ConfigurationError that names the file, the line and the mistake."""
+
+def load_book(data_set: Path | None = None) -> Book:
+    """Return all claims and sources. Raises ConfigurationError that names the file, the line and the mistake.
+
+    Claims may be about configured experiments and about those that were imported into `data_set`.
+    """
     if not claims_path().exists():
         raise ConfigurationError(
             "this project has no claims", where=claims_path(), next_step="write them into this file"
         )
     document = load_claims_document()
-    known = {name: load_experiment(name) for name in experiment_names()}
+    known = known_experiments(data_set)
     sources = dict(document.data["sources"])
     claims: dict[str, Claim] = {}
     for number, raw in enumerate(document.data["claims"]):
         if raw["id"] in claims:
             raise ConfigurationError(f"two claims are called {raw['id']!r}", where=document.where("claims", number))
         _check_source(raw["source"], sources, document.where("claims", number, "source"))
-        claims[raw["id"]] = _claim(raw, known.get(raw["experiment"]), document, number, sources)
+        claims[raw["id"]] = _claim(raw, known, document, number, sources)
     said = document.data.get("plain")
     return Book(
         sources, tuple(claims.values()), wording_of(said, list(known), document.where("plain")) if said else None
     )
 
 
+def known_experiments(data_set: Path | None = None) -> dict[str, Mapping[str, Any]]:
+    """Return the experiments that claims may be about, by name: configured ones, and those imported into `data_set`.
+
+    Nobody configured an imported experiment: its design, which was inferred from the results, says what it is.
+    """
+    configured = {name: load_experiment(name) for name in experiment_names()}
+    return {**(_imported_into(data_set) if data_set else {}), **configured}
+
+
+def _imported_into(data_set: Path) -> dict[str, Mapping[str, Any]]:
+    """Return imported designs by experiment. One that cannot be read is left out: deriving names it."""
+    found = {}
+    for path in sorted(data_set.glob(f"{IMPORTED}-*/raw/design-*.json")):
+        try:
+            found[path.parts[-3]] = {**json.loads(path.read_bytes()), "name": path.parts[-3]}
+        except (OSError, ValueError, TypeError):
+            continue
+    return found
+
+
 def _claim(
     raw: Mapping[str, Any],
-    experiment: Mapping[str, Any] | None,
+    known: Mapping[str, Mapping[str, Any]],
     document: Document,
     number: int,
     sources: Mapping[str, str],
 ) -> Claim:
+    experiment = known.get(raw["experiment"])
     if experiment is None:
         raise ConfigurationError(
             f"there is no experiment {raw['experiment']!r}",
             where=document.where("claims", number, "experiment"),
-            next_step=f"experiments: {', '.join(experiment_names())}",
+            next_step=f"experiments: {', '.join(known)}",
         )
     conditions = []
     for index, condition in enumerate(raw["conditions"]):

@@ -21,6 +21,7 @@ from replay.owned.arguments import COMMAND as CLEAN
 from replay.preflight.arguments import COMMAND as PREFLIGHT
 from replay.raw.arguments import COMMAND as RAW
 from replay.sandbox.arguments import COMMAND as SANDBOX
+from replay.telling.arguments import COMMAND as TALK
 
 #: What `scripts/setup --for LEVEL` provides in a checkout. NOTHING means that Python alone is enough.
 NOTHING, DERIVED, CLIENT, OWN_CLUSTER = "nothing", "derive", "client", "sandbox"
@@ -67,6 +68,7 @@ COMMANDS = {
         Entry(CLAIMS, _derive),
         Entry(IMPORT, _derive),
         Entry(COMPARE, _derive),
+        Entry(TALK, _derive),
         Entry(CLEAN, _cluster),
         Entry(SANDBOX, _sandbox),
         Entry(RAW, _derive),

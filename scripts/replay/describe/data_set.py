@@ -17,7 +17,7 @@ from replay.raw.layout import exclusive
 def describe_data_set(data_set: Path) -> None:
     """Write the three files from the derived tables and verdicts, each only if it changes."""
     with exclusive(data_set):
-        write_manifest(data_set, _claims())
+        write_manifest(data_set, _claims(data_set))
         write_recording(data_set)
         write_datapackage(data_set)
 
@@ -28,9 +28,9 @@ def mark_altered(data_set: Path) -> None:
         write_manifest(data_set)
 
 
-def _claims() -> tuple[Claim, ...]:
+def _claims(data_set: Path) -> tuple[Claim, ...]:
     """Return the talk's claims; empty if there are none, or if they are invalid, which judging them reports."""
     try:
-        return load_book().claims if claims_path().exists() else ()
+        return load_book(data_set).claims if claims_path().exists() else ()
     except ConfigurationError:
         return ()

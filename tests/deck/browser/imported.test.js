@@ -7,7 +7,8 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
-import { chartsOf, goTo, startDeck } from "../support/deck.js";
+import { serveFolder } from "../../../scripts/deck/static-server.js";
+import { chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 const SECONDS = 2;
@@ -39,14 +40,7 @@ before(async () => {
         await writeFile(path.join(folder, `${size}-${run}.json`), report({ operations, size, run }));
       }
   }
-  await promisify(execFile)(
-    path.join(ROOT, ".venv/bin/python"),
-    ["-m", "replay", "import", ...folders, "--data", "theirs", "--label", "Theirs"],
-    {
-      cwd: ROOT,
-      env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts"), REPLAY_BENCHMARKS: deck.benchmarks },
-    },
-  );
+  await replay("import", ...folders, "--data", "theirs", "--label", "Theirs");
 });
 after(async () => {
   await deck?.close();
@@ -75,6 +69,57 @@ test("its charts are drawn from its tables, with their intervals and a label tha
   assert.deepEqual(page.complaints, []);
   await page.close();
 });
+
+test("a talk that replay talk starts from it is built, and opens with every chart drawn and every figure written", async () => {
+  const talk = path.join(results, "talk");
+  const said = await replay("talk", "theirs", "--out", talk, "--title", "Which is faster?");
+  assert.match(said, /2 of its slides have charts/);
+  const site = path.join(results, "site");
+  await promisify(execFile)(process.execPath, ["scripts/build.mjs", "--out", site, "--no-preview"], {
+    cwd: ROOT,
+    env: { ...process.env, REPLAY_TALK: talk, REPLAY_REPOSITORY: "https://people.example/engines" },
+  });
+  const server = await serveFolder(site);
+  const page = await deck.browser.newPage({
+    viewport: { width: 1280, height: 720 },
+    reducedMotion: "reduce",
+  });
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  await page.goto(`${server.url}?stage`);
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.equal(await page.textContent("#title h1"), "Which is faster?");
+  const ids = await slideIds(page);
+  assert.deepEqual(ids.slice(0, 3), ["title", "setup", "imported-fio-iops"]);
+  const drawn = [];
+  for (const id of ids.slice(2, -1)) {
+    await goTo(page, id);
+    drawn.push(...(await chartsOf(page, id)));
+  }
+  assert.equal(drawn.length, 2);
+  for (const { error, series } of drawn) {
+    assert.equal(error, undefined);
+    assert.deepEqual(Object.keys(series), ["before", "after"]);
+  }
+  const title = await page.evaluate(() => document.querySelector("#imported-fio-iops h2").innerText);
+  assert.match(title.replaceAll(/\s+/g, " "), /^IOPS, after ÷ before: 2\.00× \(randwrite\)$/);
+  assert.deepEqual(complaints, []);
+  await page.close();
+  await server.close();
+});
+
+/** Runs a command of Replay on the deck's data sets; resolves to what it prints. */
+async function replay(...words) {
+  const { stdout } = await promisify(execFile)(
+    path.join(ROOT, ".venv/bin/python"),
+    ["-m", "replay", ...words],
+    {
+      cwd: ROOT,
+      env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts"), REPLAY_BENCHMARKS: deck.benchmarks },
+    },
+  );
+  return stdout;
+}
 
 /** A chart in a panel, which gives it its height. */
 function panel(name) {
