@@ -16,15 +16,18 @@ from replay.cli.main import main, whole_grammar
 
 OPTIONS = {
     "init": ("DIR",),
-    "preflight": ("--site", "--scale", "--data", "--json"),
-    "measure": ("--site", "--data", "--scale", "--experiment", "--only", "--blocks", "--into-shipped", "--dry-run"),
+    "preflight": ("--site", "--scale", "--data", "--json", "--format"),
+    "measure": (
+        *("--site", "--data", "--scale", "--experiment", "--only", "--blocks", "--into-shipped", "--dry-run"),
+        *("--plan-only", "--plan"),
+    ),
     "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
     "talk": ("NAME", "--out", "--title", "--experiment", "--metric"),
-    "clean": ("--site", "--yes"),
+    "clean": ("--site", "--yes", "--record", "--data"),
     "sandbox": ("up", "status", "down", "conf"),
     "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),
 }
@@ -66,7 +69,7 @@ def test_help_names_every_command_and_so_does_the_bare_word(capsys):
         (["measure", "--dta", "x"], "there is no option --dta\n  next: did you mean '--data'?"),
         (["measure", "--exp", "x", "--site", "s"], "there is no option --exp"),
         (["measure", "--site", "sandbox", "--scale", "quik"], "did you mean 'quick'?"),
-        (["measure"], "measure: --site is missing\n"),
+        (["measure"], "measure: one of --site --plan is missing\n"),
         (["measure", "--site"], "measure: --site wants a value\n"),
         (["measure", "--site", "s", "--dry-run=yes"], "measure: --dry-run takes no value\n"),
         (["measure", "--site", "s", "--blocks", "x"], "measure: --blocks wants a whole number, not 'x'\n"),

@@ -80,7 +80,7 @@ def test_titles_and_labels_may_change_after_planning(change, edit):
 def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
     monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
-    monkeypatch.setattr(command, "load_site", lambda name: SITE)
+    monkeypatch.setattr("replay.measure.run.load_site", lambda name, **_: SITE)
     asked = []
 
     def check_releases(site, data_set, experiments):

@@ -317,7 +317,7 @@ allows: [pool_create, pool_delete]
 """
     write_site("pools", text)
     (command,) = admin_commands.user(load_site("pools", check_files=False))
-    subprocess.run(["sh", "-c", command], check=True, timeout=60)
+    subprocess.run(["sh", "-c", command.text], check=True, timeout=60)
     yield load_site("pools")
     administrator.run("ceph", "auth", "rm", "client.replay-pools")
 

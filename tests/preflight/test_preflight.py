@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from replay.cluster import admin_commands
+from replay.cluster.admin_shell import administrator
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
@@ -46,14 +47,14 @@ def _load(write_site: WriteSite, tmp_path: Path) -> preflight.Site:
 def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: WriteSite, tmp_path: Path) -> None:
     site = _load(write_site, tmp_path)
     ceph, rbd = (f"{program} --conf {tmp_path}/ceph.conf --name client.admin" for program in ("ceph", "rbd"))
-    assert admin_commands.user(site) == [
+    assert [one.text for one in admin_commands.user(site)] == [
         "(umask 077 && set -o noclobber &&\n"
         f"  key=$({ceph} auth get-or-create client.replay mon 'profile rbd' "
         "osd 'profile rbd pool=replay namespace=talk, profile rbd pool=replay-ec, profile rbd pool=replay-journal' "
         "mgr 'profile rbd pool=replay, profile rbd pool=replay-ec, profile rbd pool=replay-journal') &&\n"
         f"  printf '%s\\n' \"$key\" > {tmp_path}/keyring)"
     ]
-    assert admin_commands.pool(site.primary, site.pools.data) == [
+    assert [one.text for one in admin_commands.pool(site.primary, site.pools.data)] == [
         f"if pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e replay; then\n"
         f"  {ceph} osd crush rule create-replicated replay-ssd default host ssd &&\n"
         f"  {ceph} osd pool create replay 64 64 replicated replay-ssd &&\n"
@@ -64,9 +65,10 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
     ]
     assert site.pools.data_pool is not None
     (command,) = admin_commands.pool(site.primary, site.pools.data_pool, is_data_pool=True)
-    assert command.splitlines()[1:] == [
+    assert command.text.splitlines()[1:] == [
         f"  {ceph} osd erasure-code-profile set replay-ec k=4 m=2 crush-failure-domain=host crush-device-class=hdd &&",
-        f"  {ceph} osd pool create replay-ec 32 32 erasure replay-ec &&",
+        f"  {ceph} osd crush rule create-erasure replay-ec replay-ec &&",
+        f"  {ceph} osd pool create replay-ec 32 32 erasure replay-ec replay-ec &&",
         f"  {ceph} osd pool set replay-ec allow_ec_overwrites true &&",
         f"  {ceph} osd pool application enable replay-ec rbd",
         "fi",
@@ -77,7 +79,7 @@ def test_the_first_list_covers_both_clusters_and_every_command_names_its_cluster
     write_site: WriteSite, tmp_path: Path
 ) -> None:
     site = _load(write_site, tmp_path)
-    commands = admin_commands.everything(site)
+    commands = [one.text for one in admin_commands.everything(site)]
     there = f"--conf {tmp_path}/second.conf --name client.admin"
     assert any(f"ceph {there} osd pool create replay 64 64 replicated &&" in each for each in commands)
     assert any(f"ceph {there} auth get-or-create client.replay" in each for each in commands)
@@ -95,7 +97,7 @@ def test_the_first_list_covers_both_clusters_and_every_command_names_its_cluster
 def test_the_administrators_keyring_beside_the_conf_is_named(write_site: WriteSite, tmp_path: Path) -> None:
     (tmp_path / "second.client.admin.keyring").touch()
     site = _load(write_site, tmp_path)
-    first, second = (admin_commands.administrator(each) for each in (site.primary, site.secondary) if each)
+    first, second = (administrator(each) for each in (site.primary, site.secondary) if each)
     assert first.keyring is None
     assert second.arguments()[-1] == f"{tmp_path}/second.client.admin.keyring"
 
@@ -104,8 +106,8 @@ def test_paths_are_quoted(write_site: WriteSite, tmp_path: Path) -> None:
     folder = tmp_path / "a folder; of $(mine)"
     folder.mkdir()
     for command in admin_commands.everything(_load(write_site, folder)):
-        words = shlex.split(command.replace("$(", " ").replace(")", " "), comments=False)
-        assert not {"a", "folder;", "of"} & set(words), command
+        words = shlex.split(command.text.replace("$(", " ").replace(")", " "), comments=False)
+        assert not {"a", "folder;", "of"} & set(words), command.text
 
 
 def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tmp_path: Path) -> None:
@@ -120,14 +122,15 @@ def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tm
 def test_no_second_cluster_is_printed_if_the_site_does_not_allow_it(write_site: WriteSite, tmp_path: Path) -> None:
     site = replace(_load(write_site, tmp_path), allows=frozenset())
     assert admin_commands.second_site(site) == []
-    assert not any("second.conf" in each for each in admin_commands.everything(site))
+    assert not any("second.conf" in each.text for each in admin_commands.everything(site))
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
 def test_every_command_is_sound_shell(write_site: WriteSite, tmp_path: Path, shell: str) -> None:
     site = _load(write_site, tmp_path)
     assert site.secondary is not None
-    for command in [*admin_commands.everything(site), *admin_commands.mirror_daemon(site.secondary, "an-fsid")]:
+    pasted = [one.text for one in admin_commands.everything(site)]
+    for command in [*pasted, *admin_commands.mirror_daemon(site.secondary, "an-fsid")]:
         checked = subprocess.run([shell, "-n"], input=command, text=True, capture_output=True, check=False)
         assert (checked.returncode, checked.stderr) == (0, ""), command
 
@@ -136,7 +139,7 @@ def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: W
     site = _load(write_site, tmp_path)
     report = preflight.preflight(site, preflight.load_experiments())
     assert report.exit_status == 4
-    assert set(report.findings.commands()) >= set(admin_commands.everything(site))
+    assert set(report.findings.commands()) >= {one.text for one in admin_commands.everything(site)}
     text = preflight.render(report)
     assert "no such file" in text and "Measuring would be REFUSED" in text
 

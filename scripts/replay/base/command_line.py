@@ -154,10 +154,10 @@ def add_data(to: Any, *, required: bool = False, metavar: str = "NAME", option: 
     made.completer = lambda **_: _names(benchmarks_directory, "*/")
 
 
-def add_site(to: Any) -> None:
+def add_site(to: Any, *, required: bool = True) -> None:
     """Add `--site`, which selects the cluster."""
     made = to.add_argument(
-        "--site", metavar="NAME", required=True, help="the cluster, described in config/sites/NAME.yaml"
+        "--site", metavar="NAME", required=required, help="the cluster, described in config/sites/NAME.yaml"
     )
     made.completer = lambda **_: _names(config_directory, "sites/*.yaml")
 

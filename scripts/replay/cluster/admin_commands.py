@@ -3,96 +3,158 @@
 They only add. Preflight's knowledge is outdated when they are pasted, and it knows nothing about a site that it could
 not inspect. So each command checks again by itself, and never changes an existing user, keyring, pool, mirroring mode,
 peer, site name or daemon. They are POSIX shell without comments (an interactive zsh does not accept any).
+`preflight.setup_script` makes one script of them, which also undoes what it made.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from replay.cluster.admin_shell import AdminCommand, block, named, new_keyring, program
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import Pool, Site
 
-ADMINISTRATOR = "client.admin"
 #: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes its own pools.
 _POOL_CREATE = ("osd pool create", "osd pool set", "osd pool rename", "osd pool application enable")
 _POOL_CREATE += ("osd crush rule create-replicated", "osd erasure-code-profile set")
 _POOL_DELETE = ("osd pool delete", "osd crush rule rm", "osd erasure-code-profile rm")
 
 
-def administrator(cluster: Cluster) -> Cluster:
-    """Return the cluster as its administrator reaches it, with the keyring of the usual name next to its conf.
-
-    If there is none, ceph looks for one itself.
-    """
-    keyring = cluster.conf.with_name(f"{cluster.conf.stem}.{ADMINISTRATOR}.keyring")
-    return replace(cluster, client=ADMINISTRATOR, keyring=keyring if os.path.lexists(keyring) else None)
-
-
-def user(site: Site) -> list[str]:
+def user(site: Site) -> list[AdminCommand]:
     """Return the command that creates the site's user and its keyring; none if that keyring exists."""
+    return _user(site.primary, capabilities(site))
+
+
+def capabilities(site: Site) -> dict[str, str]:
+    """Return the capabilities of the site's user on the cluster to be measured, by kind of daemon."""
     osd = ", ".join(_profile(pool) for pool in site.pools.all())
     mgr = ", ".join(dict.fromkeys(f"profile rbd pool={pool.name}" for pool in site.pools.all()))
-    return _user(site.primary, {"mon": _monitor_capabilities(site), "osd": osd, "mgr": mgr})
+    return {"mon": _monitor_capabilities(site), "osd": osd, "mgr": mgr}
 
 
-def second_user(site: Site) -> list[str]:
+def second_user(site: Site) -> list[AdminCommand]:
     """Return the command that creates the user on the second cluster, which only reads and removes leftover copies."""
-    if (second := site.second_site) is None:
-        return []
-    profile = f"profile rbd pool={second.pool}"
-    return _user(second.cluster, {"mon": "profile rbd", "osd": profile, "mgr": profile})
+    return _user(site.second_site.cluster, second_capabilities(site)) if site.second_site else []
 
 
-def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> list[str]:
+def second_capabilities(site: Site) -> dict[str, str]:
+    """Return the capabilities of the user on the second cluster."""
+    profile = f"profile rbd pool={site.pools.data.name}"
+    return {"mon": "profile rbd", "osd": profile, "mgr": profile}
+
+
+def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> list[AdminCommand]:
     """Return the command that creates a pool: replicated by device class, or erasure-coded with overwrites.
 
     It does nothing if a pool of that name exists, or if the cluster does not confirm that there is none: `pool create`
     succeeds on an existing pool, and the next commands would change it.
     """
-    ceph = _program("ceph", cluster)
-    name, pg_num, steps = wanted.name, wanted.pg_num or 32, []
+    ceph = program("ceph", cluster)
+    name, pg_num = wanted.name, wanted.pg_num or 32
+    no_pool = f"pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e {name}"
     if is_data_pool:
         k, m = wanted.erasure_code or (2, 1)
         device = f" crush-device-class={wanted.device_class}" if wanted.device_class else ""
-        steps.append(f"{ceph} osd erasure-code-profile set {name} k={k} m={m} crush-failure-domain=host{device}")
-        steps.append(f"{ceph} osd pool create {name} {pg_num} {pg_num} erasure {name}")
-        steps.append(f"{ceph} osd pool set {name} allow_ec_overwrites true")
-        steps.append(f"{ceph} osd pool application enable {name} rbd")
+        profile = named(
+            f"erasure code profile {name} ({cluster.name} cluster)",
+            f"{ceph} osd erasure-code-profile",
+            name,
+            f"set {name} k={k} m={m} crush-failure-domain=host{device}",
+        )
+        rule_of_pool = named(
+            f"CRUSH rule {name} ({cluster.name} cluster)",
+            f"{ceph} osd crush rule",
+            name,
+            f"create-erasure {name} {name}",
+        )
+        first = [profile, rule_of_pool]
+        steps = [
+            f"{ceph} osd pool create {name} {pg_num} {pg_num} erasure {name} {name}",
+            f"{ceph} osd pool set {name} allow_ec_overwrites true",
+            f"{ceph} osd pool application enable {name} rbd",
+        ]
     else:
+        first = []
         rule = f" {name}-{wanted.device_class}" if wanted.device_class else ""
         if rule:
-            steps.append(f"{ceph} osd crush rule create-replicated{rule} default host {wanted.device_class}")
-        steps.append(f"{ceph} osd pool create {name} {pg_num} {pg_num} replicated{rule}")
+            first.append(
+                named(
+                    f"CRUSH rule{rule} ({cluster.name} cluster)",
+                    f"{ceph} osd crush rule",
+                    rule.strip(),
+                    f"create-replicated{rule} default host {wanted.device_class}",
+                )
+            )
+        steps = [f"{ceph} osd pool create {name} {pg_num} {pg_num} replicated{rule}"]
         if wanted.replicas:
             steps.append(f"{ceph} osd pool set {name} size {wanted.replicas}")
-        steps += initialise(cluster, wanted)
-        steps += namespace(cluster, wanted) if wanted.namespace else []
-    absent = f"pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e {name}"
-    return [_block(absent, steps)]
+        steps.append(_initialise(cluster, wanted))
+        steps += [_namespace(cluster, wanted)] if wanted.namespace else []
+    undo = [
+        *([] if is_data_pool else [_without_images(cluster, wanted)]),
+        f"{ceph} osd pool delete {name} {name} --yes-i-really-really-mean-it",
+    ]
+    return [
+        AdminCommand(
+            f"pool {name} ({cluster.name} cluster)",
+            block(no_pool, [step for one in first for step in one.steps] + steps),
+            no_pool,
+            tuple(steps),
+            _id_of_pool(ceph, name),
+            tuple(undo),
+            before=tuple(first),
+        )
+    ]
 
 
-def second_pool(site: Site) -> list[str]:
+def second_pool(site: Site) -> list[AdminCommand]:
     """Return the command that creates the data pool's counterpart on the second cluster, with its defaults."""
     if (second := site.second_site) is None:
         return []
     return pool(second.cluster, replace(site.pools.data, replicas=None, device_class=None))
 
 
-def initialise(cluster: Cluster, wanted: Pool) -> list[str]:
+def initialise(cluster: Cluster, wanted: Pool) -> list[AdminCommand]:
     """Return the command that initialises a pool for block devices; `rbd` refuses pools of other applications."""
-    return [f"{_program('rbd', cluster)} pool init {wanted.name}"]
+    ceph, name, step = program("ceph", cluster), wanted.name, _initialise(cluster, wanted)
+    enabled = f"{ceph} osd pool application get {name}"
+    return [
+        AdminCommand(
+            f"application rbd of pool {name} ({cluster.name} cluster)",
+            step,
+            f"found=$({enabled}) && ! printf '%s' \"$found\" | grep -q '\"rbd\"'",
+            (step,),
+            _id_of_pool(ceph, name),
+            (
+                _without_images(cluster, wanted),
+                f"{ceph} osd pool application disable {name} rbd --yes-i-really-mean-it",
+            ),
+        )
+    ]
 
 
-def namespace(cluster: Cluster, wanted: Pool) -> list[str]:
+def namespace(cluster: Cluster, wanted: Pool) -> list[AdminCommand]:
     """Return the command that creates the pool's namespace; it fails if the namespace exists."""
-    return [f"{_program('rbd', cluster)} namespace create --pool {wanted.name} --namespace {wanted.namespace}"]
+    rbd, step = program("rbd", cluster), _namespace(cluster, wanted)
+    there = f"rows=$({rbd} namespace ls {wanted.name})"
+    has = f"printf '%s\\n' \"$rows\" | grep -qx '{wanted.namespace} *'"
+    return [
+        AdminCommand(
+            f"namespace {wanted.spec} ({cluster.name} cluster)",
+            step,
+            f"{there} && ! {has}",
+            (step,),
+            f"{there} && {has} && {_id_of_pool(program('ceph', cluster), wanted.name)}",
+            # Ceph itself refuses to remove one with images in it.
+            (f"{rbd} namespace remove --pool {wanted.name} --namespace {wanted.namespace}",),
+        )
+    ]
 
 
-def mirroring(site: Site) -> list[str]:
+def mirroring(site: Site) -> list[AdminCommand]:
     """Return the commands that mirror the data pool, image by image, from the first cluster to the second.
 
     A pool that already mirrors keeps its mode and its peers. The commands set no site name: it belongs to the whole
@@ -101,17 +163,43 @@ def mirroring(site: Site) -> list[str]:
     if (second := site.second_site) is None:
         return []
     data = site.pools.data
-    here, there = _program("rbd", site.primary), _program("rbd", second.cluster)
     commands = [
-        f"{rbd} mirror pool info {spec} | grep -qx 'Mode: disabled' && {rbd} mirror pool enable {spec} image"
+        _mirrored_by_image(cluster, spec)
         for spec in dict.fromkeys((data.name, data.spec))
-        for rbd in (here, there)
+        for cluster in (site.primary, second.cluster)
     ]
+    here, there = program("rbd", site.primary), program("rbd", second.cluster)
     by_image = " && ".join(f"{rbd} mirror pool info {data.name} | grep -qx 'Mode: image'" for rbd in (here, there))
     without = f"{there} mirror pool info {data.name} | grep -qx 'Peer Sites: none'"
-    token = f"{here} mirror pool peer bootstrap create {data.name}"
-    given = f"{there} mirror pool peer bootstrap import --direction rx-only {data.name} -"
-    return [*commands, _block(f"{by_image} && {without}", [f"{token} |\n    {given}"])]
+    step = (
+        f"{here} mirror pool peer bootstrap create {data.name} |\n"
+        f"    {there} mirror pool peer bootstrap import --direction rx-only {data.name} -"
+    )
+    identity = f"{there} mirror pool info {data.name} | sed -n 's/^UUID: //p'"
+    peer = AdminCommand(
+        f"peer of pool {data.name} ({second.cluster.name} cluster)",
+        block(f"{by_image} && {without}", [step]),
+        f"{by_image} && {without}",
+        (step,),
+        identity,
+        # The user client.rbd-mirror-peer of the first cluster stays: every pool's peers share it.
+        (f'{there} mirror pool peer remove {data.name} "$identity"',),
+    )
+    return [*commands, peer]
+
+
+def _mirrored_by_image(cluster: Cluster, spec: str) -> AdminCommand:
+    rbd = program("rbd", cluster)
+    disabled = f"{rbd} mirror pool info {spec} | grep -qx 'Mode: disabled'"
+    step = f"{rbd} mirror pool enable {spec} image"
+    return AdminCommand(
+        f"mirroring of {spec} ({cluster.name} cluster)",
+        f"{disabled} && {step}",
+        disabled,
+        (step,),
+        f"{rbd} mirror pool info {spec} | grep -x 'Mode: image'",
+        (f"{rbd} mirror pool status {spec} | grep -q '^images: 0 total'", f"{rbd} mirror pool disable {spec}"),
+    )
 
 
 def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph")) -> list[str]:
@@ -119,25 +207,25 @@ def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph"
 
     The second command is for a host of that cluster with its own configuration in `folder`; elsewhere it does nothing.
     """
-    ceph = _program("ceph", second)
+    ceph = program("ceph", second)
     keyring = f"{shlex.quote(str(folder))}/ceph.client.$id.keyring"
     made = "ceph auth get-or-create \"client.$id\" mon 'profile rbd-mirror' osd 'profile rbd'"
     return [
-        _block(
+        block(
             f"services=$({ceph} orch ls rbd-mirror) && ! printf '%s\\n' \"$services\" | grep -q '^rbd-mirror'",
             [f"{ceph} orch apply rbd-mirror --placement=1"],
         ),
-        _block(
+        block(
             f'id=rbd-mirror.$(hostname -s) && [ "$(ceph fsid)" = {fsid} ]',
             [
-                f"{{ [ -e {keyring} ] || {{ {_new_keyring(made, keyring, '  ')} && chown ceph: {keyring}; }}; }}",
+                f"{{ [ -e {keyring} ] || {{ {new_keyring(made, keyring, '  ')} && chown ceph: {keyring}; }}; }}",
                 'systemctl enable --now "ceph-rbd-mirror@$id"',
             ],
         ),
     ]
 
 
-def everything(site: Site) -> list[str]:
+def everything(site: Site) -> list[AdminCommand]:
     """Return all commands for setting up a site from scratch, for both clusters."""
     commands = []
     for each in site.pools.all():
@@ -146,7 +234,7 @@ def everything(site: Site) -> list[str]:
     return commands + user(site) + second_site(site)
 
 
-def second_site(site: Site) -> list[str]:
+def second_site(site: Site) -> list[AdminCommand]:
     """Return all commands for setting up the second cluster from scratch, except for the mirror daemon.
 
     Whether a daemon runs is only known if the cluster answers. None if the site's file does not allow its use.
@@ -156,34 +244,47 @@ def second_site(site: Site) -> list[str]:
     return second_pool(site) + second_user(site) + mirroring(site)
 
 
-def _user(cluster: Cluster, capabilities: dict[str, str]) -> list[str]:
+def _user(cluster: Cluster, wanted: dict[str, str]) -> list[AdminCommand]:
     """Return the command that creates a user and its keyring.
 
     Ceph refuses `get-or-create` for a user with other capabilities, but `-o` would already have emptied the file.
     """
     if cluster.keyring is None or os.path.lexists(cluster.keyring):
         return []
-    caps = " ".join(f"{daemon} {_quoted(text)}" for daemon, text in capabilities.items())
-    made = f"{_program('ceph', cluster)} auth get-or-create {cluster.client} {caps}"
-    return [_new_keyring(made, shlex.quote(str(cluster.keyring)))]
+    ceph, keyring = program("ceph", cluster), shlex.quote(str(cluster.keyring))
+    caps = " ".join(f"{daemon} {_quoted(text)}" for daemon, text in wanted.items())
+    step = new_keyring(f"{ceph} auth get-or-create {cluster.client} {caps}", keyring)
+    return [
+        AdminCommand(
+            f"user {cluster.client} ({cluster.name} cluster)",
+            step,
+            f"users=$({ceph} auth ls) && ! printf '%s\\n' \"$users\" | grep -qxF -e {cluster.client}",
+            (step,),
+            # The key itself must not get into the script's notes.
+            f"key=$({ceph} auth get-key {cluster.client}) && printf '%s' \"$key\" | cksum",
+            (f"{ceph} auth rm {cluster.client}", f"rm -f {keyring}"),
+        )
+    ]
 
 
-def _new_keyring(made: str, keyring: str, indented: str = "") -> str:
-    """Return a command that writes another command's output to a new file that only its owner can read.
-
-    It writes the file at the end, so a failing command leaves no empty keyring.
-    """
-    lines = ("(umask 077 && set -o noclobber &&", f"key=$({made}) &&", f"printf '%s\\n' \"$key\" > {keyring})")
-    return f"\n{indented}  ".join(lines)
+def _initialise(cluster: Cluster, wanted: Pool) -> str:
+    return f"{program('rbd', cluster)} pool init {wanted.name}"
 
 
-def _block(condition: str, steps: Sequence[str]) -> str:
-    body = " &&\n".join(f"  {step}" for step in steps)
-    return f"if {condition}; then\n{body}\nfi"
+def _namespace(cluster: Cluster, wanted: Pool) -> str:
+    return f"{program('rbd', cluster)} namespace create --pool {wanted.name} --namespace {wanted.namespace}"
 
 
-def _program(name: str, cluster: Cluster) -> str:
-    return shlex.join([name, *administrator(cluster).arguments()])
+def _id_of_pool(ceph: str, name: str) -> str:
+    return f"{ceph} osd lspools | awk '$2 == \"{name}\" {{ print $1 }}'"
+
+
+def _without_images(cluster: Cluster, wanted: Pool) -> str:
+    """Return a test that fails if the pool holds an image, also one in the trash or in the site's namespace."""
+    rbd = program("rbd", cluster)
+    specs = dict.fromkeys((wanted.name, wanted.spec))
+    lists = " && ".join(f"{rbd} {listing} {spec}" for spec in specs for listing in ("ls", "trash ls --all"))
+    return f'found=$({lists}) && [ -z "$found" ]'
 
 
 def _profile(wanted: Pool) -> str:

@@ -44,7 +44,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
         primary, second, fsid = _of_sandbox(raw["sandbox"], pools.data.name, document, reader.client_programs())
     else:
         primary, second = reader.primary(), reader.second_site(pools.data.name)
-        fsid = _fsid_in(primary.conf)
+        fsid = fsid_in(primary.conf)
     return Site(
         name=raw["name"],
         label=raw["label"],
@@ -227,7 +227,8 @@ def _of_sandbox(
     return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary", programs), second, left.fsid
 
 
-def _fsid_in(conf: Path) -> str | None:
+def fsid_in(conf: Path) -> str | None:
+    """Return the fsid that a ceph.conf names, in lower case, None if it names none or cannot be read."""
     try:
         found = re.search(r"^\s*fsid\s*=\s*([0-9a-fA-F-]{36})", conf.read_text(encoding="utf-8"), re.MULTILINE)
     except (OSError, UnicodeDecodeError):

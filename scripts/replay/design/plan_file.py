@@ -16,7 +16,7 @@ from replay.base.invocation import replay_command
 from replay.base.tables import json_text, write_if_changed
 from replay.design.design import Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class PlanFile:
     designs: Mapping[str, Design]
     sources: Mapping[str, str]
     blocks: tuple[PlannedBlock, ...]
+    #: A digest of the site as a signed plan describes it; empty if the run follows none.
+    locked_to: str = ""
 
     def write(self, folder: Path) -> Path:
         """Write the plan into a folder, under a name that contains its digest; return the path."""
@@ -49,6 +51,7 @@ class PlanFile:
             "sources": dict(self.sources),
             "blocks": [asdict(one) for one in self.blocks],
             "designs": {name: design_document(design) for name, design in self.designs.items()},
+            "locked_to": self.locked_to,
         }
         path = folder / f"{self.data_set}-{digest_of(document)}.json"
         write_if_changed(path, json_text(document))  # keep the order of keys: tools get their options in that order
@@ -85,6 +88,7 @@ def read_plan_file(path: Path) -> PlanFile:
             {name: design_from(one) for name, one in document["designs"].items()},
             document["sources"],
             tuple(PlannedBlock(**one) for one in document["blocks"]),
+            document["locked_to"],
         )
     except FileNotFoundError:
         raise ConfigurationError("there is no such plan", where=path, next_step=_plan_again()) from None

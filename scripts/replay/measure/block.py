@@ -12,19 +12,22 @@ from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED
 from replay.base.disk import explained
-from replay.base.errors import ConfigurationError, ReplayError, take_notes
+from replay.base.errors import ConfigurationError, RefusedError, ReplayError, take_notes
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
 from replay.cluster.placement_state import CALM_WITHIN_SECONDS, await_calm
+from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.cluster.versions import versions
-from replay.design.plan_file import read_plan_file
+from replay.design.design import digest_of
+from replay.design.plan_file import PlanFile, read_plan_file
 from replay.measure.bench import Bench, open_bench
 from replay.measure.campaign import ensure_campaign
 from replay.measure.guard import Guard
 from replay.measure.runner import BlockRunner
 from replay.measure.sentry import Halted, RunStoppedError, Sentry
+from replay.measure.signed_plan import site_facts
 from replay.measure.stop_mark import mark_stopped
 from replay.owned.cluster_lock import cluster_lock, stop_switch
 from replay.owned.experiment_pools import remove_leftover_pools
@@ -110,6 +113,8 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
     with contextlib.ExitStack() as stack:
         stack.enter_context(naming_absent_daemons(site))
         bench = stack.enter_context(open_bench(site, plan.data_set, progress.line))
+        if plan.locked_to:
+            _refuse_another_site(plan, site, bench)
         # Again, because a cluster may be upgraded between two blocks.
         refuse_other_releases(site, plan.data_set, [design.name], versions(bench.session, "rbd", bench.secondary))
         for name in ensure_pools(site, bench.session, bench.ledger, data_set=plan.data_set, say=progress.line):
@@ -122,6 +127,17 @@ def _measure(options: argparse.Namespace, progress: Progress) -> None:
             sentry.also += [stop_switch(site, bench.session), lock.renew_when_due]
             undo_leftovers(bench, progress.line)
             BlockRunner(bench, design, options.block, raw, progress, guard=Guard(bench, sentry=sentry)).run()
+
+
+def _refuse_another_site(plan: PlanFile, site: Site, bench: Bench) -> None:
+    """Raise RefusedError if the site's file or a live cluster is not what the signed plan says."""
+    secondary = bench.secondary.fsid() if bench.secondary else None
+    if digest_of(site_facts(site, bench.session.fsid(), secondary)) != plan.locked_to:
+        raise RefusedError(
+            "the site's file, or the cluster behind it, is not the one of the signed plan",
+            where=f"site {site.name}",
+            next_step="compare the plan's list of clusters with `ceph fsid`, and the site's file with the plan",
+        )
 
 
 def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:

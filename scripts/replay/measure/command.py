@@ -13,24 +13,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from replay.base.command_line import INTERRUPTED, Command
-from replay.base.errors import ConfigurationError, RefusedError
+from replay.base.errors import RefusedError
 from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.terminal import waiting
 from replay.claims.arguments import COMMAND as CLAIMS
-from replay.cluster.site_file import load_site
-from replay.config.experiments import experiment_names
 from replay.config.talk_files import claims_path
 from replay.derive.arguments import COMMAND as DERIVE
 from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.design.selection import narrowed
 from replay.measure.arguments import COMMAND
+from replay.measure.run import chosen, write_plan
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.measure.stop_mark import take_mark
-from replay.preflight.plan import design_for, estimate, plans, raw_directory, refuse_copies, sources_digest, terms_of
+from replay.preflight.plan import estimate, raw_directory, refuse_copies, terms_of
 from replay.preflight.pool_copies import copies_on
 from replay.preflight.releases import check_releases
 from replay.raw.evidence import record_design
@@ -48,23 +46,17 @@ def main(arguments: list[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Run a campaign. Returns 0, 130 if interrupted, or the exit status of the part that failed; raises ReplayError."""
     with waiting("planning"):
-        site = load_site(options.site)
-        data_set = options.data or site.name
-        names = options.experiment or experiment_names()
-        if options.only and not options.experiment:
-            raise ConfigurationError(
-                "factors and levels are those of an experiment",
-                where="--only",
-                next_step="name it with --experiment",
-            )
-        designs = {name: narrowed(design_for(site, name, options.scale), options.only) for name in names}
-        sources = {name: sources_digest(site, name) for name in names}
-        todo = plans(data_set, designs.values(), options.blocks)
+        asked = chosen(options)
+    if options.plan_only:
+        with waiting(f"inspecting {asked.site.label}"):
+            return write_plan(asked)
+    site, data_set, designs, todo = asked.site, asked.data_set, asked.designs, asked.todo
+    names = list(designs)
     packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
     # A dry run asks no cluster.
     terms = terms_of(site, None if options.dry_run or before == packs.keys() else copies_on(site))
-    _say_plan(list(designs.values()), data_set, todo, terms)
+    _say_plan(list(designs.values()), data_set, list(todo), terms)
     if options.dry_run:
         return 0
     if before != packs.keys():
@@ -74,16 +66,17 @@ def run(options: argparse.Namespace) -> int:
         for note in notes:
             print(f"note: {note}", flush=True)
     record_skipped(data_set, designs.values())
-    plan = PlanFile(site.name, data_set, options.scale, designs, sources, tuple(todo))
+    plan = asked.plan_file()
     with Progress() as progress:
         progress.plan(parts_of(designs.values(), data_set, todo, terms))
         status = 0
-        for chosen in [[name] for name in names] if options.experiment else [names]:
-            status = _measure(plan.of(chosen), progress) or status
+        for part in [[name] for name in names] if options.experiment else [names]:
+            status = _measure(plan.of(part), progress) or status
             if status in (INTERRUPTED, RefusedError.exit_status):
                 break
     if status == INTERRUPTED:
-        print(f"next: to continue, run {replay_command('measure', *_words(options))}")
+        into = [INTO_SHIPPED] if options.into_shipped else []
+        print(f"next: to continue, run {replay_command('measure', *asked.again, *into)}")
     with waiting("reading what was measured", spinner=False):
         _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
         _say_invalid(data_set, names)
@@ -102,17 +95,6 @@ def parts_of(
         if figures.cells:
             parts[design.title_of_block(plan.block)] = Part(figures.cells, figures.seconds)
     return parts
-
-
-def _words(options: argparse.Namespace) -> list[str]:
-    """Return the options as words to type again."""
-    words = ["--site", options.site]
-    words += ["--data", options.data] if options.data else []
-    words += ["--scale", options.scale]
-    words += [word for name in options.experiment for word in ("--experiment", name)]
-    words += [word for one in options.only for word in ("--only", one)]
-    words += [INTO_SHIPPED] if options.into_shipped else []
-    return words + (["--blocks", str(options.blocks)] if options.blocks else [])
 
 
 def record_skipped(data_set: str, designs: Iterable[Design]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
 from replay.base.disk import size_text
-from replay.base.errors import RefusedError, ReplayError
+from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.paths import state_directory
 from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
@@ -17,6 +17,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.owned.arguments import COMMAND
+from replay.owned.change_record import write_change_record
 from replay.owned.cluster_lock import KIND, UNSERVED, ClusterLock
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.lookout import Lookout
@@ -63,6 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Remove what the options select; return 0 if everything is gone, 1 if something is left. Raises ReplayError."""
+    if options.record:
+        write_change_record(load_site(options.site, check_files=False), sys.stdout, data_set=options.data)
+        return 0
+    if options.data:
+        raise ConfigurationError(
+            "clean removes all that Replay made on a site", where="--data", next_step="leave it out, or add --record"
+        )
     outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
     left = [outcome for outcome in outcomes if outcome.status == "left"]
     for outcome in left:

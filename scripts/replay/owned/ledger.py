@@ -65,6 +65,15 @@ class Entry:
         return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
 
 
+@dataclass(frozen=True)
+class Past:
+    """An entry with the times of its confirmation and removal, UTC; empty if there was none."""
+
+    entry: Entry
+    confirmed_at: str = ""
+    removed_at: str = ""
+
+
 class Ledger:
     """The ledger of one cluster. Several processes may use it at once; each event is written under a lock."""
 
@@ -120,7 +129,11 @@ class Ledger:
 
     def owned(self) -> list[Entry]:
         """Return what is not recorded as removed, oldest first. Raises EvidenceError for an invalid line."""
-        entries: dict[str, Entry] = {}
+        return [one.entry for one in self.history() if not one.removed_at]
+
+    def history(self) -> list[Past]:
+        """Return everything that was ever entered, oldest first. Raises EvidenceError for an invalid line."""
+        entries: dict[str, Past] = {}
         for number, line in enumerate(self._log.lines(), start=1):
             self._apply(entries, line, number)
         return list(entries.values())
@@ -134,18 +147,20 @@ class Ledger:
         wanted = (kind, pool, namespace or "", name)
         return next((e for e in self.owned() if (e.kind, e.pool, e.namespace, e.name) == wanted), None)
 
-    def _apply(self, entries: dict[str, Entry], line: bytes, number: int) -> None:
+    def _apply(self, entries: dict[str, Past], line: bytes, number: int) -> None:
         try:
             record = json.loads(line)
             event, entry_id = record["event"], record["id"]
             if event == "intend":
                 keys = ("id", "kind", "pool", "namespace", "name", "site", "data_set", "details")
-                entries[entry_id] = Entry(intended_at=record["at"], **{key: record[key] for key in keys})
+                entries[entry_id] = Past(Entry(intended_at=record["at"], **{key: record[key] for key in keys}))
             elif event == "confirm" and entry_id in entries:
-                entries[entry_id] = replace(entries[entry_id], confirmed=True, facts=record["facts"])
-            elif event == "removed":
-                entries.pop(entry_id, None)
-            elif event != "confirm":
+                known = entries[entry_id]
+                entry = replace(known.entry, confirmed=True, facts=record["facts"])
+                entries[entry_id] = replace(known, entry=entry, confirmed_at=record["at"])
+            elif event == "removed" and entry_id in entries:
+                entries[entry_id] = replace(entries[entry_id], removed_at=record["at"])
+            elif event not in ("confirm", "removed"):
                 raise ValueError(f"unknown event {event!r}")
         except (ValueError, KeyError, TypeError) as error:
             raise EvidenceError(

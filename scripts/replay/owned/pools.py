@@ -40,11 +40,11 @@ def ensure_pools(
                 _initialise(session, pool)  # a crash may have prevented this after the pool was made
             continue
         if not pool.create:
-            commands = admin_commands.pool(pool, is_data_pool=is_data_pool)
+            commands = admin_commands.pool(session.cluster, pool, is_data_pool=is_data_pool)
             raise RefusedError(
                 f"pool {pool.name} does not exist",
                 where=f"site {site.name}",
-                next_step="an administrator runs: " + "; ".join(commands),
+                next_step="an administrator runs: " + "\n".join(one.text for one in commands),
             )
         require(site, "pool_create", session.fsid())
         _make(site, session, ledger, pool, is_data_pool, data_set)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from replay.base.command_line import Command, Parser, add_data, add_site
 from replay.design.design import SCALES
 
+#: What an administrator can be given: commands as a script, the same through `cephadm shell`.
+SCRIPT, CEPHADM = "script", "cephadm"
+FORMATS = (SCRIPT, CEPHADM)
+
 
 def _add_arguments(parser: Parser) -> None:
     add_site(parser)
@@ -17,7 +21,14 @@ def _add_arguments(parser: Parser) -> None:
         action="store_true",
         help="also try to create, write, flatten, mirror and remove images of 8 MiB; the only option that writes",
     )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the report as JSON")
+    form.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="print only an administrator's commands, as a script that can also undo them: plain, or through "
+        "cephadm shell",
+    )
 
 
 COMMAND = Command(

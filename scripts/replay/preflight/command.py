@@ -26,7 +26,7 @@ from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
 from replay.design.media import PoolCopies
 from replay.preflight import checks as preflight_checks
-from replay.preflight.arguments import COMMAND
+from replay.preflight.arguments import CEPHADM, COMMAND
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
@@ -35,6 +35,7 @@ from replay.preflight.pool_copies import copies_on
 from replay.preflight.programs import check_programs, check_release
 from replay.preflight.prometheus import check_prometheus
 from replay.preflight.releases import check_data_set
+from replay.preflight.setup_script import setup_script
 from replay.preflight.stop_switch import check_stop_switch
 from replay.preflight.write_probe import write_probe
 
@@ -184,7 +185,12 @@ def run(options: argparse.Namespace) -> int:
             data_set=options.data,
             write=options.write_probe,
         )
-    if options.json:
+    if options.format:
+        made = report.findings.admin_commands()
+        print(setup_script(site, made, in_container=options.format == CEPHADM), end="")
+        for item in report.findings.unsolved():
+            print(f"no command helps: {item.topic}: {item.text}", file=sys.stderr)
+    elif options.json:
         print(json.dumps(report.public(), indent=2, ensure_ascii=False))
     else:
         show(report, sys.stdout)

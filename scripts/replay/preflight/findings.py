@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from replay.cluster.admin_shell import AdminCommand
 from replay.design.media import PoolCopies
 
 #: `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused` stops a run.
@@ -19,12 +20,13 @@ class Finding:
     topic: str
     level: str
     text: str
-    commands: tuple[str, ...] = ()
+    commands: tuple[str | AdminCommand, ...] = ()
     word: str | None = None
 
     def public(self) -> dict[str, Any]:
         """Return it for `--json`."""
-        return {"topic": self.topic, "level": self.level, "text": self.text, "commands": list(self.commands)} | (
+        commands = [_pasted(one) for one in self.commands]
+        return {"topic": self.topic, "level": self.level, "text": self.text, "commands": commands} | (
             {"word": self.word} if self.word else {}
         )
 
@@ -41,7 +43,15 @@ class Findings:
     #: The number of OSDs of the cluster that is measured, if known.
     osds: int | None = None
 
-    def add(self, topic: str, level: str, text: str, *, commands: Iterable[str] = (), word: str | None = None) -> None:
+    def add(
+        self,
+        topic: str,
+        level: str,
+        text: str,
+        *,
+        commands: Iterable[str | AdminCommand] = (),
+        word: str | None = None,
+    ) -> None:
         """Add one fact."""
         self.items.append(Finding(topic, level, text, tuple(commands), word))
 
@@ -54,6 +64,19 @@ class Findings:
         """Return word to reason for each capability that the live cluster lacks."""
         return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
 
+    def unsolved(self) -> list[Finding]:
+        """Return what keeps a run from starting and has no command that changes it."""
+        return [item for item in self.items if item.level == "refused" and not item.commands]
+
     def commands(self) -> list[str]:
-        """Return every command once, in order."""
-        return list(dict.fromkeys(command for item in self.items for command in item.commands))
+        """Return every command to paste once, in order."""
+        return list(dict.fromkeys(_pasted(command) for item in self.items for command in item.commands))
+
+    def admin_commands(self) -> list[AdminCommand]:
+        """Return once, in order, the commands that make something on a cluster and can be undone."""
+        found = (command for item in self.items for command in item.commands)
+        return list(dict.fromkeys(one for one in found if isinstance(one, AdminCommand)))
+
+
+def _pasted(command: str | AdminCommand) -> str:
+    return command.text if isinstance(command, AdminCommand) else command
