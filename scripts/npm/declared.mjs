@@ -272,3 +272,22 @@ Usage: npm run drills -- [options] [DRILL…]
   words: ["D2", "D4", "D5", "D6", "D7", "D8"],
   options: { release: { type: "string" }, json: { type: "string" } },
 };
+
+/** @type {import("./program.mjs").Program} */
+export const crashes = {
+  command: "npm run crashes --",
+  help: `Stops measure, clean and derive at each call that changes a file, by a kill, in the middle of a write, and by a power
+cut, and checks that the next run completes and has lost nothing. Needs strace, but no Ceph: a scripted cluster answers.
+
+Usage: npm run crashes -- [options] [COMMAND…]
+
+  COMMAND      only these: measure, clean, derive
+  --every N    try only every Nth point
+  --json FILE  also write what was found to this file
+  --help       show this text`,
+  words: ["measure", "clean", "derive"],
+  options: { every: { type: "string" }, json: { type: "string" } },
+  check({ every }) {
+    if (every !== undefined) requireCount("every", every);
+  },
+};

@@ -32,6 +32,15 @@ const replayCommand = (name) => ({
   options: { env: { ...process.env, REPLAY_CALLED_AS: "./replay" } },
 });
 
+/** A Python program in tests/, which uses the code that tests share. */
+const pythonProgram = (name, level) => ({
+  declared: name,
+  level,
+  command: path.join(ROOT, ".venv/bin/python"),
+  args: ["-m", name],
+  options: { env: { ...process.env, PYTHONPATH: path.join(ROOT, "tests") } },
+});
+
 // `start` and `test` run the set-up themselves, because they say more about it.
 const TASKS = {
   start: { declared: "start", command: process.execPath, args: ["scripts/start.mjs"] },
@@ -43,14 +52,9 @@ const TASKS = {
   freeze: nodeProgram("freeze"),
   pdf: nodeProgram("pdf"),
   perf: nodeProgram("perf"),
-  // A drill's module and the code that tests share are Python's, and need what a measurement needs.
-  drills: {
-    declared: "drills",
-    level: "sandbox",
-    command: path.join(ROOT, ".venv/bin/python"),
-    args: ["-m", "drills"],
-    options: { env: { ...process.env, PYTHONPATH: path.join(ROOT, "tests") } },
-  },
+  // These need what a measurement needs, or what deriving needs.
+  drills: pythonProgram("drills", "sandbox"),
+  crashes: pythonProgram("crashes", "derive"),
   ...Object.fromEntries(REPLAY_COMMANDS.map((name) => [name, replayCommand(name)])),
   lint: { declared: "lint", command: process.execPath, args: ["scripts/npm/lint.mjs"] },
   format: { declared: "lint", command: process.execPath, args: ["scripts/npm/lint.mjs", "--fix"] },

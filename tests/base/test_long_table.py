@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import subprocess
 
 import pytest
 
@@ -48,3 +50,15 @@ def test_rows_that_cannot_be_made_leave_the_old_file(place):
         LongTable(place, rows())
     assert place.read_text(encoding="utf-8") == csv_text(ROWS)
     assert [path.name for path in place.parent.iterdir()] == ["table.csv"]
+
+
+def test_what_a_killed_process_left_of_the_file_goes_with_the_next_write_and_what_others_write_stays(tmp_path):
+    with subprocess.Popen(["true"]) as dead:
+        pass
+    path = tmp_path / "table.csv"
+    left = tmp_path / f".table.csv.{dead.pid}.partial"
+    others = [tmp_path / f".table.csv.{os.getppid()}.partial", tmp_path / f".table.csv.min.{dead.pid}.partial"]
+    for one in (left, *others):
+        one.write_text("cut off")
+    assert tables.write_if_changed(path, "whole") is True
+    assert sorted(tmp_path.iterdir()) == sorted([path, *others])

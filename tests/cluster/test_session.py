@@ -38,6 +38,12 @@ def test_a_status_starts_no_program(session: MonitorSession) -> None:
     assert (session.pid, descendants(os.getpid())) == (server, running)
 
 
+def test_a_recent_status_serves_those_whom_it_suffices_and_nobody_else(session: MonitorSession) -> None:
+    first = session.status()
+    assert session.status(at_most_seconds_old=patient(60)) is first
+    assert session.status() is not first
+
+
 def test_an_error_carries_cephs_own_number_and_words(session: MonitorSession) -> None:
     with pytest.raises(CephCommandError, match="unrecognized pool 'nope'") as caught:
         session.command({"prefix": "osd pool get", "pool": "nope", "var": "size"})

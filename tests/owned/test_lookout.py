@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ReplayError
+from replay.base.waiting import LOOK_EVERY_SECONDS
 from replay.cluster.asok import AdminSocketError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
@@ -23,10 +24,11 @@ class Session:
 
     def __init__(self, *codes, pools=()):
         self.codes, self.pools, self.lost = list(codes), list(pools), False
-        self.patience = []
+        self.patience, self.ages = [], []
 
-    def status(self, timeout_seconds=30.0):
+    def status(self, timeout_seconds=30.0, at_most_seconds_old=0.0):
         self.patience.append(timeout_seconds)
+        self.ages.append(at_most_seconds_old)
         if self.lost:
             raise CephCommandError("no answer within 10 s", where="ceph status")
         return {"health": {"checks": {code: {"summary": {"message": f"about {code}"}} for code in self.codes}}}
@@ -96,6 +98,7 @@ def test_a_lost_monitor_ends_a_wait_after_one_short_question(site):
     with pytest.raises(ReplayError, match="no monitor of the cluster answers") as raised:
         looking.look(site)
     assert session.patience[-1] == ANSWER_WITHIN_SECONDS
+    assert session.ages == [0.0, LOOK_EVERY_SECONDS], "what was there at the start is asked; then the sentry's serves"
     assert "ceph.conf" in raised.value.next_step
 
 

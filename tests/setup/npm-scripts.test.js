@@ -59,6 +59,7 @@ describe("an npm script", () => {
     "pdf",
     "perf",
     "drills",
+    "crashes",
     "lint",
   ];
   const inPython = ["preflight", "measure", "derive", "claims", "clean", "sandbox"];

@@ -111,9 +111,30 @@ class LongTable:
 def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     # A name for this process only: two derivations at once write the same bytes and must not collide.
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    _remove_abandoned(path)
     try:
         with partial.open("wb") as file:
             write(file)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what earlier processes of this machine left because they were killed while they wrote the file."""
+    begin, end = f".{path.name}.", ".partial"
+    for one in path.parent.iterdir():
+        name = one.name
+        if name.startswith(begin) and name.endswith(end) and not _is_alive(name[len(begin) : -len(end)]):
+            one.unlink(missing_ok=True)
+
+
+def _is_alive(process: str) -> bool:
+    """Return whether a process runs. What is no process id counts as one that does: it is not known to be dead."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, OverflowError, PermissionError):
+        return True
+    return True

@@ -53,6 +53,7 @@ class MonitorSession:
         self._buffer = b""
         self._requests = 0
         self._fsid: str | None = None
+        self._last_status: tuple[float, dict[str, Any]] | None = None
 
     def __enter__(self) -> MonitorSession:
         return self
@@ -83,14 +84,22 @@ class MonitorSession:
                     raise
         return self._by_program(command, timeout_seconds, target)
 
-    def status(self, *, timeout_seconds: float = 30.0) -> dict[str, Any]:
-        """Return `ceph status`; asks a second time if the connection has died meanwhile."""
+    def status(self, *, timeout_seconds: float = 30.0, at_most_seconds_old: float = 0.0) -> dict[str, Any]:
+        """Return `ceph status`; asks a second time if the connection has died meanwhile.
+
+        An answer that somebody else got through this session, at most so many seconds ago, is returned without asking.
+        """
+        if (last := self._last_status) is not None and time.monotonic() - last[0] < at_most_seconds_old:
+            return last[1]
+        asked = time.monotonic()
         try:
-            return self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
+            answer = self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
         except CephCommandError as error:
             if "the connection ended" not in error.what:
                 raise
-            return self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
+            answer = self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
+        self._last_status = (asked, answer)
+        return answer
 
     def fsid(self) -> str:
         """Return the cluster's fsid (asked once)."""

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from replay.base.progress import elapsed_text
-from replay.base.waiting import Waiting
 from replay.cluster import ceilings, health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.own_groups import SCRUBS, TRIMS, groups_at, states_in
@@ -57,8 +56,7 @@ class Guard:
     def before_block(self) -> None:
         """Wait for the time window. Raises RefusedError if the cluster is unfit, or a ceiling is reached."""
         self._await_window()
-        if self._may_settle(verdict := self.health()):
-            verdict = self._settled(verdict)
+        verdict = self._await_fit("the sandbox to recover", SETTLE_TIMEOUT_SECONDS, wait_for_daemons=False)
         if not verdict.fit:
             stuck = stuck_sentence(self.bench.session, self.stuck_seconds)
             self._stop(
@@ -78,7 +76,9 @@ class Guard:
         `added_bytes` of them take up free space.
         """
         with self.bench.costs.measure("health"):
-            self._check_health()
+            verdict = self._await_fit("the sandbox to be fit again", FIT_WITHIN_SECONDS, wait_for_daemons=True)
+            if not verdict.fit:
+                self._stop(verdict.sentence(), KEPT)
             self._check_sentry()
             self._check_ceilings(next_set, media_bytes, added_bytes)
         self._await_window()
@@ -122,7 +122,7 @@ class Guard:
         if not busy:
             return
         first = busy
-        waiting = self._waiting("the placement groups to settle")
+        waiting = self.bench.waiting("the placement groups to settle", SETTLE_TIMEOUT_SECONDS, sleep=self.sleep)
         with self.bench.costs.measure("wait"):
             while busy:
                 if time.monotonic() - started > SETTLE_TIMEOUT_SECONDS:
@@ -145,15 +145,6 @@ class Guard:
         own = groups_at(session, SCRUBS + TRIMS, pools_in_use(self.bench.site, self.bench.ledger), status)
         return moving + [f"{count} {state}" for state, count in sorted(own.items()) if state not in moving]
 
-    def _check_health(self) -> None:
-        """Raise RunStoppedError if the cluster is not fit. A cluster that Replay started may recover first."""
-        started = time.monotonic()
-        waiting = self.bench.waiting("the sandbox to be fit again", FIT_WITHIN_SECONDS, sleep=self.sleep)
-        while not (verdict := self.health()).fit:
-            if not self.bench.daemons_are_here or time.monotonic() - started > FIT_WITHIN_SECONDS:
-                self._stop(verdict.sentence(), KEPT)
-            waiting.pause(0.5)
-
     def _check_sentry(self) -> None:
         """Raise RunStoppedError if there is something that would end a cell as soon as it ran."""
         if self.sentry is not None and (stop := self.sentry.look()) is not None:
@@ -165,30 +156,31 @@ class Guard:
     def _where(self) -> str:
         return f"site {self.bench.site.name}"
 
-    def _may_settle(self, verdict: health.Verdict) -> bool:
-        """Return whether an unfit cluster may become fit by itself: only a sandbox that recovers."""
-        return not verdict.fit and verdict.settles and self.bench.daemons_are_here
+    def _await_fit(self, what: str, within_seconds: float, *, wait_for_daemons: bool) -> health.Verdict:
+        """Return the verdict on the cluster; on one that Replay started, wait first until it is fit.
 
-    def _settled(self, verdict: health.Verdict) -> health.Verdict:
-        """Wait while the cluster recovers; return the verdict on it afterwards, or at the time limit.
-
-        A placement group that stays stuck ends the wait. One look is not enough: after a move Ceph calls a group stuck
-        that was last reported as clean long ago, until it is reported again.
+        Before a block, such a wait is only for what ends by itself, such as recovery. Within a block an experiment may
+        have stopped daemons, which then come back: `wait_for_daemons`. A placement group that stays stuck ends the
+        wait. One look is not enough: after a move Ceph calls a group stuck that was last reported as clean long ago,
+        until it is reported again.
         """
+        verdict = self.health()
+        if verdict.fit or not self.bench.daemons_are_here:
+            return verdict
         started = since = time.monotonic()
-        waiting = self._waiting("the sandbox to recover")
+        waiting = self.bench.waiting(what, within_seconds, sleep=self.sleep)
         with self.bench.costs.measure("wait"):
-            while not verdict.fit and verdict.settles and time.monotonic() - started < SETTLE_TIMEOUT_SECONDS:
-                if not stuck_groups(self.bench.session, self.stuck_seconds):
-                    since = time.monotonic()
-                elif time.monotonic() - since >= STUCK_FOR_CERTAIN_SECONDS:
+            while not verdict.fit and (verdict.settles or wait_for_daemons):
+                now = time.monotonic()
+                if now - started >= within_seconds:
+                    break
+                if wait_for_daemons or not stuck_groups(self.bench.session, self.stuck_seconds):
+                    since = now
+                elif now - since >= STUCK_FOR_CERTAIN_SECONDS:
                     break
                 waiting.pause(0.5)
                 verdict = self.health()
         return verdict
-
-    def _waiting(self, what: str) -> Waiting:
-        return self.bench.waiting(what, SETTLE_TIMEOUT_SECONDS, sleep=self.sleep)
 
     def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
         limits, session = self.bench.site.ceilings, self.bench.session

@@ -35,6 +35,7 @@ from replay.raw.evidence import Attempt, BlockWriter, record_design
 from replay.raw.provenance import host, measuring_code
 from replay.raw.record import Measured, Wait
 from replay.raw.seal import seal
+from replay.sandbox.absent import naming_absent_daemons
 
 MOST_ATTEMPTS = 3
 
@@ -111,9 +112,11 @@ class BlockRunner:
     def _saying_why(self) -> Iterator[None]:
         """Say at once why the block ends: it is told in full afterwards, and removing what it made may take minutes."""
         try:
-            yield
+            with naming_absent_daemons(self.bench.site):
+                yield
         except ReplayError as error:
-            self.progress.line(f"{self._name} ends: {error.what}; first it removes what it made")
+            because = f" ({error.because})" if error.because else ""
+            self.progress.line(f"{self._name} ends: {error.what}{because}; first it removes what it made")
             raise
 
     def _say_closing(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.waiting import Waiting
+from replay.base.waiting import LOOK_EVERY_SECONDS, Waiting
 from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
@@ -93,7 +93,8 @@ class Lookout:
 
 def _status(site: Site, name: str, session: MonitorSession) -> Mapping[str, Any]:
     try:
-        return session.status(timeout_seconds=ANSWER_WITHIN_SECONDS)
+        # In a block the sentry asks every two seconds; its answer is good enough.
+        return session.status(timeout_seconds=ANSWER_WITHIN_SECONDS, at_most_seconds_old=LOOK_EVERY_SECONDS)
     except CephCommandError as error:
         check = f"check that the monitors named in {session.cluster.conf} run, then run this again"
         raise _hopeless(site, f"no monitor of {name} answers: {error.what}", check) from error
