@@ -3,6 +3,13 @@
 
 import { loadChapters } from "./text/chapters.js";
 import { modeFrom } from "./page/mode.js";
+import {
+  requestedBundle,
+  saveFromBundle,
+  takeDropped,
+  tellBundle,
+  tellBundleProblem,
+} from "./page/bundle-taking.js";
 import { showDataSetProblem, showNotice } from "./page/notice.js";
 import { announcer } from "./stage/announce.js";
 import { followNews } from "./stage/follow-news.js";
@@ -24,6 +31,13 @@ applyTheme(mode);
 const frozen = meta("frozen");
 const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
 const { data, numbers, makeMarkdown, makeCharts, writeTexts } = material;
+let refused = null;
+try {
+  const bundle = await requestedBundle(search, location.href);
+  if (bundle) data.take(bundle, document.baseURI);
+} catch (error) {
+  refused = error;
+}
 const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
 // The first page reads two chapters itself, and the reader may never open the slides.
 await Promise.all([data.load(), fonts, mode.front ? null : loadChapters(root)]);
@@ -33,10 +47,22 @@ if (data.problem) {
   showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
 }
 
+if (refused) tellBundleProblem(refused);
+if (data.bundle) tellBundle(data.bundle);
+
 /** What is on the page now: the reader's first page, then the slides. */
 let shown = { update: async () => {}, restyle: () => {} };
 followNews(data, (isChanged) => shown.update(isChanged));
 onThemeChange(() => shown.restyle());
+if (!mode.receiver && !mode.print) {
+  takeDropped(async (bundle) => {
+    data.take(bundle, document.baseURI);
+    await data.load();
+    await shown.update(() => true);
+    tellBundle(bundle);
+  });
+  saveFromBundle(() => data.bundle);
+}
 
 if (mode.front) {
   const { showFrontPage } = await import("./front-page/front-page.js");

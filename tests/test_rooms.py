@@ -35,6 +35,7 @@ ORDER = (
     "importing",
     "comparing",
     "telling",
+    "sharing",
     "preflight",
     "measure",
     "procedures",

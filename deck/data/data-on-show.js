@@ -5,6 +5,7 @@
  * data set that it really shows.
  */
 
+import { BundleRefused, fetchWith } from "./bundle.js";
 import { claimsAddress } from "./claims.js";
 import { chooseDataSet, isDataSetName, requestedDataSet, withDataSet } from "./data-set.js";
 import { Manifests, serverIndex } from "./manifests.js";
@@ -14,8 +15,10 @@ export class DataOnShow {
   #usual;
   #frozen;
   #fetch;
+  #reader;
   #manifests;
   #claims;
+  #bundle = null;
   #files = null;
   #altered = {};
 
@@ -27,10 +30,36 @@ export class DataOnShow {
     this.#search = search;
     this.#usual = usual;
     this.#frozen = frozen;
-    this.#fetch = fetchFile;
-    this.#manifests = new Manifests(fetchFile);
-    this.#claims = new Manifests(fetchFile, claimsAddress);
+    this.#fetch = fetchFile ?? ((...args) => fetch(...args));
+    this.#readWith(this.#fetch);
     Object.assign(this, { dataSet: usual, override: null, problem: null, meanwhile: null, available: null });
+  }
+
+  /** Reads a file of the data on show, wherever it is. */
+  fetch = (...request) => this.#reader(...request);
+
+  /** The bundle whose numbers are shown, or null. */
+  get bundle() {
+    return this.#bundle;
+  }
+
+  /**
+   * Shows the numbers of a bundle from now on, once they are loaded.
+   * @param {Awaited<ReturnType<typeof import("./bundle.js").readBundle>>} bundle
+   * @param {string} base   the address of the page
+   * @throws {BundleRefused} if the talk is frozen
+   */
+  take(bundle, base) {
+    if (this.#frozen !== null)
+      throw new BundleRefused(`This talk is frozen to ${this.#frozen}, and shows nothing else.`);
+    this.#bundle = bundle;
+    this.#readWith(fetchWith(bundle, this.#fetch, base));
+  }
+
+  #readWith(reader) {
+    this.#reader = reader;
+    this.#manifests = new Manifests(reader);
+    this.#claims = new Manifests(reader, claimsAddress);
   }
 
   /** Reads the server's list, decides what to show, and reads its manifests. */
@@ -47,13 +76,13 @@ export class DataOnShow {
 
   /** Reads only the list of files. */
   async loadList() {
-    const index = await serverIndex(this.#fetch);
+    const index = await serverIndex(this.#reader);
     this.#files = index?.files ?? null;
     this.#altered = index?.altered ?? {};
     this.available = this.#files && Object.keys(this.#files).sort();
     const other = new URLSearchParams(this.#search).get("meanwhile");
     this.meanwhile = isDataSetName(other) && this.#frozen === null ? other : null;
-    const requested = requestedDataSet(this.#search);
+    const requested = this.#bundle?.name ?? requestedDataSet(this.#search);
     // A data set with a stand-in need not exist yet.
     const awaited = this.meanwhile !== null && isDataSetName(requested);
     const available = awaited ? [...(this.available ?? []), requested] : this.available;

@@ -28,6 +28,7 @@ export function makeCharts({ data, compare, series, manifestOf, entryOf }, optio
   const ceilings = CeilingMarks({ manifestOf, entryOf });
   return RevealChartCsv({
     resolve: (src) => data.resolve(src),
+    fetch: data.fetch,
     styles: seriesStyles(series),
     options: merge({}, [CHART_OPTIONS, options]),
     chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),

@@ -27,6 +27,7 @@ OPTIONS = {
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
     "talk": ("NAME", "--out", "--title", "--experiment", "--metric"),
+    "bundle": ("--data", "--out", "--label", "--replace", "--list"),
     "clean": ("--site", "--yes", "--record", "--data"),
     "sandbox": ("up", "status", "down", "conf"),
     "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),
@@ -185,7 +186,7 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
         raise KeyboardInterrupt
 
     monkeypatch.setattr("replay.base.command_line._function", lambda _: interrupted)
-    required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"]}
+    required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"], "bundle": ["--data", "x"]}
     required["import"] = ["x", "--data", "x"]
     required["compare"] = ["x", "y"]
     required["talk"] = ["x", "--out", "y"]

@@ -21,6 +21,7 @@ from replay.owned.arguments import COMMAND as CLEAN
 from replay.preflight.arguments import COMMAND as PREFLIGHT
 from replay.raw.arguments import COMMAND as RAW
 from replay.sandbox.arguments import COMMAND as SANDBOX
+from replay.sharing.arguments import COMMAND as BUNDLE
 from replay.telling.arguments import COMMAND as TALK
 
 #: What `scripts/setup --for LEVEL` provides in a checkout. NOTHING means that Python alone is enough.
@@ -69,6 +70,7 @@ COMMANDS = {
         Entry(IMPORT, _derive),
         Entry(COMPARE, _derive),
         Entry(TALK, _derive),
+        Entry(BUNDLE, _derive),
         Entry(CLEAN, _cluster),
         Entry(SANDBOX, _sandbox),
         Entry(RAW, _derive),

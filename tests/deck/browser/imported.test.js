@@ -1,7 +1,7 @@
 /** An imported data set is drawn like a measured one: charts, labels, no complaint. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -106,6 +106,26 @@ test("a talk that replay talk starts from it is built, and opens with every char
   assert.deepEqual(complaints, []);
   await page.close();
   await server.close();
+});
+
+test("what replay bundle writes of other results is taken by a deck, with their names and figures", async () => {
+  const other = path.join(results, "other.bundle");
+  await replay("import", path.join(results, "after"), path.join(results, "before"), "--data", "others");
+  await replay("bundle", "--data", "others", "--label", "Other people", "--out", other);
+  const bundle = await readFile(other);
+  const prepare = async (page) => {
+    await page.route("**/other.bundle", (route) => route.fulfill({ body: bundle }));
+    await page.route("**/slides/40-*.md", (route) =>
+      route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
+    );
+  };
+  const page = await deck.openDeck("?bundle=other.bundle", { prepare });
+  await goTo(page, "theirs");
+  const [iops, ratio] = await chartsOf(page, "theirs");
+  assert.deepEqual(iops.series, { after: [10010, 10010], before: [5010, 5010] });
+  assert.deepEqual(Object.keys(ratio.series), ["before"]);
+  assert.match(await page.textContent("#theirs .provenance"), /^others\.bundle: Other people · n = 3 · /);
+  await page.close();
 });
 
 /** Runs a command of Replay on the deck's data sets; resolves to what it prints. */

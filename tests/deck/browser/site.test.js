@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -210,3 +211,81 @@ test("the published talk says where it can be cloned: on its title slide, and in
   assert.equal(await page.textContent(".qr a"), "people.example/talk");
   await page.close();
 });
+
+test("a bundle that is dropped on the site, or named by its address, tells the talk with its numbers; a hostile one does not", async () => {
+  const bundle = await strangersBundle();
+  const served = (page) =>
+    page.route("**/others.bundle", (route) =>
+      route.fulfill({ contentType: "application/octet-stream", body: bundle }),
+    );
+  const page = await openSite("?stage&data=fixture#/journal");
+  const figure = () => page.textContent("#journal .figure");
+  const own = await figure();
+  await dropOn(page, Buffer.from("PK"));
+  assert.match(await page.textContent(".notice"), /The bundle is not shown\. .* cannot be unpacked/);
+  assert.equal(await figure(), own);
+  const asked = page.asked.length;
+  await dropOn(page, bundle);
+  await page.waitForFunction(() => document.querySelector("#journal .figure").textContent === "7.77×");
+  assert.match(
+    await page.textContent(".notice"),
+    /numbers of a bundle: “A stranger’s cluster” \(fixture\.bundle\)/,
+  );
+  await goTo(page, "journal-ratio");
+  for (const { error } of await chartsOf(page, "journal-ratio")) assert.equal(error, undefined);
+  assert.match(
+    await page.textContent("#journal-ratio .provenance"),
+    /^fixture\.bundle: A stranger’s cluster · /,
+  );
+  const uploads = page.asked.slice(asked).filter((address) => address.includes("fixture.bundle"));
+  assert.deepEqual(uploads, [], "the server is not asked about it, and gets nothing");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+
+  const named = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  await served(named);
+  await named.goto(`${site.url}?stage&bundle=others.bundle#/journal`);
+  await named.waitForSelector("html[data-deck-ready]");
+  assert.equal(await named.textContent("#journal .figure"), "7.77×");
+  await named.goto(`${site.url}?stage&data=fixture&bundle=https://evil.example/x#/journal`);
+  await named.waitForSelector("html[data-deck-ready]");
+  assert.match(await named.textContent(".notice"), /names a bundle of another site/);
+  assert.equal(await named.textContent("#journal .figure"), own);
+  await named.close();
+});
+
+/** A bundle of the fixture's data with another label and one other figure. */
+async function strangersBundle() {
+  const folder = path.join(FIXTURE, "fixture");
+  const names = (await readdir(folder, { recursive: true })).filter(
+    (name) => /^(?:manifest|claims)\.json$/.test(name) || /\/aggregate\/.*\.csv$/.test(name),
+  );
+  const files = {};
+  for (const name of names) {
+    let text = await readFile(path.join(folder, name), "utf8");
+    if (name === "manifest.json")
+      text = JSON.stringify({ ...JSON.parse(text), label: "A stranger’s cluster" });
+    if (name === "claims.json") {
+      const claims = JSON.parse(text);
+      claims.claims["journal-4k-seq-write"].conditions.ratio.estimate = 7.77;
+      text = JSON.stringify(claims);
+    }
+    files[name] = { sha256: createHash("sha256").update(text).digest("hex"), text };
+  }
+  return gzipSync(
+    JSON.stringify({ format: "replay-bundle", version: 1, data_set: "fixture", claims: {}, files }),
+  );
+}
+
+/** Drops a file on the page, and waits until the page has said what it makes of it. */
+async function dropOn(page, bytes) {
+  await page.evaluate((base64) => {
+    document.querySelector(".notice")?.remove();
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(atob(base64), (one) => one.charCodeAt(0))], "x.bundle"));
+    document.body.dispatchEvent(
+      new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }),
+    );
+  }, bytes.toString("base64"));
+  await page.waitForSelector(".notice");
+}

@@ -1,0 +1,206 @@
+"""What may leave: an allow-list of keys with the form of their values, and a screen for texts that name things. Pure.
+
+A key that is not listed does not leave. A listed text that looks like a host, an address, a user, a path, a serial
+number or an identifier is reported, and nothing leaves until somebody has replaced it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: The most characters of a text.
+LONGEST = 600
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?")
+_FILE = re.compile(r"[a-z0-9][a-z0-9.-]*/aggregate/[A-Za-z0-9][A-Za-z0-9._-]*\.csv")
+
+_SUSPECTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a path", re.compile(r"(?<![\w.)])(?:~|\.{1,2})?/[\w.-]|\b[A-Za-z]:\\|\\\\\w")),
+    (
+        "an address",
+        re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?:[0-9a-fA-F]{1,4}:){3,}[0-9a-fA-F]{0,4}|::\w"),
+    ),
+    ("an identifier", re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b[0-9a-f]{32,}\b")),
+    ("a user or an address", re.compile(r"[\w.+-]@[\w-]|\bclient\.\w")),
+    ("a host", re.compile(r"\b[A-Za-z][\w-]*(?:\.[A-Za-z0-9][\w-]*)*\.[A-Za-z]{2,}\b")),
+    ("a serial number", re.compile(r"\b(?=(?:\w*\d){3})(?=\w*[A-Z])[A-Z0-9]{8,}\b")),
+    ("a web address", re.compile(r"\b[a-z]+://")),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A text that must not leave as it is: where it stands, and what it looks like."""
+
+    where: str
+    text: str
+    looks_like: str
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The form of a value that may leave."""
+
+    kind: str
+
+
+NUMBER, TEXT, DATE, FILE = Leaf("number"), Leaf("text"), Leaf("date"), Leaf("file")
+
+
+@dataclass(frozen=True)
+class Each:
+    """A mapping whose keys are names, or a list, of values of one form."""
+
+    of: Any
+
+
+_X = {"label": TEXT, "unit": TEXT, "factor": TEXT, "better": TEXT}
+_CHART = {
+    "title": TEXT, "path": FILE, "companions": Each(FILE), "runs": NUMBER, "kind": TEXT, "metric": TEXT, "column": TEXT,
+    "workload": Each(TEXT), "x": _X, "y": _X, "series": Each(TEXT), "sparse": Each(TEXT), "n": Each(NUMBER),
+    "attempts": Each(NUMBER), "limiter": TEXT, "measured_to": DATE, "summary": Each(Each(NUMBER)),
+    "margin": {"low": NUMBER, "high": NUMBER, "series": Each(TEXT), "claims": Each(TEXT)},
+}  # fmt: skip
+_EXPERIMENT = {
+    "title": TEXT, "sources": Each(TEXT), "scale": TEXT, "protocol": TEXT, "tool": TEXT, "blocks": NUMBER,
+    "cells": NUMBER, "cells_measured": NUMBER, "attempts": NUMBER, "invalid": Each(NUMBER), "abandoned_cells": NUMBER,
+    "factors": Each(Each(TEXT)), "ratio_direction": TEXT, "parameters": Each(NUMBER), "limiters": Each(NUMBER),
+    "variants": Each({"name": TEXT, "label": TEXT, "reference": NUMBER, "control": NUMBER}), "control": Each(NUMBER),
+    "charts": Each(_CHART),
+    "provenance": {
+        "measured_from": DATE, "measured_to": DATE, "ceph_versions": Each(TEXT), "librbd_versions": Each(TEXT),
+    },
+}  # fmt: skip
+_SETUP = {
+    "ceph_version": TEXT, "ceph_release": TEXT, "librbd_version": TEXT, "client_release": TEXT, "fio_version": TEXT,
+    "tool_versions": TEXT, "object_store": TEXT, "cpu": TEXT, "cores": NUMBER, "memory_bytes": NUMBER, "osds": NUMBER,
+    "replicas": NUMBER, "clusters": NUMBER,
+}  # fmt: skip
+_CEILING = {
+    "experiment": TEXT, "n": NUMBER, "unit": TEXT, "point": TEXT, "variant": TEXT, "limiter": TEXT,
+    **{f"{end}_{unit}_per_second": NUMBER for end in ("median", "low", "high") for unit in ("bytes", "operations")},
+}  # fmt: skip
+#: What of manifest.json may leave.
+MANIFEST = {
+    "schema_version": NUMBER, "data_set": TEXT, "label": TEXT, "limitation": TEXT, "altered": NUMBER, "setup": _SETUP,
+    "ceilings": Each(_CEILING), "measured_from": DATE, "measured_to": DATE, "experiments": Each(_EXPERIMENT),
+}  # fmt: skip
+_CONDITION = {
+    "kind": TEXT, "says": TEXT, "metric": TEXT, "estimate": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER,
+    "equals": NUMBER, "region": Each(NUMBER), "verdict": TEXT, "reason": TEXT, "neighbours": NUMBER,
+}  # fmt: skip
+_CLAIM = {
+    "kind": TEXT, "sentence": TEXT, "source": TEXT, "experiment": TEXT, "chart": TEXT, "verdict": TEXT, "reason": TEXT,
+    "exploratory": NUMBER, "exploratory_reason": TEXT, "conditions": Each(_CONDITION),
+}  # fmt: skip
+#: What of claims.json may leave.
+CLAIMS = {
+    "schema_version": NUMBER, "data_set": TEXT, "altered": NUMBER, "method": Each(NUMBER),
+    "sources": Each({"title": TEXT}), "claims": Each(_CLAIM),
+}  # fmt: skip
+
+
+def suspect(text: str, names: Collection[str] = ()) -> str | None:
+    """Return what a text seems to name that must not leave, or None. `names` are words that must not leave either."""
+    for what, pattern in _SUSPECTS:
+        if pattern.search(text):
+            return what
+    here = any(re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text, re.IGNORECASE) for name in names)
+    return "a name of this machine" if here else None
+
+
+class Redaction:
+    """Redacts the documents of one data set; notes each value that leaves, and each text that must not."""
+
+    def __init__(self, replace: Mapping[str, str] | None = None, names: Collection[str] = ()) -> None:
+        self._replace = dict(replace or {})
+        self._names = names
+        self.leaving: list[tuple[str, Any]] = []
+        self.findings: list[Finding] = []
+
+    def document(self, value: Any, allowed: Any, where: str) -> Any:
+        """Return what of a value may leave; what has another form than the allowed one is left out."""
+        if isinstance(allowed, Leaf):
+            return self._leaf(value, allowed, where)
+        if isinstance(allowed, Each):
+            if isinstance(value, Mapping):
+                return {
+                    self._text(str(key), where): self.document(one, allowed.of, f"{where}.{key}")
+                    for key, one in value.items()
+                    if self._fits(one, allowed.of)
+                }
+            if isinstance(value, Sequence) and not isinstance(value, str):
+                return [self.document(one, allowed.of, f"{where}[{at}]") for at, one in enumerate(value)]
+            return None
+        if not isinstance(value, Mapping):
+            return None
+        return {
+            key: self.document(value[key], form, f"{where}.{key}")
+            for key, form in allowed.items()
+            if key in value and self._fits(value[key], form)
+        }
+
+    def table(self, rows: Sequence[Sequence[str]], where: str) -> list[list[str]]:
+        """Return a table whose cells are numbers, empty, or texts that may leave."""
+        return [[cell if _is_number(cell) else self._text(cell, where) for cell in row] for row in rows]
+
+    @staticmethod
+    def _fits(value: Any, form: Any) -> bool:
+        """Return whether a value has the form of a figure where only figures are allowed."""
+        if form is not NUMBER:
+            return True
+        return value is None or isinstance(value, int | float)
+
+    def _leaf(self, value: Any, form: Leaf, where: str) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int | float):
+            self.leaving.append((where, value))
+            return value if math.isfinite(value) else None
+        if not isinstance(value, str) or form is NUMBER:
+            return None
+        if form is DATE:
+            return self._noted(value, where) if _DATE.fullmatch(value) else None
+        if form is FILE:
+            return self._screened(value, where, re.sub(r"[/.]", " ", value)) if _FILE.fullmatch(value) else None
+        return self._text(value, where)
+
+    def _text(self, text: str, where: str) -> str:
+        for old, new in self._replace.items():
+            text = text.replace(old, new)
+        return self._screened(text, where, text)
+
+    def _screened(self, text: str, where: str, seen: str) -> str:
+        """Note a text, and what it seems to name: `seen` is what of it is looked at."""
+        if len(text) > LONGEST:
+            self.findings.append(Finding(where, f"{text[:60]}…", "longer than any text of a talk"))
+        elif text and (found := suspect(seen, self._names)):
+            self.findings.append(Finding(where, text, found))
+        return self._noted(text, where)
+
+    def _noted(self, text: str, where: str) -> str:
+        if text:
+            self.leaving.append((where, text))
+        return text
+
+
+def _is_number(cell: str) -> bool:
+    if not cell:
+        return True
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+def distinct(leaving: Sequence[tuple[str, Any]], of: Callable[[Any], bool]) -> Iterator[tuple[Any, str, int]]:
+    """Yield each different value, where it stands first, and how often it leaves."""
+    seen: dict[Any, list[str]] = {}
+    for where, value in leaving:
+        if of(value):
+            seen.setdefault(value, []).append(where)
+    for value, places in seen.items():
+        yield value, places[0], len(places)
