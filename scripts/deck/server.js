@@ -72,7 +72,8 @@ export async function startPresentServer({
     // A page elsewhere that makes a name point to 127.0.0.1 must not read the data.
     if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? ""))
       return refuse(response, 403, "this server answers to 127.0.0.1 and localhost only");
-    if (request.url === `/${EVENTS}`) return events.add(request, response);
+    const [place, known] = request.url.split("?since=");
+    if (place === `/${EVENTS}`) return events.add(request, response, known ?? null);
     return serveData(request, response, () => serveBundle(request, response));
   }
 
@@ -83,7 +84,12 @@ export async function startPresentServer({
     const file = name && (await fileWithin(folder, name));
     if (!file) return refuse(response, 404, `no such file: ${name ?? "?"}`);
     const body = await readFile(file);
-    return send(request, response, mediaTypeOf(file), name === "index.html" ? withEvents(body) : body);
+    return send(
+      request,
+      response,
+      mediaTypeOf(file),
+      name === "index.html" ? withEvents(body, events.mark) : body,
+    );
   }
 
   async function onSource() {
@@ -127,9 +133,12 @@ export async function startPresentServer({
   };
 }
 
-/** Tells the page where changes are announced; a static site has no such line and listens to nothing. */
-function withEvents(html) {
-  const line = `<meta name="replay:events" content="${EVENTS}">`;
+/**
+ * Tells the page where changes are announced, and after which event its own look at the data begins. A static site has no
+ * such line and listens to nothing.
+ */
+function withEvents(html, mark) {
+  const line = `<meta name="replay:events" content="${EVENTS}?since=${mark}">`;
   return Buffer.from(html.toString("utf8").replace("</head>", `${line}</head>`));
 }
 

@@ -49,7 +49,7 @@ function request(target, { method = "GET", host } = {}) {
 test("the deck, its slides and its data are served, data without any caching", async () => {
   const page = await request("/");
   assert.equal(page.status, 200);
-  assert.match(page.body, /<meta name="replay:events" content="__replay\/events">/);
+  assert.match(page.body, /<meta name="replay:events" content="__replay\/events\?since=[^"]+">/);
   const csv = await request("/benchmarks/local/rbd-journaling/aggregate/a.csv");
   assert.equal(csv.body, "I/O size,4096\nA,1\n");
   assert.match(csv.headers["content-type"], /^text\/csv/);
@@ -94,6 +94,50 @@ test("the list of data sets follows the disk", async () => {
   await mkdir(path.join(benchmarks, "later"));
   await writeFile(path.join(benchmarks, "later", "manifest.json"), "{}");
   assert.deepEqual(JSON.parse((await request("/benchmarks/index.json")).body).data_sets, ["later", "local"]);
+});
+
+/** The first event that a page is sent, or null if none comes before `untilMs`. */
+function firstEvent(address, { headers = {}, untilMs }) {
+  return new Promise((resolve, reject) => {
+    const asked = http.get(
+      { host: "127.0.0.1", port: server.port, path: address, headers, agent: false },
+      (response) => {
+        let said = "";
+        const done = (found) => {
+          asked.destroy();
+          resolve(found);
+        };
+        const timer = setTimeout(done, untilMs, null);
+        response.on("error", () => {});
+        response.on("data", (part) => {
+          said += part;
+          const found = /^id: (.+)\nevent: (.+)\n/m.exec(said);
+          if (!found) return;
+          clearTimeout(timer);
+          done({ id: found[1], event: found[2] });
+        });
+      },
+    );
+    asked.on("error", reject);
+  });
+}
+
+test("a page is told what changed after it was served and before it listened, also when it comes back", async () => {
+  const page = await request("/");
+  const address = `/${/name="replay:events" content="([^"]+)"/.exec(page.body)[1]}`;
+  const watching = firstEvent(address, { untilMs: patient(20_000) });
+  await writeFile(path.join(benchmarks, "local", "manifest.json"), "{}");
+  assert.equal((await watching).event, "data");
+  const late = await firstEvent(address, { untilMs: patient(20_000) });
+  assert.equal(late.event, "missed");
+  const back = { "last-event-id": late.id };
+  const later = await firstEvent(address, { headers: back, untilMs: 500 });
+  assert.ok(later === null || later.id !== late.id, "nothing is called missed that is known");
+  const otherServer = { "last-event-id": "0-1" };
+  assert.equal(
+    (await firstEvent(address, { headers: otherServer, untilMs: patient(20_000) })).event,
+    "missed",
+  );
 });
 
 test("a busy port is skipped, and the program says so", async () => {
