@@ -74,7 +74,7 @@ async function run(step, index) {
   };
 }
 
-const steps = testSteps({ quick: options.quick, releases: options.releases }).filter(
+const steps = testSteps({ quick: options.quick, releases: options.releases, hosts: options.hosts }).filter(
   (step) =>
     !options.only || options.only.some((text) => step.name.toLowerCase().includes(text.toLowerCase())),
 );

@@ -74,6 +74,9 @@ const RELEASES = [18, 20];
 /** The mark of the tests that depend on the release: the sandbox, every experiment at smoke scale, foreign clusters. */
 const OF_RELEASE = "of_release";
 
+/** The mark of the tests that run blocks elsewhere: as jobs of Slurm. */
+const ON_OTHER_HOSTS = "hosts";
+
 const pytest =
   (marks, ...args) =>
   (report) => [
@@ -111,9 +114,22 @@ function stepsOfReleases() {
   ]);
 }
 
-/** Returns the steps of the whole run, of the fast subset, or of other releases. @returns {Step[]} */
-export function testSteps({ quick = false, releases = false } = {}) {
+/** Steps of `npm run test:hosts`. @returns {Step[]} */
+function stepsOfHosts() {
+  return [
+    {
+      name: "Snakemake's plugin for Slurm is available",
+      argv: () => [path.join(ROOT, "scripts/setup"), "--for", "slurm"],
+      bound: 5 * MINUTE,
+    },
+    { name: "Slurm runs blocks", argv: pytest(ON_OTHER_HOSTS), report: "junit", bound: 10 * MINUTE },
+  ];
+}
+
+/** Returns the steps of the whole run, of the fast subset, of other releases, or of hosts. @returns {Step[]} */
+export function testSteps({ quick = false, releases = false, hosts = false } = {}) {
   if (releases) return stepsOfReleases();
+  if (hosts) return stepsOfHosts();
   const folders = ["tests", ...pluginTests()];
   const lint = { name: "Linters", argv: () => [process.execPath, "scripts/npm/lint.mjs"], bound: MINUTE };
   const unit = {
@@ -129,7 +145,13 @@ export function testSteps({ quick = false, releases = false } = {}) {
   const python = {
     name: "Python tests without a cluster",
     // Three at a time on two cores: some wait for the processes that they start.
-    argv: pytest(quick ? "not sandbox and not slow" : "not sandbox", "-n", "3", "--dist", "loadgroup"),
+    argv: pytest(
+      `not sandbox and not hosts${quick ? " and not slow" : ""}`,
+      "-n",
+      "3",
+      "--dist",
+      "loadgroup",
+    ),
     report: "junit",
     bound: 3 * MINUTE,
   };

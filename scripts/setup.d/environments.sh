@@ -36,7 +36,11 @@ make_node_modules() {
 # Sets python_stale when .venv is not what uv.lock says, and finds the Python to make it from.
 plan_python() {
   python_digest=$(digest "$checkout/uv.lock" "$checkout/pyproject.toml")
-  [[ -x $checkout/.venv/bin/python ]] && stamp_matches "$checkout/.venv/.replay-stamp" "$python_digest" && return
+  # The plugin for Slurm stays where it was once asked for.
+  python_extras=()
+  if [[ $level == slurm || -e $checkout/.venv/.replay-slurm ]]; then python_extras=(--extra slurm); fi
+  [[ -x $checkout/.venv/bin/python ]] && stamp_matches "$checkout/.venv/.replay-stamp" "$python_digest" &&
+    [[ $level != slurm || -e $checkout/.venv/.replay-slurm ]] && return
   if ! find_python; then
     if [[ $level == start ]]; then
       # The deck needs no Python.
@@ -108,6 +112,7 @@ make_python_environment() {
   # times as fast, also where the environment forbids Python to write bytecode.
   logged "uv sync" "$online" \
     env -u VIRTUAL_ENV UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT="$checkout/.venv" \
-    "$uv" sync --locked --compile-bytecode --project "$checkout" --python "$python"
+    "$uv" sync --locked --compile-bytecode --project "$checkout" --python "$python" "${python_extras[@]}"
+  ((${#python_extras[@]} == 0)) || : >"$checkout/.venv/.replay-slurm"
   echo "$python_digest" >"$checkout/.venv/.replay-stamp"
 }

@@ -52,7 +52,7 @@ add_package() {
 plan_programs() {
   local programs program missing="" reason
   case $level in
-    client) programs=$client_programs ;;
+    client | slurm) programs=$client_programs ;;
     # Tests start an sshd of their own, for clients on other hosts.
     test) programs="$sandbox_programs chromium sshd" ;;
     *) programs=$sandbox_programs ;;

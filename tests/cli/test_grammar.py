@@ -19,7 +19,7 @@ OPTIONS = {
     "preflight": ("--site", "--scale", "--data", "--json", "--format"),
     "measure": (
         *("--site", "--data", "--scale", "--experiment", "--only", "--blocks", "--into-shipped", "--dry-run"),
-        *("--plan-only", "--plan"),
+        *("--plan-only", "--plan", "--profile"),
     ),
     "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
     "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),

@@ -83,7 +83,10 @@ def test_every_schema_and_the_workflow_come_with_the_package():
     assert all(one.is_file() and not one.is_symlink() for one in schemas.iterdir())
     for link, original in [
         (paths.program_file("Snakefile"), paths.ROOT / "Snakefile"),
-        (paths.program_file("profiles/default/config.yaml"), paths.ROOT / "profiles/default/config.yaml"),
+        *(
+            (paths.program_file("profiles", name, "config.yaml"), paths.ROOT / "profiles" / name / "config.yaml")
+            for name in ("default", "slurm")
+        ),
     ]:
         assert link.resolve() == original, link
     assert all(link.is_file() for link in paths.program_file("templates").rglob("*") if not link.is_dir())

@@ -355,9 +355,24 @@ describe("programs that are too old", () => {
   });
 });
 
+it("the plugin for Slurm is installed where it was asked for, and stays when the environment is made anew", (t) => {
+  const system = new FakeSystem(t);
+  const synced = ({ calls }) => calls.filter((call) => call.startsWith("uv sync "));
+  assert.doesNotMatch(synced(system.setup("--for", "derive"))[0], /--extra/);
+  assert.match(synced(system.setup("--for", "slurm")).at(-1), /--extra slurm/);
+  const before = synced(system.setup("--for", "slurm")).length;
+  system.write("checkout/uv.lock", "another");
+  const after = synced(system.setup("--for", "derive"));
+  assert.equal(after.length, before + 1);
+  assert.match(after.at(-1), /--extra slurm/);
+});
+
 it("a wrong option is named, with a hint on the right ones", (t) => {
   for (const [args, what] of [
-    [["--for", "nothing"], "--for nothing: expected one of present, derive, client, sandbox, start, test"],
+    [
+      ["--for", "nothing"],
+      "--for nothing: expected one of present, derive, client, slurm, sandbox, start, test",
+    ],
     [["--for"], "--for wants a value"],
     [["--chek=yes"], "there is no option --chek"],
     [["test"], "'test' is not understood: options begin with --"],

@@ -89,8 +89,11 @@ class Campaign:
         return self.run("measure", *self.measure_arguments(experiment, site))
 
     def start(self, experiment: str) -> subprocess.Popen[str]:
+        return self.start_with("measure", *self.measure_arguments(experiment))
+
+    def start_with(self, name: str, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.command("measure", *self.measure_arguments(experiment)),
+            self.command(name, *arguments),
             env=self.environment,
             cwd=self.folder,
             stdout=subprocess.PIPE,

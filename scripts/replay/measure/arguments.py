@@ -38,6 +38,11 @@ def _add_arguments(parser: Parser) -> None:
         action="store_true",
         help="measure into a data set that ships with the talk, without asking",
     )
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        help="where blocks run: `slurm`, or the folder of a Snakemake profile of your own (default: on this machine)",
+    )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--dry-run", action="store_true", help="print cells, hours and bytes; measure nothing")
     instead.add_argument(

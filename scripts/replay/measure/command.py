@@ -35,7 +35,7 @@ from replay.raw.evidence import record_design
 from replay.raw.history import History
 from replay.raw.layout import sealed_block
 from replay.sandbox.absent import naming_absent_daemons
-from replay.workflow.snakemake import cause_in, log_path, run_snakemake
+from replay.workflow.snakemake import cause_in, log_path, profile_folder, run_snakemake
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run a campaign. Returns 0, 130 if interrupted, or the exit status of the part that failed; raises ReplayError."""
+    profile = profile_folder(options.profile) if options.profile else None
     with waiting("planning"):
         asked = chosen(options)
     if options.plan_only:
@@ -71,12 +72,13 @@ def run(options: argparse.Namespace) -> int:
         progress.plan(parts_of(designs.values(), data_set, todo, terms))
         status = 0
         for part in [[name] for name in names] if options.experiment else [names]:
-            status = _measure(plan.of(part), progress) or status
+            status = _measure(plan.of(part), progress, profile) or status
             if status in (INTERRUPTED, RefusedError.exit_status):
                 break
     if status == INTERRUPTED:
-        into = [INTO_SHIPPED] if options.into_shipped else []
-        print(f"next: to continue, run {replay_command('measure', *asked.again, *into)}")
+        how = ["--profile", options.profile] if options.profile else []
+        how += [INTO_SHIPPED] if options.into_shipped else []
+        print(f"next: to continue, run {replay_command('measure', *asked.again, *how)}")
     with waiting("reading what was measured", spinner=False):
         _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
         _say_invalid(data_set, names)
@@ -181,8 +183,8 @@ def _amounts(figures: Estimate) -> str:
     )
 
 
-def _measure(plan: PlanFile, progress: Progress) -> int:
-    """Have Snakemake measure the blocks of a plan, one after another; return its exit status.
+def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) -> int:
+    """Have Snakemake measure the blocks of a plan, one after another, where `profile` says; return its exit status.
 
     It is that of a refusal if a block found that the whole run must end.
     """
@@ -192,9 +194,19 @@ def _measure(plan: PlanFile, progress: Progress) -> int:
     path = plan.write(working_directory() / "plans")
     stopping = "stopping: ending the running cell and removing what its block created"
     progress.doing("starting Snakemake")
+    if profile:
+        logs = shown(working_directory() / "logs")
+        progress.line(
+            f"blocks run where {shown(profile)} says; what they print is in {logs}/measure-{plan.data_set}-*.log"
+        )
     take_mark(path)
     status = run_snakemake(
-        ("--cores", "1"), [f"plan_file={path}"], log, progress.tell, stopping=lambda: progress.doing(stopping)
+        ("--cores", "1"),
+        [f"plan_file={path}"],
+        log,
+        progress.tell,
+        stopping=lambda: progress.doing(stopping),
+        profile=profile,
     )
     if take_mark(path) and status != INTERRUPTED:
         return RefusedError.exit_status  # the block has said why

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import signal
@@ -11,12 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from replay.base.command_line import INTERRUPTED
+from replay.base.errors import ConfigurationError
 from replay.base.paths import program_file, project_directory, working_directory
 from replay.base.progress import EVENTS
 
 #: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
 _CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
+#: What the plugin for Slurm says of a job that failed, or that Slurm has ended.
+_JOB = re.compile(r"message: (SLURM-job '\d+' failed, SLURM status is: '[A-Z_]+')")
 
 
 def run_snakemake(
@@ -26,9 +32,11 @@ def run_snakemake(
     told: Callable[[str], None],
     *,
     stopping: Callable[[], None] = lambda: None,
+    profile: Path | None = None,
 ) -> int:
     """Run Snakemake with these arguments and `key=value` settings; return its exit status, 130 when interrupted.
 
+    `profile` says where jobs run, if that is not here; the profile `default` applies in any case.
     `told` gets each line that the jobs print to their shared standard output; Snakemake's own messages go to `log`.
     `stopping` is called when an interruption is passed on.
     """
@@ -36,7 +44,8 @@ def run_snakemake(
     argv = [
         *("setpriv", "--pdeathsig", "KILL", "--", sys.executable, "-m", "snakemake", *arguments),
         *("--snakefile", str(program_file("Snakefile")), "--directory", str(project)),
-        *("--profile", str(program_file("profiles", "default"))),
+        *("--workflow-profile", str(program_file("profiles", "default"))),
+        *(("--profile", str(profile)) if profile else ("--profile", "none")),
         *("--config", *settings),
     ]
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +77,34 @@ def run_snakemake(
     return INTERRUPTED if interrupted else status
 
 
+def profile_folder(name: str) -> Path:
+    """Return the folder of a Snakemake profile: a path, else one of the project's `profiles/`, else Replay's own.
+
+    Raises ConfigurationError if there is none, or if the executor that it names is not installed.
+    """
+    places = (Path(name),) if "/" in name else (project_directory() / "profiles" / name, program_file("profiles", name))
+    folder = next((place.resolve() for place in places if (place / "config.yaml").is_file()), None)
+    if folder is None:
+        raise ConfigurationError(
+            f"there is no profile {name!r}: {' nor '.join(str(place / 'config.yaml') for place in places)}",
+            where="--profile",
+            next_step="name slurm, or the folder of a Snakemake profile: --profile ./FOLDER",
+        )
+    try:
+        settings = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigurationError(f"cannot be read: {error}", where=folder / "config.yaml") from error
+    executor = settings.get("executor") if isinstance(settings, dict) else None
+    plugin = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
+    if executor not in (None, "local") and importlib.util.find_spec(plugin) is None:
+        raise ConfigurationError(
+            f"Snakemake's executor {executor!r} is not installed",
+            where=folder / "config.yaml",
+            next_step="for Slurm, in a checkout: scripts/setup --for slurm; installed: uv tool install 'replay[slurm]'",
+        )
+    return folder
+
+
 def rule_path(path: Path, here: Path) -> str:
     """Return a path as the rules write it: relative to `here`, Snakemake's working directory, if it is inside."""
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
@@ -79,6 +116,8 @@ def log_path(*words: str) -> Path:
 
 
 def cause_in(log: Path) -> str:
-    """Return the last line of a log that names an error; empty if there is none."""
+    """Return the last line of a log that names an error; empty if there is none. What Slurm says comes first."""
+    if jobs := _JOB.findall(log.read_text()):
+        return jobs[-1]
     causes = [line.strip() for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
     return causes[-1] if causes else ""

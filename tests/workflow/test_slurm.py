@@ -1,0 +1,134 @@
+"""Blocks as jobs of Slurm: a profile, and a real Slurm of one node on which a block is killed and then completed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT
+from replay.config.experiments import load_experiment
+from replay.design.design import plan_digest
+from replay.design.expansion import expand
+from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.workflow.settings import read_settings
+from replay.workflow.snakemake import cause_in, profile_folder
+from support.campaign import Campaign
+from support.patience import patient
+from support.slurm import ACCOUNT, one_node
+
+PROFILE = ROOT / "profiles" / "slurm" / "config.yaml"
+MINUTES = 30
+
+
+def test_the_profile_for_slurm_limits_time_and_memory_and_repeats_no_block():
+    settings = yaml.safe_load(PROFILE.read_text())
+    assert settings["executor"] == "slurm"
+    assert settings["jobs"] == 1, "blocks take turns"
+    assert settings["slurm-no-requeue"] is True
+    assert {one.partition("=")[0] for one in settings["default-resources"]} == {"runtime", "mem_mb"}
+    assert "# - slurm_account=" in PROFILE.read_text()
+
+
+def test_a_profile_is_a_path_or_one_of_the_projects_or_replays_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    assert profile_folder("slurm") == PROFILE.parent
+    (tmp_path / "config" / "sites").mkdir(parents=True)
+    own = tmp_path / "profiles" / "slurm"
+    own.mkdir(parents=True)
+    (own / "config.yaml").write_text("executor: slurm\n")
+    monkeypatch.chdir(tmp_path)
+    assert profile_folder("slurm") == profile_folder("./profiles/slurm") == own
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "there is no profile './mine'"), ("a: [", "cannot be read"), ("executor: no-such", "is not installed")],
+)
+def test_a_profile_that_cannot_be_used_is_refused_before_anything_runs(text, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / "mine").mkdir()
+        (tmp_path / "mine" / "config.yaml").write_text(text)
+    with pytest.raises(ConfigurationError, match=said) as raised:
+        profile_folder("./mine")
+    assert raised.value.where
+
+
+def test_the_cause_of_a_failure_is_what_slurm_says_of_the_job(tmp_path):
+    (tmp_path / "log").write_text(
+        "Error in rule measure_block:\n"
+        "    message: SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed failure reason unavailable (…).\n"
+        "WorkflowError:\n"
+    )
+    assert cause_in(tmp_path / "log") == "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'"
+
+
+def test_the_workflow_is_parsed_without_the_site_s_configuration_or_key(configuration, tmp_path):
+    site = (ROOT / "config" / "sites" / "example.yaml").read_text()
+    (configuration / "sites" / "example.yaml").write_text(site.replace("/etc/ceph/", "/no/such/folder/"))
+    design = expand(load_experiment("rbd-bench"), "smoke")
+    block = PlannedBlock("rbd-bench", 1, plan_digest(design, 1))
+    plan = PlanFile("example", "mine", "smoke", {"rbd-bench": design}, {"rbd-bench": "0"}, (block,))
+    settings = read_settings({"plan_file": str(plan.write(tmp_path))})
+    [planned] = settings.planned_blocks()
+    assert planned.endswith(f"benchmarks/mine/rbd-bench/raw/block-01-{block.plan}.tar.gz")
+
+
+@pytest.fixture
+def campaign(tmp_path, sandbox_directory):
+    made = Campaign(tmp_path, sandbox_directory)
+    yield made
+    assert made.images() == {"left": [], "right": []}, "a test left an image behind"
+
+
+@pytest.fixture
+def slurm(run_folder, monkeypatch):
+    """A Slurm whose commands come first in PATH, and Replay's profile with an account and a shorter wall time."""
+    with one_node(run_folder) as made:
+        monkeypatch.setenv("PATH", f"{made.bin}:{os.environ['PATH']}")
+        yield made
+
+
+def profile_with_account(folder: Path) -> Path:
+    text = PROFILE.read_text().replace("# - slurm_account=ACCOUNT", f"- slurm_account={ACCOUNT}")
+    text = text.replace("runtime=240", f"runtime={MINUTES}").replace("mem_mb=4096", "mem_mb=2048")
+    made = folder / "profiles" / "mine"
+    made.mkdir(parents=True)
+    (made / "config.yaml").write_text(text)
+    return made
+
+
+@pytest.mark.hosts
+def test_slurm_runs_a_block_and_if_it_kills_one_the_next_run_completes_it(campaign, slurm, tmp_path):
+    experiment = "client-sweep"
+    campaign.configure(experiment, target_seconds=4, image_size_bytes=8 << 20, factors={"clients": [1]})
+    campaign.limit_rate(4 << 20)
+    profile = profile_with_account(tmp_path)
+    words = (*campaign.measure_arguments(experiment), "--profile", str(profile))
+
+    run = campaign.start_with("measure", *words)
+    campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell that runs", seconds=200)
+    [job] = slurm.jobs()
+    assert slurm.jobs()[job] == {"state": "RUNNING", "account": ACCOUNT, "time": f"{MINUTES}:00", "memory": "2G"}
+    slurm.ask("scancel", job)
+    said, _ = run.communicate(timeout=patient(300))
+    assert run.returncode == 1, said
+    assert slurm.jobs()[job]["state"] == "CANCELLED"
+    assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said
+    assert not campaign.processes("fio"), "no tool outlives its job"
+    assert not list(campaign.raw(experiment).glob("*.tar.gz"))
+
+    done = campaign.run("measure", *words, timeout=400)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [again] = slurm.jobs().keys() - {job}
+    assert slurm.jobs()[again]["state"] == "COMPLETED"
+    assert len(list(campaign.raw(experiment).glob("*.tar.gz"))) == 1
+    assert all(one["valid"] for one in campaign.sidecars(experiment)[-1:])
+    evidence = campaign.evidence(experiment)
+    for word in (ACCOUNT, "node-1", str(tmp_path), "SLURM"):
+        assert word.encode() not in evidence
