@@ -9,16 +9,15 @@
 import DOMPurify from "dompurify";
 import RevealMarkdown from "reveal.js/plugin/markdown";
 
+import { FRAME_ATTRIBUTES, REFUSED_ELEMENTS } from "../text/refused.js";
+
 const RULES = {
   // Comments carry the attributes of slides and the options of charts.
   ADD_TAGS: ["#comment"],
   // … and one at the very beginning would be dropped without this.
   FORCE_BODY: true,
-  // Elements that load a page, send something, or change how all slides look.
-  FORBID_TAGS: ["iframe", "object", "embed", "form", "style", "link", "meta", "base"],
+  FORBID_TAGS: REFUSED_ELEMENTS,
 };
-/** Attributes that make reveal open a frame. */
-const FRAMES = ["data-background-iframe", "data-preview-link"];
 
 /**
  * @param {(refused: string[]) => void} onRefused   called with the parts that were removed from the slides, if any
@@ -61,7 +60,7 @@ function cleanAttributes(root) {
 }
 
 function isRefused(tag, name, value) {
-  if (FRAMES.includes(name)) return true;
+  if (FRAME_ATTRIBUTES.includes(name)) return true;
   // Ids are the names of slides and may be any word; other attributes must be known.
   return name !== "id" && !DOMPurify.isValidAttribute(tag, name, value);
 }

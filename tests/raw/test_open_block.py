@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +92,19 @@ def test_evidence_is_never_overwritten(raw):
     with pytest.raises(EvidenceError, match=r"a\.json"):
         store.add_file("block-01/a.json", b"two")
     assert (store.folder / "block-01/a.json").read_bytes() == b"one"
+
+
+def test_a_record_has_its_name_on_disk_before_it_is_listed(raw, monkeypatch):
+    store, synced = Store(raw / "block-01.open", raw), []
+
+    def fsync(descriptor, real=os.fsync):
+        synced.append(Path(f"/proc/self/fd/{descriptor}").resolve())
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    store.add_file("block-01/a.json", b"one")
+    before = synced[: synced.index(store.folder / f".{SUMS}.partial")]
+    assert before[-2:] == [store.folder / "block-01/.a.json.partial", store.folder / "block-01"]
 
 
 def test_an_attempt_is_never_begun_twice(raw):

@@ -17,6 +17,7 @@ import { oneDataSet, unaltered } from "./data-on-slides.js";
 import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
 import { publishedFigures, quotedNowhere } from "./published.js";
+import { removedParts } from "./removed.js";
 import { styledTexts } from "./styles.js";
 import { boundValues, shippedData, staleLiterals } from "./values.js";
 import { verdictWording } from "./verdict-words.js";
@@ -143,7 +144,7 @@ function canvasesOf(slide) {
 
 /** In the order in which they are applied. */
 export const RULES = [
-  ...[lineEnds, timing, oneNote, ids, links, talkFacts, charts, unaltered, oneDataSet],
+  ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, charts, unaltered, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory, pace],
   ...[series, steps, marks, ceilings],
   ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],

@@ -35,6 +35,7 @@ class Store:
             )
         durable.make_directory(path.parent)
         durable.write_synced(durable.working_name(path), content)
+        durable.sync_directory(path.parent)  # what SHA256SUMS lists must be found, even after a power cut
         self._put_in_place(path, {name: sha256(content)})
         return path
 

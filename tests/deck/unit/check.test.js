@@ -63,6 +63,23 @@ test("a link to a missing slide is a problem", async () => {
   assert.deepEqual(await problemsOf(slideWith("[go](#/one) [out](https://example.org)")), []);
 });
 
+test("what the deck removes from slides, or does not load, is a problem", async () => {
+  const told = async (text) => (await problemsOf(slideWith(text))).join("\n");
+  assert.match(await told("<script>run()</script>"), /a\.md:2: <script> is removed/);
+  assert.match(await told('<iframe src="x.html"></iframe>'), /<iframe> is removed/);
+  assert.match(
+    await told('<img src="x.png" onerror="run()" alt="a picture">'),
+    /onerror of <img> is removed/,
+  );
+  assert.match(await told('<a href="javascript:run()">x</a>'), /href of <a> is removed/);
+  assert.match(
+    await told('<img src="https://example.org/x.png" alt="a picture">'),
+    /src of <img> is on another/,
+  );
+  assert.match(await told("![a picture](https://example.org/x.png)"), /a picture from another machine/);
+  assert.deepEqual(await problemsOf(slideWith("`<script>` in code, [out](https://example.org)")), []);
+});
+
 test("a chart's experiment must exist, and also its file if the data set exists", async () => {
   const chart = (src) =>
     slideWith(
