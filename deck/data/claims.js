@@ -3,7 +3,7 @@
  * were computed when the data were derived.
  */
 
-import { formatPercent, formatRatio, formatValue } from "./format.js";
+import { formatExactRatio, formatPercent, formatRatio, formatValue } from "./format.js";
 
 /** Facts about a claim as a whole, by the second word of a bound value. */
 export const CLAIM_FIELDS = ["verdict", "reason", "sentence", "source"];
@@ -28,8 +28,13 @@ export function isCount({ kind }) {
   return kind === "count";
 }
 
-/** The estimate of a condition as text: a ratio, or the plain number of a count; null without one. */
+/** The estimate of a condition as text, with three digits for a table: a ratio, or the plain number of a count; null without one. */
 export function estimateText(condition) {
+  return isCount(condition) ? formatValue(condition.estimate) : formatExactRatio(condition.estimate);
+}
+
+/** The estimate with two digits, for the stage. */
+export function shortEstimate(condition) {
   return PARTS.estimate(condition);
 }
 

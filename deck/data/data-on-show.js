@@ -5,6 +5,7 @@
  * data set that it really shows.
  */
 
+import { answerAddress, parseAnswer } from "./answer.js";
 import { BundleRefused, fetchWith } from "./bundle.js";
 import { claimsAddress } from "./claims.js";
 import { chooseDataSet, isDataSetName, requestedDataSet, withDataSet } from "./data-set.js";
@@ -19,6 +20,8 @@ export class DataOnShow {
   #manifests;
   #claims;
   #bundle = null;
+  #answers;
+  #others = new Map();
   #files = null;
   #altered = {};
 
@@ -60,18 +63,27 @@ export class DataOnShow {
     this.#reader = reader;
     this.#manifests = new Manifests(reader);
     this.#claims = new Manifests(reader, claimsAddress);
+    this.#answers = new Manifests(reader, answerAddress, parseAnswer);
   }
 
   /** Reads the server's list, decides what to show, and reads its manifests. */
   async load() {
     await this.loadList();
-    // Data without verdicts have no such file; without a list the only way to know is to ask.
-    const judged = this.#names().filter((name) => !this.#files || this.#has(claimsAddress(name)));
-    for (const name of this.#names()) if (!judged.includes(name)) this.#claims.forget(name);
+    this.#others.clear();
     await Promise.all([
       ...this.#names().map((name) => this.#manifests.load(name)),
-      ...judged.map((name) => this.#claims.load(name)),
+      ...this.#loadIfThere(this.#claims, claimsAddress),
+      ...this.#loadIfThere(this.#answers, answerAddress),
     ]);
+  }
+
+  /** Data need not have such a file; without a list the only way to know is to ask. */
+  #loadIfThere(documents, address) {
+    const there = (name) => !this.#files || this.#has(address(name));
+    for (const name of this.#names()) if (!there(name)) documents.forget(name);
+    return this.#names()
+      .filter(there)
+      .map((name) => documents.load(name));
   }
 
   /** Reads only the list of files. */
@@ -112,6 +124,30 @@ export class DataOnShow {
   /** What the current data set says about each claim, or null. */
   get claims() {
     return this.#claims.get(this.dataSet) ?? (this.meanwhile && this.#claims.get(this.meanwhile));
+  }
+
+  /** What the current data set answers to the talk's question, or null. */
+  get answer() {
+    return this.#answers.get(this.dataSet) ?? (this.meanwhile && this.#answers.get(this.meanwhile));
+  }
+
+  /**
+   * What another data set says, for slides that set several beside each other. Fetched once until the data change.
+   * @returns {Promise<{claims: object|null, manifest: object|null}>} null where it is not here
+   */
+  other(name) {
+    const there = this.#frozen === null && (!this.#files || this.#has(claimsAddress(name)));
+    if (!there) return Promise.resolve({ claims: null, manifest: null });
+    if (!this.#others.has(name)) this.#others.set(name, this.#readOther(name));
+    return this.#others.get(name);
+  }
+
+  async #readOther(name) {
+    const [claims, manifest] = await Promise.all([
+      new Manifests(this.#reader, claimsAddress).load(name),
+      new Manifests(this.#reader).load(name),
+    ]);
+    return { claims, manifest };
   }
 
   manifestOf(name) {

@@ -20,6 +20,8 @@ const MONTHS = [
   "November",
   "December",
 ];
+/** Of trials, and so measured; other seconds were set. */
+const MEASURED_SECONDS = /^(?:median|min|max)_seconds$/;
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** 1073741824 → "1 GiB"; at most one decimal. */
@@ -33,9 +35,13 @@ export function formatBytes(bytes) {
   return `${trimmed(value, 1)} ${BINARY[step]}`;
 }
 
-/** 0.0042 → "4.2 ms"; 2.5 → "2.5 s"; 7200 → "2 h". */
-export function formatSeconds(seconds) {
-  const value = Number(seconds);
+/**
+ * 0.0042 → "4.2 ms"; 2.5 → "2.5 s"; 7200 → "2 h".
+ * @param {number} seconds
+ * @param {{digits?: number|null}} [options]   digits: significant ones, for what was measured; without, what was set is exact
+ */
+export function formatSeconds(seconds, { digits = null } = {}) {
+  const value = digits === null ? Number(seconds) : Number(Number(seconds).toPrecision(digits));
   const size = Math.abs(value);
   if (size === 0) return "0 s";
   if (size < 1e-3) return `${trimmed(value * 1e6, 1)} µs`;
@@ -43,6 +49,13 @@ export function formatSeconds(seconds) {
   if (size < 120) return `${trimmed(value, 1)} s`;
   if (size < 7200) return `${trimmed(value / 60, 1)} min`;
   return `${trimmed(value / 3600, 1)} h`;
+}
+
+/** A number with so many significant digits, without an exponent: 18.797 → "19", 0.0314 → "0.031" with two. */
+export function formatShort(value, digits = 2) {
+  const rounded = Number(value.toPrecision(digits));
+  if (rounded === 0) return "0";
+  return trimmed(rounded, Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(rounded)))));
 }
 
 /** "2026-11-20" or "2026-11-20T18:15:00Z" → "20 November 2026"; with `short`, "20 Nov 2026". Dates are UTC. */
@@ -62,8 +75,18 @@ export function formatPeriod(from, to) {
   return last.endsWith(` ${monthAndYear.join(" ")}`) ? `${day}–${last}` : `${first} – ${last}`;
 }
 
-/** A ratio with three digits: 2.076 → "2.08×"; 1.9 → "1.90×"; 1234 → "1230×". Null unless it is a number. */
+/**
+ * A ratio with two digits, as it is said on stage: 2.076 → "2.1×"; 15.63 → "16×"; 154 → "150×". Null unless it is a number.
+ */
 export function formatRatio(value) {
+  if (!Number.isFinite(value)) return null;
+  const rounded = Number(value.toPrecision(2));
+  const text = rounded.toPrecision(2);
+  return `${text.includes("e") ? String(rounded) : text}×`;
+}
+
+/** A ratio with three digits, for tables: 2.076 → "2.08×"; 1234 → "1230×". Null unless it is a number. */
+export function formatExactRatio(value) {
   return Number.isFinite(value) ? formatMeasured(value, "ratio") : null;
 }
 
@@ -101,6 +124,7 @@ export function formatValue(value, key = "") {
     const [rate] = /(?:bytes|operations)_per_second$/.exec(key) ?? [];
     if (rate) return formatMeasured(value, rate);
     if (key.endsWith("_bytes")) return formatBytes(value);
+    if (MEASURED_SECONDS.test(key)) return formatSeconds(value, { digits: 2 });
     if (key.endsWith("_seconds")) return formatSeconds(value);
     if (key === "share") return formatPercent(value);
     if (key === "geometric_mean") return formatRatio(value);

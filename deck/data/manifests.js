@@ -1,5 +1,5 @@
 /**
- * The manifests (or another JSON file) of the current data sets: fetched once, kept, and fetched again after a change.
+ * The manifests (or another file) of the current data sets: fetched once, kept, and fetched again after a change.
  */
 
 import { manifestAddress } from "./data-set.js";
@@ -8,19 +8,22 @@ export class Manifests {
   #kept = new Map();
   #fetch;
   #address;
+  #parse;
 
   /**
    * @param {typeof fetch} fetchFile   replaced in tests
    * @param {(dataSet: string) => string} address   where a data set's file is
+   * @param {(text: string) => object} parse   throws if the text is no such file
    */
-  constructor(fetchFile = (...args) => fetch(...args), address = manifestAddress) {
+  constructor(fetchFile = (...args) => fetch(...args), address = manifestAddress, parse = parseObject) {
     this.#fetch = fetchFile;
     this.#address = address;
+    this.#parse = parse;
   }
 
   /**
    * Fetches a data set's manifest, again if it was fetched before.
-   * @returns {Promise<object|null>} null when there is none, or it is not a JSON object
+   * @returns {Promise<object|null>} null when there is none, or it is not such a file
    */
   async load(dataSet) {
     const manifest = await this.#read(this.#address(dataSet));
@@ -43,8 +46,7 @@ export class Manifests {
       const response = await this.#fetch(address, { cache: "no-cache" });
       if (!response.ok) return null;
       // A server that answers every address with its index page would return HTML here.
-      const value = JSON.parse(await response.text());
-      return value !== null && typeof value === "object" && !Array.isArray(value) ? value : null;
+      return this.#parse(await response.text());
     } catch {
       return null;
     }
@@ -65,6 +67,13 @@ export async function serverIndex(fetchFile = (...args) => fetch(...args)) {
   } catch {
     return null;
   }
+}
+
+/** @throws {SyntaxError|TypeError} if the text is no JSON object */
+function parseObject(text) {
+  const value = JSON.parse(text);
+  if (!isObject(value)) throw new TypeError("no JSON object");
+  return value;
 }
 
 function isObject(value) {

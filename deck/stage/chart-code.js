@@ -3,7 +3,9 @@
  * everything else, and a title slide does not need it.
  */
 
+import { Chart } from "chart.js";
 import { merge } from "chart.js/helpers";
+import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { CeilingMarks } from "../data/ceilings.js";
@@ -11,6 +13,9 @@ import { CHART_OPTIONS, optionsFor, seriesStyles } from "./chart-styles.js";
 import { marksOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/summary.js";
 import { colorOf } from "../page/theme.js";
+import { StripController, StripNames } from "./strip-chart.js";
+
+Chart.register(StripController, StripNames);
 
 export { ChartTools } from "../chart-tools/index.js";
 
@@ -30,6 +35,7 @@ export function makeCharts({ data, compare, series, manifestOf, entryOf }, optio
     resolve: (src) => data.resolve(src),
     fetch: data.fetch,
     styles: seriesStyles(series),
+    palette: PALETTE.map((look) => ({ ...look, dash: [] })),
     options: merge({}, [CHART_OPTIONS, options]),
     chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
     marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf)],

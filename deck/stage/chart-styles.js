@@ -1,17 +1,20 @@
 /**
- * How charts look in this deck. A series has the same colour, dash and marker in every chart, by its name. The colours are
+ * How charts look in this deck. A series has the same colour and marker in every chart, by its name. The colours are
  * tokens from css/tokens.css, so that they follow the page's theme.
  */
 
-/** The looks that a talk gives to series by name (`series` in config/talk.yaml). Dash and marker alone tell them apart. */
+/**
+ * The looks that a talk gives to series by name (`series` in config/talk.yaml). Names at the lines' ends and markers tell them
+ * apart without colour. Lines are solid: dashes are for what was published or is a ceiling, and not measured here.
+ */
 const LOOKS = {
   reference: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  accent: { color: "var(--series-journal)", dash: [12, 6], pointStyle: "rect" },
-  blue: { color: "var(--series-mirrored)", dash: [3, 5], pointStyle: "triangle" },
-  green: { color: "var(--series-snapshot)", dash: [16, 5, 3, 5], pointStyle: "rectRot" },
-  grey: { color: "var(--series-control)", dash: [2, 6], pointStyle: "crossRot" },
-  violet: { color: "var(--series-cached)", dash: [8, 4], pointStyle: "rectRounded" },
-  magenta: { color: "var(--series-cached-journal)", dash: [20, 6], pointStyle: "star" },
+  accent: { color: "var(--series-journal)", dash: [], pointStyle: "rect" },
+  blue: { color: "var(--series-mirrored)", dash: [], pointStyle: "triangle" },
+  green: { color: "var(--series-snapshot)", dash: [], pointStyle: "rectRot" },
+  grey: { color: "var(--series-control)", dash: [], pointStyle: "crossRot" },
+  violet: { color: "var(--series-cached)", dash: [], pointStyle: "rectRounded" },
+  magenta: { color: "var(--series-cached-journal)", dash: [], pointStyle: "star" },
 };
 
 /**
@@ -45,16 +48,26 @@ export const CHART_OPTIONS = {
   },
 };
 
+/** Strips: lanes have names below them (strip-chart.js) instead of an x axis and a key. */
+const STRIP_OPTIONS = {
+  layout: { padding: { bottom: 58 } },
+  plugins: { csvLabels: { display: false } },
+  // Room for the figure above the worst dot.
+  scales: { x: { display: false }, y: { grace: "12%" } },
+};
+
 /**
  * The options of one chart beyond these: axes in the manifest's units, and for a ratio a log2 axis, where twice as slow and
  * twice as fast are equally far from 1, with an emphasised line at 1.
- * @param {string} kind   line, bar or scatter
+ * @param {string} kind   line, bar, scatter or strip
  * @param {string|null} src
  * @param {(token: string) => string} colorOf   returns the current colour of a token
  * @param {object|null} entry   what the manifest says of the chart
  */
 export function optionsFor(kind, src, colorOf, entry = null) {
   const name = src?.split("/").at(-1) ?? "";
+  if (kind === "strip")
+    return { ...STRIP_OPTIONS, plugins: { ...STRIP_OPTIONS.plugins, csv: knownOf(entry) } };
   return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: knownOf(entry) } };
 }
 

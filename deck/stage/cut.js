@@ -44,6 +44,7 @@ export function applyCut(root, cut) {
     const seconds = slide.getAttribute(`data-timing-${cut}`);
     if (seconds !== null) slide.setAttribute("data-timing", seconds);
   });
+  passChaptersOn(slides, stays);
   slides.forEach((slide, at) => {
     if (stays[at]) return;
     const stack = slide.parentElement;
@@ -51,6 +52,17 @@ export function applyCut(root, cut) {
     if (stack.localName === "section" && !stack.querySelector("section")) stack.remove();
   });
   return moved;
+}
+
+/** A chapter whose first slide goes begins with the first one that stays; the contents and the address bar read it there. */
+function passChaptersOn(slides, stays) {
+  let name = null;
+  slides.forEach((slide, at) => {
+    name = slide.getAttribute("data-chapter") ?? name;
+    if (!stays[at]) return;
+    if (name !== null) slide.setAttribute("data-chapter", name);
+    name = null;
+  });
 }
 
 /**

@@ -3,11 +3,14 @@
  * Only this module decides how a chart looks and which figure a sentence contains.
  */
 
+import { writeAnswers } from "../text/answer-chart.js";
 import { writeClaims } from "../text/claims-table.js";
 import { DataOnShow } from "../data/data-on-show.js";
 import { partsOf } from "../data/data-set.js";
 import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
+import { writeRatioBars } from "../text/ratio-bars.js";
+import { writeReleases } from "../text/releases.js";
 import { showNotice } from "../page/notice.js";
 import { chartEntry } from "../data/provenance.js";
 import { numbersFrom } from "../text/sources.js";
@@ -24,7 +27,11 @@ import { SafeMarkdown } from "./safe-markdown.js";
  */
 export function Material({ search, usual, frozen, mode, talk }) {
   const data = new DataOnShow({ search, usual, frozen });
-  const numbers = numbersFrom({ manifest: () => data.manifest, claims: () => data.claims });
+  const numbers = numbersFrom({
+    manifest: () => data.manifest,
+    claims: () => data.claims,
+    answer: () => data.answer,
+  });
   const resolve = (src) => data.resolve(src);
   const manifestOf = (src) => data.manifestOf(partsOf(resolve(src))?.dataSet);
   const entryOf = (src) => chartEntry(resolve(src), manifestOf(src));
@@ -48,6 +55,9 @@ export function Material({ search, usual, frozen, mode, talk }) {
       numbers.bind(root, { shipped: data.shipped });
       chooseTexts(root, data.claims);
       writeClaims(root, data.claims, data.manifestOf(data.claims?.data_set));
+      writeAnswers(root, data);
+      writeRatioBars(root, data.claims);
+      writeReleases(root, data);
       const alterationsOf = (name) => data.alterationsOf(name);
       const manifestNamed = (name) => data.manifestOf(name);
       writeLabels(root, { resolve, manifestOf: manifestNamed, claims: data.claims, alterationsOf });

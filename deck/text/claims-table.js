@@ -12,7 +12,7 @@ import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 
 /** Word and sign show the verdict; colour only helps. */
-const SIGNS = {
+export const SIGNS = {
   held: "✓",
   refuted: "✗",
   inconclusive: "?",

@@ -7,12 +7,15 @@ const HEIGHT = 28;
 /**
  * The positions of the parts, on a logarithmic axis that covers the interval, the region and 1. Pure.
  * @param {{estimate: number|null, low: number|null, high: number|null, region: {low: number|null, high: number|null}}} condition
+ * @param {number} [width]   px
+ * @param {object[]} [among]   the conditions that share its axis
  * @returns {{one: number, region: [number, number], interval: [number, number]|null, point: number}|null} px;
  *   null without an estimate
  */
-export function forestPlot({ estimate, low, high, region }, width = WIDTH) {
+export function forestPlot(condition, width = WIDTH, among = [condition]) {
+  const { estimate, low, high, region } = condition;
   if (!(estimate > 0)) return null;
-  const ends = [1, estimate, low, high, region.low, region.high].filter((value) => value > 0);
+  const ends = [1, ...among.flatMap(endsOf)].filter((value) => value > 0);
   const from = Math.log(Math.min(...ends) / 1.25);
   const to = Math.log(Math.max(...ends) * 1.25);
   const at = (value) => ((Math.log(value) - from) / (to - from)) * width;
@@ -24,14 +27,19 @@ export function forestPlot({ estimate, low, high, region }, width = WIDTH) {
   };
 }
 
+function endsOf({ estimate, low, high, region }) {
+  return [estimate, low, high, region.low, region.high];
+}
+
 /**
  * Draws a condition of a claim.
  * @param {object} condition   as claims.json has it
  * @param {Document} page
+ * @param {{width?: number, among?: object[]}} [options]   as `forestPlot` takes them
  * @returns {SVGElement|null} null without an estimate
  */
-export function drawForestPlot(condition, page) {
-  const plot = forestPlot(condition);
+export function drawForestPlot(condition, page, { width = WIDTH, among } = {}) {
+  const plot = forestPlot(condition, width, among);
   if (!plot) return null;
   const svg = page.createElementNS(SVG, "svg");
   const set = (element, attributes) => {
@@ -40,8 +48,8 @@ export function drawForestPlot(condition, page) {
   };
   const add = (name, attributes) => svg.append(set(page.createElementNS(SVG, name), attributes));
   set(svg, {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    width: WIDTH,
+    viewBox: `0 0 ${width} ${HEIGHT}`,
+    width,
     height: HEIGHT,
     role: "img",
     "aria-label": `${condition.says}: ${condition.reason}`,

@@ -7,10 +7,12 @@
  * | `manifest.<path>` | manifest.json |
  * | `design.<experiment>.<path>` | manifest.json: `experiments.<experiment>.parameters`, what the design fixed |
  * | `method.<key>` | claims.json: `method`, the rules for verdicts |
+ * | `answer.<mode>.<column>` | answer.csv |
  * | `<claim>.<name>[.<part>]` | claims.json: see `claimSource` |
  */
 
 import { BoundNumbers } from "./bound-numbers.js";
+import { answerSource } from "../data/answer.js";
 import { claimSource } from "../data/claims.js";
 import { follow } from "../data/follow.js";
 import { formatPercent, formatPeriod, formatValue } from "../data/format.js";
@@ -19,14 +21,15 @@ const NOT_RECORDED = "not recorded";
 const NOT_MEASURED = "not measured";
 
 /**
- * @param {{manifest: () => object|null, claims: () => object|null}} documents   give the documents to read now
+ * @param {{manifest: () => object|null, claims: () => object|null, answer?: () => object|null}} documents   give the documents to read now
  * @returns {BoundNumbers}
  */
-export function numbersFrom({ manifest, claims }) {
+export function numbersFrom({ manifest, claims, answer = () => null }) {
   return new BoundNumbers()
     .addSource("manifest", manifestSource(manifest), NOT_RECORDED)
     .addSource("design", designSource(manifest), NOT_RECORDED)
     .addSource("method", methodSource(claims), NOT_RECORDED)
+    .addSource("answer", answerSource(answer), NOT_MEASURED)
     .setDefaultSource(claimSource(claims), NOT_MEASURED);
 }
 

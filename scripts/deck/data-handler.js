@@ -10,7 +10,7 @@ import path from "node:path";
 import { indexOf, scanBenchmarks } from "./data-sets.js";
 import { mediaTypeOf } from "./media-types.js";
 
-const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
+const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|answer\.csv|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
 const CHAPTER = /^[^/]+\.md$/;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * What a folder of benchmarks holds that the deck may read: CSV files of aggregates, the attempts behind them with what
- * their cells were like and which claims they registered, and the JSON beside them. Raw output and everything hidden stay
+ * their cells were like and which claims they registered, and the JSON and the answer beside them. Raw output and everything hidden stay
  * where they are.
  */
 
@@ -12,6 +12,9 @@ import { nearest } from "../npm/nearest.mjs";
 
 /** The tables of an experiment besides its aggregates; the deck links to them, and its data package describes them. */
 const TABLES = ["tidy.csv", "registered.csv"];
+
+/** What a data set answers to the talk's question: docs/answer.md. */
+export const ANSWER = "answer.csv";
 
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");
@@ -38,7 +41,7 @@ export async function scanBenchmarks(root) {
   for (const dataSet of await namesOfFolders(root)) {
     if (!isDataSetName(dataSet)) continue;
     folders.push(path.join(root, dataSet));
-    await addFiles(files, root, dataSet, (name) => name.endsWith(".json"));
+    await addFiles(files, root, dataSet, (name) => name.endsWith(".json") || name === ANSWER);
     for (const experiment of await namesOfFolders(path.join(root, dataSet))) {
       const folder = path.join(dataSet, experiment);
       const aggregate = path.join(folder, "aggregate");

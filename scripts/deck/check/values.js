@@ -5,6 +5,7 @@
 
 import { follow } from "../../../deck/data/follow.js";
 import { CLAIM_FIELDS, CONDITION_PARTS, COUNT_PARTS, isCount } from "../../../deck/data/claims.js";
+import { ANSWER } from "../data-sets.js";
 import { boundElements, dataElements } from "../text/segments.js";
 import { textOf } from "../text/tree.js";
 import { escapeText } from "../text/escape.js";
@@ -82,10 +83,10 @@ export function staleLiterals({ slides, shipped, words, altered }) {
 /**
  * Why a value names nothing in the data.
  * @param {string} value
- * @param {{name: string, manifest: object|null, claims: object|null}} shipped
+ * @param {{name: string, manifest: object|null, claims: object|null, answer?: object|null}} shipped
  * @returns {string|null} null if it names something, or if the file that would know is missing
  */
-export function whyUnknown(value, { name, manifest, claims }) {
+export function whyUnknown(value, { name, manifest, claims, answer }) {
   const words = value.trim().split(".");
   if (words.includes("")) return "write it as <source>.<path>";
   const [first, ...path] = words;
@@ -93,6 +94,7 @@ export function whyUnknown(value, { name, manifest, claims }) {
   if (first === "design") return manifest && notInDesign(manifest, path);
   if (first === "method")
     return claims && notIn(claims.method ?? {}, value, path, `the method in claims.json of "${name}"`);
+  if (first === "answer") return answer ? notInAnswer(answer, path) : `"${name}" has no ${ANSWER}`;
   return claims && notInClaims(claims, first, path);
 }
 
@@ -120,6 +122,13 @@ function notInDesign({ experiments = {} }, [experiment = "", ...path]) {
   const design = experiments[experiment].parameters;
   if (!isObject(design)) return `the manifest does not record the design of ${experiment}; derive it again`;
   return notIn(design, "", path, `the recorded design of ${experiment}`);
+}
+
+function notInAnswer({ modes }, [mode = "", column = "", ...more]) {
+  const row = modes.find(({ name }) => name === mode);
+  if (!row) return `${ANSWER} has no mode "${mode}"${listed(modes.map(({ name }) => name))}`;
+  if (column === "" || more.length > 0) return "write it as answer.<mode>.<column>";
+  return Object.hasOwn(row, column) ? null : `${ANSWER} has no column "${column}"`;
 }
 
 function notInClaims({ claims = {} }, id, [name, part, ...more]) {

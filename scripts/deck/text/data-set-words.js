@@ -3,21 +3,25 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
+import { parseAnswer } from "../../../deck/data/answer.js";
 import { numbersFrom } from "../../../deck/text/sources.js";
 import { isChosen } from "../../../deck/text/verdict-text.js";
+import { ANSWER } from "../data-sets.js";
 
 /**
- * Reads a data set's manifest and claims.
+ * Reads a data set's manifest, claims and answer.
  * @param {string} benchmarks   folder of data sets
  * @param {string} name
- * @returns {Promise<{name: string, manifest: object|null, claims: object|null}>} null for a missing file
- * @throws {Error} naming a file that contains no JSON object
+ * @returns {Promise<{name: string, manifest: object|null, claims: object|null, answer: object|null}>} null for a missing
+ *   file
+ * @throws {Error} naming a file that contains no JSON object, or no answer
  */
 export async function readDataSet(benchmarks, name) {
-  const [manifest, claims] = await Promise.all(
-    ["manifest.json", "claims.json"].map((file) => readObject(path.join(benchmarks, name, file))),
-  );
-  return { name, manifest, claims };
+  const [manifest, claims, answer] = await Promise.all([
+    ...["manifest.json", "claims.json"].map((file) => readObject(path.join(benchmarks, name, file))),
+    readParsed(path.join(benchmarks, name, ANSWER), parseAnswer),
+  ]);
+  return { name, manifest, claims, answer };
 }
 
 /** The files of the two for its sentences that a data set lacks, as messages that say how to write them. */
@@ -28,7 +32,7 @@ export function lacking({ name, manifest, claims }) {
 }
 
 /**
- * @param {{manifest: object|null, claims: object|null}} data
+ * @param {{manifest: object|null, claims: object|null, answer?: object|null}} data
  * @param {{shipped?: boolean}} [options]   shipped: whether the literals on the slides are those of these data
  * @returns {{resolve: (value: string) => string|null, absent: (value: string) => string,
  *            text: (value: string, literal: string) => string,
@@ -36,8 +40,8 @@ export function lacking({ name, manifest, claims }) {
  *   resolve: the text from the data, or null; absent: the text for a value that the data lack; text: the text to show;
  *   chooses: whether all conditions are met
  */
-export function wordsOf({ manifest, claims }, { shipped = false } = {}) {
-  const numbers = numbersFrom({ manifest: () => manifest, claims: () => claims });
+export function wordsOf({ manifest, claims, answer = null }, { shipped = false } = {}) {
+  const numbers = numbersFrom({ manifest: () => manifest, claims: () => claims, answer: () => answer });
   return {
     resolve: (value) => numbers.resolve(value),
     absent: (value) => numbers.absent(value),
@@ -47,14 +51,17 @@ export function wordsOf({ manifest, claims }, { shipped = false } = {}) {
 }
 
 async function readObject(file) {
-  let value;
+  const value = await readParsed(file, JSON.parse);
+  if (value !== null && (typeof value !== "object" || Array.isArray(value)))
+    throw new Error(`${file} contains no JSON object; write it again with npm run derive`);
+  return value;
+}
+
+async function readParsed(file, parse) {
   try {
-    value = JSON.parse(await readFile(file, "utf8"));
+    return parse(await readFile(file, "utf8"));
   } catch (error) {
     if (error.code === "ENOENT") return null;
     throw new Error(`${file}: ${error.message}`, { cause: error });
   }
-  if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new Error(`${file} contains no JSON object; write it again with npm run derive`);
-  return value;
 }

@@ -10,14 +10,14 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 
-import { entriesOf, scanBenchmarks } from "../data-sets.js";
+import { ANSWER, entriesOf, scanBenchmarks } from "../data-sets.js";
 import { Digests } from "./digests.js";
 
 const PACKAGE = "datapackage.json";
 /** Left by `derive --reseal` in a copy whose raw output was edited on purpose. */
 const STAMP = "altered.json";
 const SUMS = "SHA256SUMS";
-const DOCUMENTS = ["manifest.json", "claims.json", "recording.json"];
+const DOCUMENTS = ["manifest.json", "claims.json", "recording.json", ANSWER];
 const NOTES = ["judged.json", "answered.json", "described.json"];
 const PART = "derived.json";
 const OPEN = /^block-\d{2,}\.open$/;

@@ -49,7 +49,7 @@ after(async () => {
 
 test("its charts are drawn from its tables, with their intervals and a label that says where they come from", async () => {
   const prepare = (page) =>
-    page.route("**/slides/40-*.md", (route) =>
+    page.route("**/slides/91-*.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
     );
   const page = await deck.openDeck("?data=theirs", { prepare });

@@ -89,7 +89,7 @@ test("no address in the page or its parts is absolute, so the site works anywher
 
 test("the built site has slides, tables, manifests and attempts, and no raw output", async () => {
   const files = await readdir(site.folder, { recursive: true });
-  assert.ok(files.includes("slides/00-title.md"));
+  assert.ok(files.includes("slides/00-hook.md"));
   assert.ok(files.includes("benchmarks/fixture/manifest.json"));
   assert.ok(files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.low.csv"));
   const index = JSON.parse(await textOf("benchmarks/index.json"));

@@ -62,7 +62,7 @@ Words.
 export function withToolsChapter(page) {
   return page
     .context()
-    .route("**/slides/40-journal.md", (route) =>
+    .route("**/slides/91-journal.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
     );
 }

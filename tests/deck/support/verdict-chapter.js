@@ -53,11 +53,11 @@ export const LITERALS = /471\d/;
 
 /** The texts on the slide for a verdict, with the fixture's claims. */
 export const SAID = {
-  held: { title: "It falls: 1.95×", between: "1.91× to 1.99×", note: "Say that it falls: 1.95×." },
+  held: { title: "It falls: 1.9×", between: "1.9× to 2.0×", note: "Say that it falls: 1.9×." },
   refuted: {
-    title: "It does not: 0.882×",
-    between: "0.865× to 0.900×",
-    note: "Say that it does not: 0.882×.",
+    title: "It does not: 0.88×",
+    between: "0.86× to 0.90×",
+    note: "Say that it does not: 0.88×.",
   },
   "not measured": { title: "It is open", between: "not measured", note: "Say nothing of it." },
 };
@@ -66,13 +66,13 @@ export const SAID = {
 export function withChapter(page) {
   return page
     .context()
-    .route("**/slides/40-journal.md", (route) =>
+    .route("**/slides/91-journal.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
     );
 }
 
 /** Makes the chapter the whole talk. */
 export async function withChapterAlone(page) {
-  await onlyChapters(page, ["slides/40-journal.md"]);
+  await onlyChapters(page, ["slides/91-journal.md"]);
   await withChapter(page);
 }

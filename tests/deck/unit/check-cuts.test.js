@@ -88,13 +88,10 @@ test("a slide before the first chapter is in no sum", async () => {
   );
 });
 
-test("the slide that names a chapter is in every cut that the chapter is in", async () => {
+test("a chapter that a cut has need not begin there with its own first slide", async () => {
   const [first, second, third] = WHOLE;
   const cut = first.replace('data-timing="1200" data-timing-20="1000"', 'data-cut="40" data-timing="1200"');
-  assert.match(
-    await told(cut, second.replace('"200"', '"200" data-timing-20="1200"'), third),
-    /chapter "One" is in the 20-minute cut, but its first slide is not/,
-  );
+  assert.equal(await told(cut, second.replace('"200"', '"200" data-timing-20="1200"'), third), "");
 });
 
 test("the appendix is in no sum, and in every cut", async () => {

@@ -6,7 +6,9 @@ import {
   formatDate,
   formatPercent,
   formatPeriod,
+  formatExactRatio,
   formatRatio,
+  formatShort,
   formatSeconds,
   formatValue,
   unbroken,
@@ -53,18 +55,34 @@ test("what has no text is null, so that the slide keeps its own", () => {
     assert.equal(formatValue(value, "x"), null);
 });
 
-test("a ratio has three digits, whatever its size, and no exponent", () => {
+test("a ratio has two digits on stage and three in tables, whatever its size, and no exponent", () => {
   for (const [value, text] of [
-    [15.64, "15.6×"],
-    [1.90458, "1.90×"],
-    [0.48213, "0.482×"],
-    [1, "1.00×"],
-    [12, "12.0×"],
-    [999.9, "1000×"],
-    [1234, "1230×"],
+    [15.64, ["16×", "15.6×"]],
+    [1.90458, ["1.9×", "1.90×"]],
+    [0.48213, ["0.48×", "0.482×"]],
+    [1, ["1.0×", "1.00×"]],
+    [12, ["12×", "12.0×"]],
+    [154.3, ["150×", "154×"]],
+    [999.9, ["1000×", "1000×"]],
+    [1234, ["1200×", "1230×"]],
   ])
-    assert.equal(formatRatio(value), text);
-  for (const value of [null, undefined, NaN, Infinity, "2"]) assert.equal(formatRatio(value), null);
+    assert.deepEqual([formatRatio(value), formatExactRatio(value)], text);
+  for (const value of [null, undefined, NaN, Infinity, "2"])
+    assert.deepEqual([formatRatio(value), formatExactRatio(value)], [null, null]);
+});
+
+test("what was measured has two digits, and what was set is exact", () => {
+  assert.equal(formatValue(0.0804, "median_seconds"), "80 ms");
+  assert.equal(formatValue(7.231, "max_seconds"), "7.2 s");
+  assert.equal(formatValue(12.25, "target_seconds"), "12.3 s");
+  for (const [value, text] of [
+    [18.797, "19"],
+    [0.0314, "0.031"],
+    [9.73, "9.7"],
+    [1540, "1\u202f500"],
+    [0, "0"],
+  ])
+    assert.equal(formatShort(value), text);
 });
 
 test("a share is a whole percentage, below ten per cent with two digits", () => {
@@ -82,7 +100,7 @@ test("a share is a whole percentage, below ten per cent with two digits", () => 
 
 test("the key says whether a value is a share or a mean of ratios", () => {
   assert.equal(formatValue(0.05, "share"), "5 %");
-  assert.equal(formatValue(0.9943, "geometric_mean"), "0.994×");
+  assert.equal(formatValue(0.9943, "geometric_mean"), "0.99×");
 });
 
 test("a line never ends between a number and its unit", () => {

@@ -75,7 +75,7 @@ function pinned(
 
 test("pinned slides contain the data set's figures, chosen texts and charts", () => {
   const text = pinned(CHAPTER);
-  assert.match(text, /Falls to <data value="small\.ratio">2\.08×<\/data>/);
+  assert.match(text, /Falls to <data value="small\.ratio">2\.1×<\/data>/);
   assert.match(text, /<p data-when="small held">kept<\/p>/);
   assert.doesNotMatch(text, /Stays|gone/);
   assert.match(text, /data-chart-src="benchmarks\/mine\/x\/aggregate\/a-b\.csv"/);
@@ -168,13 +168,13 @@ test("--verify finds what was changed, removed or added", async () => {
   await appendFile(path.join(data, "claims.json"), " ");
   await unlink(path.join(data, "manifest.json"));
   await writeFile(path.join(data, "more.json"), "{}");
-  await appendFile(path.join(copy, "slides/00-title.md"), "more");
+  await appendFile(path.join(copy, "slides/00-hook.md"), "more");
   await assert.rejects(freeze("--verify", copy), (error) => {
     assert.equal(error.code, 1);
     assert.match(error.stderr, /benchmarks\/fixture\/claims\.json: differs/);
     assert.match(error.stderr, /benchmarks\/fixture\/manifest\.json: missing/);
     assert.match(error.stderr, /benchmarks\/fixture\/more\.json: added since/);
-    assert.match(error.stderr, /slides\/00-title\.md: differs/);
+    assert.match(error.stderr, /slides\/00-hook\.md: differs/);
     return true;
   });
 });

@@ -19,9 +19,9 @@ import { FIXTURE } from "../support/fixture.js";
 const read = (file, text) => slidesOf(text, { file }).map(readSlide);
 
 test("a page names a part of a slide by file, id, and tags or classes", () => {
-  assert.deepEqual(parseTaken("slides/40-journal.md#journal-ratio", "h2 .measure  .panels"), {
-    file: "slides/40-journal.md",
-    id: "journal-ratio",
+  assert.deepEqual(parseTaken("slides/10-price.md#price-at-the-peak", "h2 .measure  .panels"), {
+    file: "slides/10-price.md",
+    id: "price-at-the-peak",
     selectors: ["h2", ".measure", ".panels"],
   });
   for (const [slide, part] of [
@@ -148,7 +148,8 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   assert.doesNotMatch(before, /journal-4k-seq-write inconclusive/);
   assert.match(after, /data-when="journal-4k-seq-write inconclusive"/);
   assert.doesNotMatch(after, /journal-4k-seq-write held/);
-  for (const text of [before, after]) assert.match(text, /data-slide="slides\/40-journal\.md#journal-ratio"/);
+  for (const text of [before, after])
+    assert.match(text, /data-slide="slides\/10-price\.md#price-at-the-peak"/);
 });
 
 test("only an address with a slide leaves the page", () => {

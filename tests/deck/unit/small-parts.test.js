@@ -16,7 +16,7 @@ test("a chapter's CR LF, byte order mark and outer blank lines are gone before i
   assert.equal(normaliseChapter("\uFEFF\r\n\r\n# A\r\n\r\n\r\n# B\r\n\r\n"), "# A\n\n\n# B");
 });
 
-test("no two series of one experiment share colour, dash or marker", async () => {
+test("no two series of one experiment share colour or marker, and all lines are solid", async () => {
   const folder = new URL("../../../config/experiments/", import.meta.url);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
   assert.ok(names.length > 0);
@@ -25,7 +25,8 @@ test("no two series of one experiment share colour, dash or marker", async () =>
     const { variants } = parse(await readFile(new URL(name, folder), "utf8"));
     const labels = variants.map(({ label }) => label);
     const together = labels.filter((label) => Object.hasOwn(styles, label));
-    for (const property of ["color", "dash", "pointStyle"]) {
+    for (const label of together) assert.deepEqual(styles[label].dash, [], label);
+    for (const property of ["color", "pointStyle"]) {
       const values = together.map((label) => JSON.stringify(styles[label][property]));
       assert.equal(new Set(values).size, values.length, `${name}: ${property} of ${together.join(" | ")}`);
     }

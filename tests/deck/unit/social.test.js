@@ -85,7 +85,7 @@ function answer(text, claims) {
 }
 
 test("the answer is the marked sentence, with the data's figures and verdict", () => {
-  assert.equal(answer(READER, { small: {} }), "It costs 2.08×, on Sandbox.");
+  assert.equal(answer(READER, { small: {} }), "It costs 2.1×, on Sandbox.");
   assert.equal(answer(READER, { small: { verdict: "refuted" } }), "Nothing.");
 });
 

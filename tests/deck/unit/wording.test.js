@@ -18,12 +18,12 @@ const OTHERS = "refuted inconclusive not-testable-here not-measured";
 const CHAPTER = `<!-- .slide: id="one" data-timing="30" -->
 ## <span data-when="small held">It falls</span><span data-when="small ${OTHERS}">It does not</span>
 
-First. It is <data value="small.ratio">2.08×</data> here. Last, on <data value="manifest.label">Sandbox</data>.
+First. It is <data value="small.ratio">2.1×</data> here. Last, on <data value="manifest.label">Sandbox</data>.
 
 <!-- Note -->
 Always the same.
 
-<p data-when="small held">We say <data value="small.ratio">2.08×</data>.</p>
+<p data-when="small held">We say <data value="small.ratio">2.1×</data>.</p>
 <p data-when="small ${OTHERS}">We say nothing.</p>
 
 
@@ -47,11 +47,11 @@ test("a figure changes only its own sentences, in body and note, each with its l
   assert.deepEqual(wordingDifferences(slides, shipped, mine), [
     {
       ...{ file: "slides/a.md", line: 4, slide: "one", part: "body" },
-      ...{ old: "It is 2.08× here.", new: "It is 5.00× here." },
+      ...{ old: "It is 2.1× here.", new: "It is 5.0× here." },
     },
     {
       ...{ file: "slides/a.md", line: 9, slide: "one", part: "note" },
-      ...{ old: "We say 2.08×.", new: "We say 5.00×." },
+      ...{ old: "We say 2.1×.", new: "We say 5.0×." },
     },
   ]);
 });
@@ -62,7 +62,7 @@ test("a verdict changes the title and the texts that it chooses, side by side", 
     wordingDifferences(slides, shipped, mine).map(({ line, part, old, new: now }) => [line, part, old, now]),
     [
       [2, "title", "It falls", "It does not"],
-      [10, "note", "We say 2.08×.", "We say nothing."],
+      [10, "note", "We say 2.1×.", "We say nothing."],
     ],
   );
 });
@@ -94,7 +94,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-wording-"));
   try {
     const shippedFolder = path.join(PROJECT, "benchmarks/reference");
-    for (const file of ["manifest.json", "claims.json"]) {
+    for (const file of ["manifest.json", "claims.json", "answer.csv"]) {
       for (const name of ["reference", "mine"])
         await cp(path.join(shippedFolder, file), path.join(benchmarks, name, file), { recursive: true });
     }
@@ -119,7 +119,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
       JSON.stringify({ label: "A cluster of mine" }),
     );
     const { stdout } = await run("--data", "mine");
-    assert.match(stdout, /^slides\/00-title\.md:\d+ #title body\n- .*\n\+ .*A cluster of mine/m);
+    assert.match(stdout, /^slides\/00-hook\.md:\d+ #title body\n- .*\n\+ .*A cluster of mine/m);
     assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “reference”\.\n$/);
     const report = JSON.parse((await run("--data", "reference", "--against", "mine", "--json")).stdout);
     assert.equal(report.sentences, report.differences.length);
