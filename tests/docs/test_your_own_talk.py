@@ -21,7 +21,7 @@ PAGE = (ROOT / "docs" / "your-own-talk.md").read_text()
 EXPERIMENT, CLAIMS, TALK = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 (SLIDE,) = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
 #: Both variants are equally fast with the scripted `rbd`.
-ESTIMATE = "1.00\N{MULTIPLICATION SIGN}"
+ESTIMATE = "1.0\N{MULTIPLICATION SIGN}"
 FILES = {
     f"config/experiments/{NAME}.yaml": EXPERIMENT,
     "config/claims.yaml": CLAIMS,
