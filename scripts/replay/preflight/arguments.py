@@ -5,9 +5,9 @@ from __future__ import annotations
 from replay.base.command_line import Command, Parser, add_data, add_site
 from replay.design.design import SCALES
 
-#: What an administrator can be given: commands as a script, the same through `cephadm shell`.
-SCRIPT, CEPHADM = "script", "cephadm"
-FORMATS = (SCRIPT, CEPHADM)
+#: What an administrator can be given: commands as a script, the same through `cephadm shell`, resources for Rook.
+SCRIPT, CEPHADM, ROOK = "script", "cephadm", "rook"
+FORMATS = (SCRIPT, CEPHADM, ROOK)
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -27,7 +27,7 @@ def _add_arguments(parser: Parser) -> None:
         "--format",
         choices=FORMATS,
         help="print only an administrator's commands, as a script that can also undo them: plain, or through "
-        "cephadm shell",
+        "cephadm shell; or resources for a cluster that Rook runs, without asking it",
     )
 
 

@@ -26,7 +26,7 @@ from replay.config.documents import load_document
 from replay.config.experiments import experiment_names
 from replay.design.media import PoolCopies
 from replay.preflight import checks as preflight_checks
-from replay.preflight.arguments import CEPHADM, COMMAND
+from replay.preflight.arguments import CEPHADM, COMMAND, ROOK
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
@@ -35,6 +35,7 @@ from replay.preflight.pool_copies import copies_on
 from replay.preflight.programs import check_programs, check_release
 from replay.preflight.prometheus import check_prometheus
 from replay.preflight.releases import check_data_set
+from replay.preflight.rook import rook_resources
 from replay.preflight.setup_script import setup_script
 from replay.preflight.stop_switch import check_stop_switch
 from replay.preflight.write_probe import write_probe
@@ -177,6 +178,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Print the findings; return the report's exit status. Raises ReplayError."""
     site = load_site(options.site, check_files=False)
+    if options.format == ROOK:
+        print(rook_resources(site), end="")
+        return 0
     with waiting(f"inspecting {site.label}"):
         report = preflight(
             site,
