@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from replay.base import fast_json
 from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
 from replay.cluster.cluster import CephCommandError, Cluster
 
@@ -179,7 +180,7 @@ class MonitorSession:
                     raise self._died()
                 self._buffer += chunk
         line, self._buffer = self._buffer.split(b"\n", 1)
-        return json.loads(line)
+        return fast_json.loads(line)
 
     def _died(self, why: str = "") -> _ServerDiedError:
         said = ""
@@ -240,6 +241,6 @@ def _json(text: str, failure: Any, command: dict[str, Any]) -> Any:
     if not text.strip():
         return None
     try:
-        return json.loads(text)
+        return fast_json.loads(text)
     except json.JSONDecodeError as error:
         raise failure(command, f"printed no JSON: {error}") from error
