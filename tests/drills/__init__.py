@@ -1,4 +1,4 @@
-"""Drills: faults caused on purpose on a sandbox of real Ceph, each with what Replay promises of it (`npm run drills`).
+"""Drills: faults caused on purpose, most on a sandbox of real Ceph, each with what Replay promises of it.
 
-Each module `dNN_*.py` is one drill: it declares `DRILL`, and its name gives the order.
+`npm run drills` runs them. Each module has drills of one kind, in `DRILLS`; their numbers give the order.
 """

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from drills.drill import EXPERIMENT, Drill, Ground
+from drills.drill import Drill, Ground
 from replay.base.clock import utc_now
 from replay.base.paths import ROOT
 from replay.base.releases import HOST, parse_release
@@ -21,6 +21,7 @@ from replay.raw.provenance import measuring_code
 from replay.sandbox import down, load, up
 from support.campaign import Campaign
 
+MODULES = ("interruptions", "daemons", "disks", "clients", "files")
 #: A run of the smallest design, slow enough to be met on its way.
 RATE_BYTES_PER_SECOND = 16 << 20
 
@@ -35,9 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     results = ROOT / ".replay" / "drills" / str(options.release)
     results.mkdir(parents=True, exist_ok=True)
-    with _sandbox(options.release) as directory:
-        for name in options.drills or drills:
-            found = _run(drills[name], directory)
+    chosen = [drills[name] for name in options.drills or drills]
+    with _ground(options.release, sandbox=any(one.needs_sandbox for one in chosen)) as directory:
+        for drill in chosen:
+            name, found = drill.name, _run(drill, directory)
             (results / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n")
             print(f"{name} {'passed' if found['passed'] else 'FAILED'}: {found['found']}", flush=True)
     every = [json.loads(path.read_text()) for path in results.glob("D*.json")]
@@ -68,15 +70,18 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _drills() -> Iterator[Drill]:
-    for path in sorted(Path(__file__).parent.glob("d[0-9][0-9]_*.py")):
-        yield importlib.import_module(f"drills.{path.stem}").DRILL
+    found = [one for module in MODULES for one in importlib.import_module(f"drills.{module}").DRILLS]
+    yield from sorted(found, key=lambda one: int(one.name.removeprefix("D")))
 
 
 @contextlib.contextmanager
-def _sandbox(release: str) -> Iterator[Path]:
-    """Yield the folder of a sandbox that is removed afterwards."""
+def _ground(release: str, *, sandbox: bool) -> Iterator[Path]:
+    """Yield the folder for a sandbox, which is started if it is needed, and removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="replay-drills-", dir="/var/tmp") as folder:
         directory = Path(folder).resolve() / "sandbox"
+        if not sandbox:
+            yield directory
+            return
         try:
             print(f"starting a sandbox in {directory}", flush=True)
             up(directory, left_osd_bytes=8 << 30, right_osd_bytes=8 << 30, release=release)
@@ -91,21 +96,22 @@ def _run(drill: Drill, directory: Path) -> dict[str, object]:
     print(f"{drill.name}: {drill.title} …", flush=True)
     with tempfile.TemporaryDirectory(prefix=f"{drill.name}-", dir=directory.parent) as folder:
         campaign = Campaign(Path(folder), directory)
-        campaign.configure(EXPERIMENT)
+        campaign.configure(drill.experiment, **drill.smoke)
         campaign.limit_rate(RATE_BYTES_PER_SECOND)
         try:
-            found, passed = drill.run(Ground(campaign)), True
+            found, passed = drill.run(Ground(campaign, drill.experiment)), True
         except AssertionError as error:
             found, passed = str(error), False
         finally:
-            up(directory)  # the next drill begins with whole clusters
+            if drill.needs_sandbox:
+                up(directory)  # the next drill begins with whole clusters
     return {
         "drill": drill.name,
         "title": drill.title,
         "passed": passed,
         "found": found,
         "seconds": round(time.monotonic() - began),
-        "ceph": load(directory).ceph_version,
+        "ceph": load(directory).ceph_version if drill.needs_sandbox else None,
         "at": utc_now(),
         **measuring_code(),
     }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from replay.owned.ledger import Ledger
 from replay.sandbox import Sandbox, daemons, load, processes, up
@@ -17,6 +19,9 @@ from support.patience import patient
 EXPERIMENT = "rbd-journaling"
 #: Said before the first image of a block is made.
 FILLING = r"creating and filling an image"
+#: Matches no line.
+NEVER = r"(?!)"
+LOOK_EVERY_SECONDS = 0.05
 #: Within this time Replay says what makes a wait hopeless; a busy machine gets more (`patient`).
 NOTICED_WITHIN_SECONDS = 15.0
 
@@ -26,7 +31,34 @@ class Ground:
     """Where a drill takes place: a sandbox that all drills share, and a campaign of the drill's own."""
 
     campaign: Campaign
-    notes: list[str] = field(default_factory=list)
+    experiment: str = EXPERIMENT
+    #: Variables for the commands of this drill.
+    more_environment: dict[str, str] = field(default_factory=dict)
+    _measuring: subprocess.Popen[str] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of the drill's commands."""
+        return self.campaign.environment | self.more_environment
+
+    @property
+    def measuring(self) -> subprocess.Popen[str]:
+        """The running `measure`."""
+        assert self._measuring is not None, "nothing was started"
+        return self._measuring
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start measuring the drill's experiment."""
+        self._measuring = self.campaign.start(self.experiment, self.more_environment)
+        return self._measuring
+
+    def another(self) -> Ground:
+        """Return the same ground for a second run at the same time."""
+        return replace(self, _measuring=None)
+
+    def run(self, name: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return self.campaign.run(name, *words)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -41,10 +73,6 @@ class Ground:
         assert found is not None, f"{name} of {cluster} does not run"
         return found
 
-    def bring_back(self) -> None:
-        """Do what the run said should be done next: start what does not run."""
-        up(self.campaign.sandbox_directory)
-
     def owned(self) -> list[str]:
         """Return what the ledgers of both clusters name."""
         state = self.campaign.folder / "state" / "ledger"
@@ -58,6 +86,10 @@ class Drill:
     name: str
     title: str
     run: Callable[[Ground], str]
+    experiment: str = EXPERIMENT
+    #: Changes of the experiment's smallest scale.
+    smoke: Mapping[str, Any] = field(default_factory=dict)
+    needs_sandbox: bool = True
 
 
 @dataclass
@@ -74,33 +106,67 @@ class Run:
         """All lines."""
         return "\n".join(line for _, line in self.lines)
 
-    def noticed(self, pattern: str) -> float:
+    def noticed(self, pattern: str, within: float = NOTICED_WITHIN_SECONDS) -> float:
         """Return how many seconds after the fault a line matched. Raises AssertionError if none did in time."""
         assert self.fault_at is not None, f"the fault was never caused; the run said:\n{self.text}"
         found = [at for at, line in self.lines if at >= self.fault_at and re.search(pattern, line)]
         assert found, f"nothing said {pattern!r}; the run said:\n{self.text}"
         seconds = found[0] - self.fault_at
-        assert seconds <= patient(NOTICED_WITHIN_SECONDS), f"{pattern!r} was said only after {seconds:.0f} s"
+        assert seconds <= patient(within), f"{pattern!r} was said only after {seconds:.0f} s"
         return seconds
 
 
-def measure(ground: Ground, *, at: str, fault: Callable[[], None]) -> Run:
-    """Measure the campaign's experiment, and cause the fault when a line matches `at`."""
-    process, began = ground.campaign.start(EXPERIMENT), time.monotonic()
+def measure(ground: Ground, *, at: str | Callable[[], object] = NEVER, fault: Callable[[], object] = print) -> Run:
+    """Measure the drill's experiment; cause the fault when a line matches `at`, or when `at` returns something."""
+    process, began = ground.start(), time.monotonic()
     lines: list[tuple[float, str]] = []
+    reader = threading.Thread(target=_read, args=(process, began, lines))
+    reader.start()
     fault_at = None
     try:
-        for line in process.stdout:
-            lines.append((time.monotonic() - began, line.rstrip("\n")))
-            if fault_at is None and re.search(at, line):
+        while process.poll() is None:
+            if fault_at is None and _is_time(at, lines):
                 fault()
                 fault_at = time.monotonic() - began
+            time.sleep(LOOK_EVERY_SECONDS)
         status = process.wait()
     finally:
         if process.poll() is None:
             process.terminate()
             process.wait()
-    return Run(lines, fault_at, time.monotonic() - began, status)
+        ended_at = time.monotonic() - began
+        reader.join()
+    return Run(lines, fault_at, ended_at, status)
+
+
+def _read(process: subprocess.Popen[str], began: float, lines: list[tuple[float, str]]) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        lines.append((time.monotonic() - began, line.rstrip("\n")))
+
+
+def _is_time(at: str | Callable[[], object], lines: Sequence[tuple[float, str]]) -> bool:
+    if isinstance(at, str):
+        return any(re.search(at, line) for _, line in list(lines))
+    return bool(at())
+
+
+def bring_back(ground: Ground) -> None:
+    """Do what the run said should be done next: start what does not run."""
+    up(ground.campaign.sandbox_directory)
+
+
+def started_sandbox(ground: Ground, directory: Path) -> subprocess.Popen[str]:
+    """Start a sandbox in a folder as a person does."""
+    release = ground.sandbox.options.release
+    return subprocess.Popen(
+        ground.campaign.command("sandbox", "up", "--directory", str(directory), "--release", str(release)),
+        env=ground.environment,
+        cwd=ground.campaign.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def cause_comes_first(run: Run, cause: str) -> None:
@@ -116,20 +182,20 @@ def cause_comes_first(run: Run, cause: str) -> None:
 def completes(ground: Ground) -> str:
     """Assert that the next run completes, leaves nothing on either cluster, and that what it drew verifies."""
     began = time.monotonic()
-    done = ground.campaign.measure(EXPERIMENT)
+    done = ground.campaign.measure(ground.experiment)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ground.campaign.images() == {"left": [], "right": []}, "an image is left"
-    assert ground.owned() == [], "the ledger still names something"
+    images_are_gone(ground)
     verified = ground.campaign.run("derive", "--data", "trial", "--verify")
     assert verified.returncode == 0, verified.stdout + verified.stderr
     return f"the next run completed in {time.monotonic() - began:.0f} s, nothing left"
 
 
+def images_are_gone(ground: Ground) -> None:
+    """Assert that nothing is left on either cluster, and that the ledger knows it."""
+    assert ground.campaign.images() == {"left": [], "right": []}, "an image is left"
+    assert ground.owned() == [], "the ledger still names something"
+
+
 def ceph(ground: Ground, cluster: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the `ceph` program as the administrator of one of the sandbox's clusters."""
     return ground.campaign.cluster(cluster).run("ceph", *words)
-
-
-def folder_of(ground: Ground) -> Path:
-    """Return the drill's own folder."""
-    return ground.campaign.folder
