@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
+from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import OWN_CLUSTER_ONLY, missing
 from replay.cluster.cluster import Cluster
@@ -187,7 +188,7 @@ class Loss:
 def promoted(tmp_path, patience_seconds, script):
     """Promote by a shell script, which may wait for the file `flag`; return the trial."""
     trial = object.__new__(Trial)
-    trial.bench = SimpleNamespace(programs=HOST_PROGRAMS, slot=None)
+    trial.bench = SimpleNamespace(programs=HOST_PROGRAMS, slot=None, say=lambda line: None)
     trial.plan = SimpleNamespace(promote_patience_seconds=patience_seconds)
     trial.log = StepLog({}, programs=HOST_PROGRAMS)
     trial.loss = Loss(tmp_path / "flag")
@@ -196,6 +197,25 @@ def promoted(tmp_path, patience_seconds, script):
 
 
 HANGS = "while [ ! -e FLAG ]; do sleep 0.02; done; echo promoted"
+
+
+@pytest.mark.parametrize("script", ["exit 16", "sleep 600"], ids=["refused again and again", "hanging"])
+def test_a_promotion_that_became_hopeless_ends_with_the_cause(monkeypatch, script):
+    def look():
+        raise ReplayError("the mirror daemon does not run")
+
+    def waiting(what, at_most_seconds, *, mirrored, writing):
+        assert (what, at_most_seconds, mirrored, writing) == ("the copy to be promoted", 120.0, True, False)
+        return Waiting(what, at_most_seconds, say=lambda line: None, look=look)
+
+    monkeypatch.setattr("replay.base.waiting.LOOK_EVERY_SECONDS", 0.2)
+    monkeypatch.setattr(trial_module, "rbd_template", lambda cluster, prefix: ["sh", "-c", script])
+    trial = object.__new__(Trial)
+    trial.bench = SimpleNamespace(waiting=waiting)
+    trial.plan, trial.second, trial.daemons_stopped, trial.loss = SimpleNamespace(kind="planned"), None, 0, None
+    trial.log = StepLog({"second_image": "copy"}, programs=HOST_PROGRAMS)
+    with pytest.raises(ReplayError, match="the mirror daemon does not run"):
+        trial._promote()
 
 
 def test_a_promotion_that_hangs_ends_when_the_mirror_daemon_is_killed(tmp_path):

@@ -45,11 +45,23 @@ class StepLog:
         """Return the seconds since `origin`."""
         return time.monotonic() - self.origin
 
-    def command(self, step: str, template: Sequence[str], *, timeout_seconds: float = 60.0, **more: Any) -> ToolRun:
-        """Run a command as a step and return its run. Any exit status is accepted."""
+    def command(
+        self,
+        step: str,
+        template: Sequence[str],
+        *,
+        timeout_seconds: float = 60.0,
+        while_running: Callable[[], None] | None = None,
+        **more: Any,
+    ) -> ToolRun:
+        """Run a command as a step and return its run. Any exit status is accepted.
+
+        `while_running` is called again and again; what it raises ends the command.
+        """
         started = self.now()
         argv = render(list(template), self.values)
-        run = self._run(argv, timeout_seconds=timeout_seconds, programs=self.programs, slot=self.slot)
+        watched = {} if while_running is None else {"while_running": lambda elapsed: while_running()}
+        run = self._run(argv, timeout_seconds=timeout_seconds, programs=self.programs, slot=self.slot, **watched)
         said = (run.stdout + run.stderr).decode(errors="replace")
         self.add(step, started, run.seconds, argv=template, exit_status=run.exit_status, said=said, **more)
         return run

@@ -72,8 +72,17 @@ class Background:
         except (BrokenPipeError, ValueError) as error:
             raise ReplayError(f"{self.name} has ended: {self.complaint()}") from error
 
-    def await_that(self, condition: Callable[[], bool], what: str, poll_seconds: float = 0.01) -> None:
-        """Wait until `condition` holds. Raises ReplayError if the process ends first, or takes too long."""
+    def await_that(
+        self,
+        condition: Callable[[], bool],
+        what: str,
+        poll_seconds: float = 0.01,
+        while_waiting: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Wait until `condition` holds. Raises ReplayError if the process ends first, or takes too long.
+
+        `while_waiting` is called at each look, and may raise ReplayError to end the wait.
+        """
         deadline = monotonic() + self.ready_within_seconds
         while not condition():
             if self.exit_status is not None:
@@ -81,6 +90,7 @@ class Background:
             if monotonic() > deadline:
                 raise ReplayError(f"{self.name}: {what} did not come within {self.ready_within_seconds:g} s")
             sleep(poll_seconds)
+            while_waiting()
 
     def complaint(self) -> str:
         """Return the last line of its stderr, for messages."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.programs import SYSTEM_PYTHON
+from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.design.media import Write
 from replay.measure.bench import Bench
@@ -84,10 +86,10 @@ class Trial:
         """Run all steps. Raises ReplayError if one fails; the log then says which."""
         with ExitStack() as stack:
             standby = self._client(stack, "write-once", self.second, FIRST_WRITE_PATIENCE_SECONDS)
-            standby.await_that(lambda: b"\n" in standby.stdout(), "its connection to the second cluster")
+            self._await(standby, lambda: b"\n" in standby.stdout(), "its connection to the second cluster")
             writer = self._client(stack, "write", self.bench.primary_cluster, 30.0)
             # Once the CSV has its header and one write, the image is open and being written to.
-            writer.await_that(lambda: writer.stdout().count(b"\n") > 1, "its first write")
+            self._await(writer, lambda: writer.stdout().count(b"\n") > 1, "its first write")
             self._write(stack, writer)
             self._promote()
             self._first_write(standby)
@@ -166,19 +168,23 @@ class Trial:
             self._promote_without_site(template)
             return
         deadline = time.monotonic() + PROMOTE_PATIENCE_SECONDS
+        waiting = self._waiting("the copy to be promoted", PROMOTE_PATIENCE_SECONDS)
         attempt = 1
         while True:
-            run = self.log.command("promote", template, timeout_seconds=60, attempt=attempt)
+            run = self.log.command(
+                "promote", template, timeout_seconds=60, while_running=waiting.glance, attempt=attempt
+            )
             if run.exit_status == 0:
                 return
             if run.exit_status not in NOT_YET or time.monotonic() > deadline:
                 raise ReplayError(f"promote failed with status {run.exit_status} in attempt {attempt}")
             attempt += 1
-            time.sleep(PROMOTE_PAUSE_SECONDS)
+            waiting.pause(PROMOTE_PAUSE_SECONDS)
 
     def _promote_without_site(self, template: list[str]) -> None:
         started, deadline = self.log.now(), time.monotonic() + LOST_SITE_PATIENCE_SECONDS
         argv = render(template, self.log.values)
+        waiting = self._waiting("the copy to be promoted without the first site", LOST_SITE_PATIENCE_SECONDS)
         promotion = Background(argv, programs=self.bench.programs, slot=self.bench.slot)
         try:
             while promotion.exit_status is None and time.monotonic() < deadline:
@@ -187,7 +193,7 @@ class Trial:
                     killed = self.log.now()
                     self.loss.kill_mirror_daemon()
                     self.log.add("mirror_daemon_killed", killed, self.log.now() - killed)
-                time.sleep(0.005)
+                waiting.pause(0.005)
             status = promotion.exit_status
             said = (promotion.stdout() + promotion.stderr()).decode(errors="replace")
         finally:
@@ -200,7 +206,7 @@ class Trial:
     def _first_write(self, standby: Background) -> None:
         started = self.log.now()
         standby.say("go")
-        standby.await_that(lambda: standby.stdout().count(b"\n") > 1, "the first write on the second cluster")
+        self._await(standby, lambda: standby.stdout().count(b"\n") > 1, "the first write on the second cluster")
         answer = json.loads(standby.stdout().splitlines()[1])
         argv = ["python3", "{trial_client}", "write-once", "{trial}"]
         self.log.add("first_write", started, answer["acknowledged_seconds"] - started, argv=argv, **answer)
@@ -218,9 +224,20 @@ class Trial:
         self.log.lines[-1] |= asdict(contents)
 
     def _must(self, step: str, template: list[str], *, timeout_seconds: float = 60.0, **more: Any) -> None:
-        run = self.log.command(step, template, timeout_seconds=timeout_seconds, **more)
+        waiting = self._waiting(f"the step {step} of the trial", timeout_seconds)
+        run = self.log.command(step, template, timeout_seconds=timeout_seconds, while_running=waiting.glance, **more)
         if run.exit_status != 0:
             raise ReplayError(f"{step} ended with status {run.exit_status}: {self.log.lines[-1]['said'][-200:]}")
+
+    def _await(self, client: Background, condition: Callable[[], bool], what: str) -> None:
+        waiting = self._waiting(f"{client.name}: {what}", client.ready_within_seconds)
+        client.await_that(condition, what, while_waiting=waiting.glance)
+
+    def _waiting(self, what: str, at_most_seconds: float) -> Waiting:
+        """Return a wait. A site that the trial loses on purpose makes none hopeless, and is asked nothing."""
+        if self.loss is not None:
+            return Waiting(what, at_most_seconds, say=self.bench.say)
+        return self.bench.waiting(what, at_most_seconds, mirrored=True, writing=False)
 
     def _client(self, stack: ExitStack, mode: str, cluster: Cluster, patience_seconds: float) -> Background:
         spec = client_spec(
