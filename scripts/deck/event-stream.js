@@ -6,6 +6,8 @@
  */
 
 const KEEP_ALIVE_MS = 15_000;
+/** A page that has so much of its stream unread does not read any more. If it comes back, it is told that it missed some. */
+const MOST_UNREAD_BYTES = 65_536;
 
 export class EventStream {
   #pages = new Set();
@@ -63,6 +65,9 @@ export class EventStream {
   }
 
   #write(text) {
-    for (const response of this.#pages) response.write(text);
+    for (const response of this.#pages) {
+      if (response.writableLength > MOST_UNREAD_BYTES) response.destroy();
+      else response.write(text);
+    }
   }
 }

@@ -10,6 +10,7 @@ import { normaliseChapter } from "../../../deck/text/chapters.js";
 import { CHART_OPTIONS, optionsFor, ratioTicks, seriesStyles } from "../../../deck/stage/chart-styles.js";
 import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { EventStream } from "../../../scripts/deck/event-stream.js";
 import { readTalkFile } from "../../../scripts/deck/talk-file.js";
 
 test("a chapter's CR LF, byte order mark and outer blank lines are gone before it is parted", () => {
@@ -127,4 +128,24 @@ test("the drawn QR code has every dark module, and no other", () => {
     for (let column = 0; column < modules.size; column += 1)
       assert.equal(drawn.has(`${column},${row}`), Boolean(modules.get(row, column)), `${column},${row}`);
   }
+});
+
+test("a page that reads no more of its events is let go, and the others are told on", () => {
+  const stream = new EventStream();
+  const open = (read) => {
+    const page = { headers: {}, writableLength: 0, told: "", ended: false };
+    Object.assign(page, { on: () => {}, writeHead: () => {}, destroy: () => (page.ended = true) });
+    page.write = (text) => {
+      page.told += text;
+      if (!read) page.writableLength += text.length;
+    };
+    stream.add(page, page);
+    return page;
+  };
+  const [reader, sleeper] = [open(true), open(false)];
+  const change = { files: "x".repeat(30_000) };
+  for (let sent = 0; sent < 5; sent += 1) stream.send("changed", change);
+  assert.deepEqual([reader.ended, sleeper.ended], [false, true]);
+  assert.equal(reader.told.split("event: changed").length - 1, 5);
+  assert.equal(sleeper.told.split("event: changed").length - 1, 3);
 });
