@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from replay.base import invocation, paths
@@ -53,6 +55,23 @@ def test_the_project_is_the_nearest_folder_above_that_has_sites_else_the_checkou
     assert paths.project_directory() == tmp_path / "mine"
     monkeypatch.chdir(tmp_path)
     assert paths.project_directory() == paths.ROOT
+
+
+def test_a_folder_above_that_one_may_not_look_into_is_passed_over(tmp_path, monkeypatch):
+    write_project(tmp_path)
+    below = tmp_path / "theirs" / "below"
+    below.mkdir(parents=True)
+    is_dir = Path.is_dir
+
+    def denied(path):
+        # What Python before 3.14 raises; root, as whom these tests may run, is denied nothing.
+        if path.is_relative_to(tmp_path / "theirs"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_dir(path)
+
+    monkeypatch.chdir(below)
+    monkeypatch.setattr(Path, "is_dir", denied)
+    assert paths.project_directory() == tmp_path
 
 
 def test_without_checkout_and_project_the_next_step_is_to_make_a_project(tmp_path, monkeypatch):

@@ -39,7 +39,11 @@ def find_project() -> Path | None:
 
 
 def _is_project(config: Path) -> bool:
-    return (config / "sites").is_dir() or (config / "talk.yaml").is_file()
+    try:
+        return (config / "sites").is_dir() or (config / "talk.yaml").is_file()
+    except PermissionError:
+        # A folder that this user may not look into is none of theirs.
+        return False
 
 
 def project_directory() -> Path:
