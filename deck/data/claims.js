@@ -68,6 +68,31 @@ export function decidingCondition(claim) {
   return conditions.find(({ verdict }) => verdict === claim.verdict) ?? conditions[0] ?? null;
 }
 
+/** Word and sign show a verdict; colour only helps. */
+export const VERDICT_SIGNS = {
+  held: "✓",
+  refuted: "✗",
+  inconclusive: "?",
+  "not testable here": "–",
+  "not measured": "·",
+};
+
+/**
+ * Whether two data sets were asked the same: a claim of one sentence, and conditions that say the same about the same region.
+ * @param {object|undefined} one   an entry of claims.json
+ * @param {object|undefined} other
+ */
+export function hasSameWording(one, other) {
+  return one !== undefined && other !== undefined && asked(one) === asked(other);
+}
+
+function asked({ sentence, conditions = {} }) {
+  const regions = Object.entries(conditions)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { says, region, equals }]) => [name, says, region?.low, region?.high, equals]);
+  return JSON.stringify([sentence, regions]);
+}
+
 /** The mark beside the verdict on a claim whose current form was not registered before all of its data. */
 export const EXPLORATORY = "exploratory";
 

@@ -7,6 +7,9 @@ import { BundleRefused, LIMITS, pathOf, readBundle } from "../data/bundle.js";
 import { addressWith } from "./mode.js";
 import { showNotice } from "./notice.js";
 
+/** As many characters of a bundle's label as fit into a line. */
+const SHOWN_LABEL = 48;
+
 /**
  * Reads the bundle that the page's address names, if it names one.
  * @param {string} search   `location.search`
@@ -85,8 +88,11 @@ export function tellBundle({ name, label }, page = document) {
     page.location.href = link.href;
     if (page.location.href === link.href) page.location.reload();
   });
-  const text = ` “${label}” (${name}). It stays in this browser. `;
-  keepNotice(showNotice("These are the numbers of a bundle:", [text, link, "."], page));
+  const words = label.length > SHOWN_LABEL ? `${label.slice(0, SHOWN_LABEL)}…` : label;
+  const notice = showNotice("Numbers of a bundle,", [` “${words}”, in this browser only. `, link], page);
+  notice.classList.add("of-bundle");
+  notice.title = name;
+  keepNotice(notice);
 }
 
 /** Links to a bundle's tables save them from memory, because no server has them. */

@@ -34,7 +34,8 @@ export function Contents({ deck, mode, announce }) {
     dialog.append(make("header", {}, title, close), input.box, count, body);
     const showContents = () => {
       count.textContent = "";
-      body.replaceChildren(...cutLinks(mode), ...chaptersOf(slides).map((one) => chapterPart(one, current)));
+      const chapters = chaptersOf(slides).map((one) => chapterPart(one, current));
+      body.replaceChildren(...cutLinks(mode), ...chapters, ...matrixLink());
     };
     showContents();
     input.field.addEventListener(
@@ -115,6 +116,12 @@ function cutLinks({ cut: shown, cuts }) {
       return at === 0 ? [link] : [at === cuts.length - 1 ? " or " : ", ", link];
     });
   return [make("p", { class: "contents-cuts" }, "The talk in ", ...links)];
+}
+
+/** The page of claims by data set, where the site has one. */
+function matrixLink() {
+  const href = document.querySelector('meta[name="replay:matrix"]')?.content;
+  return href ? [make("p", {}, make("a", { href }, "Every claim, by data set"))] : [];
 }
 
 function chapterPart({ title, appendix, seconds, slides }, current) {

@@ -4,21 +4,19 @@
  * focus, else it takes the figure's place.
  */
 
-import { claimRows, estimateText, EXPLORATORY, isCount, isSetupCheck } from "../data/claims.js";
+import {
+  VERDICT_SIGNS,
+  claimRows,
+  estimateText,
+  EXPLORATORY,
+  isCount,
+  isSetupCheck,
+} from "../data/claims.js";
 import { partsOf } from "../data/data-set.js";
 import { drawForestPlot } from "./forest-plot.js";
 import { unbroken } from "../data/format.js";
 import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
-
-/** Word and sign show the verdict; colour only helps. */
-export const SIGNS = {
-  held: "✓",
-  refuted: "✗",
-  inconclusive: "?",
-  "not testable here": "–",
-  "not measured": "·",
-};
 
 const EXPLORATORY_SIGN = "†";
 
@@ -102,7 +100,7 @@ function lineOf(row, page) {
   const verdict = make(
     "td",
     { class: `verdict ${row.verdict.replaceAll(" ", "-")}` },
-    make("span", { "aria-hidden": "true" }, `${SIGNS[row.verdict] ?? ""} `),
+    make("span", { "aria-hidden": "true" }, `${VERDICT_SIGNS[row.verdict] ?? ""} `),
     row.verdict,
   );
   if (row.exploratory !== null) {

@@ -4,11 +4,10 @@
  * seen. A data set that is not here keeps its column and says so.
  */
 
-import { decidingCondition, isCount, shortEstimate } from "../data/claims.js";
+import { VERDICT_SIGNS, decidingCondition, isCount, shortEstimate } from "../data/claims.js";
 import { unbroken } from "../data/format.js";
 import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
-import { SIGNS } from "./claims-table.js";
 import { drawForestPlot } from "./forest-plot.js";
 
 const PLOT_WIDTH = 190;
@@ -101,7 +100,7 @@ function cellOf(cell, among, page) {
     make(
       "span",
       { class: `verdict ${verdict.replaceAll(" ", "-")}` },
-      make("span", { "aria-hidden": "true" }, `${SIGNS[verdict] ?? ""} `),
+      make("span", { "aria-hidden": "true" }, `${VERDICT_SIGNS[verdict] ?? ""} `),
       plot && found ? `${found} ` : null,
       make("span", { class: plot ? "visually-hidden" : null }, verdict),
     ),

@@ -11,6 +11,7 @@ import { repositoryAddress, siteAddress } from "./addresses.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
 import { benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { PRIVATE_DATA_SET } from "./constants.js";
+import { MATRIX, writeMatrix } from "./matrix.js";
 import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { answerOf } from "./text/answer.js";
@@ -70,8 +71,11 @@ export async function buildSite({
     remarks.push(
       "The address of the site is not known, so the page names its picture relative to itself, which not every service understands: set REPLAY_HOMEPAGE, or homepage in package.json.",
     );
+  say("Writing the page of claims by data set");
+  const matrix = await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, talk });
+  if (matrix) remarks.push(`${MATRIX}: ${matrix.claims} claims by ${matrix.columns} data sets.`);
   const page = path.join(outDir, "index.html");
-  const html = withSocialTags(await readFile(page, "utf8"), {
+  const html = withSocialTags(withMatrix(await readFile(page, "utf8"), matrix), {
     sentence: await sentenceOf(talk, benchmarks, shown),
     address: siteAddress(),
     picture,
@@ -94,6 +98,13 @@ export function requireRepository(stated, environment = process.env) {
   throw new NoRepository(
     `${TALK_FILE}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk`,
   );
+}
+
+/** The page, told that there is a page of claims, so that its contents link to it. */
+function withMatrix(html, matrix) {
+  return matrix === null
+    ? html
+    : html.replace("</head>", `<meta name="replay:matrix" content="${MATRIX}" />\n</head>`);
 }
 
 /** The data sets that a site will hold, by name. */

@@ -229,7 +229,7 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   await page.waitForFunction(() => document.querySelector("#journal .figure").textContent === "7.77×");
   assert.match(
     await page.textContent(".notice"),
-    /numbers of a bundle: “A stranger’s cluster” \(fixture\.bundle\)/,
+    /^Numbers of a bundle, “A stranger’s cluster”, in this browser only/,
   );
   await goTo(page, "journal-ratio");
   for (const { error } of await chartsOf(page, "journal-ratio")) assert.equal(error, undefined);

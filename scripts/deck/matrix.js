@@ -1,0 +1,164 @@
+/**
+ * The page of claims by data set: a row for each claim of the talk, a column for each published data set and for each
+ * bundle in the talk's folder `bundles/`. A document without a script.
+ */
+
+import { createReadStream } from "node:fs";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+
+import { readBundle } from "../../deck/data/bundle.js";
+import { VERDICT_SIGNS, claimRows, estimateText, hasSameWording } from "../../deck/data/claims.js";
+import { formatPeriod, formatValue, unbroken } from "../../deck/data/format.js";
+import { PROJECT } from "./data-sets.js";
+import { readDataSet } from "./text/data-set-words.js";
+import { escapeHtml } from "./text/escape.js";
+
+/** The folder of the bundles that a site shows, in the talk and in the site. */
+export const BUNDLES = "bundles";
+export const MATRIX = "matrix.html";
+const END = ".bundle";
+const STYLES = ["css/tokens.css", "css/matrix.css"];
+
+/**
+ * What one data set says.
+ * @typedef {{name: string, href: string, manifest: object|null, claims: object|null}} Column
+ */
+
+/**
+ * Writes the page into a site, with the bundles beside it, where there is something to compare: a bundle, or two data sets.
+ * @param {object} site
+ * @param {string} site.outDir   absolute
+ * @param {string} site.root   the talk's folder
+ * @param {string} site.benchmarks
+ * @param {string[]} site.published   names of the data sets of the site
+ * @param {import("./text/talk.js").TalkFile & object} site.talk   what `openTalk` read
+ * @returns {Promise<{claims: number, columns: number}|null>} null where no page was written
+ * @throws {Error} naming a bundle that cannot be shown
+ */
+export async function writeMatrix({ outDir, root, benchmarks, published, talk }) {
+  const bundles = await bundlesIn(path.join(root, BUNDLES));
+  const own = await Promise.all(
+    published.map(async (name) => ({ ...(await readDataSet(benchmarks, name)), href: `./?data=${name}#/` })),
+  );
+  const columns = [...own, ...bundles.map(({ column }) => column)].filter(({ claims }) => claims !== null);
+  const shipped = columns.find(({ name }) => name === talk.shipped) ?? columns[0];
+  if (columns.length < 2) return null;
+  for (const { file, bytes } of bundles) {
+    await mkdir(path.join(outDir, BUNDLES), { recursive: true });
+    await writeFile(path.join(outDir, BUNDLES, file), bytes);
+  }
+  const styles = await Promise.all(STYLES.map((name) => readFile(path.join(PROJECT, name), "utf8")));
+  const rows = rowsOf(shipped, columns, talk.stated.claims);
+  await writeFile(path.join(outDir, MATRIX), matrixPage({ talk: talk.stated, columns, rows, styles }));
+  return { claims: rows.length, columns: columns.length };
+}
+
+/** The bundles of a folder, which need not exist, each with its bytes. */
+async function bundlesIn(folder) {
+  const names = await readdir(folder).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const found = [];
+  for (const file of names.filter((name) => name.endsWith(END)).sort()) {
+    const place = path.join(folder, file);
+    let bundle;
+    try {
+      bundle = await readBundle(Readable.toWeb(createReadStream(place)));
+    } catch (error) {
+      throw new Error(`${path.join(BUNDLES, file)}: ${error.message} Remove it, or make it again.`, {
+        cause: error,
+      });
+    }
+    const documents = ["manifest.json", "claims.json"].map((name) =>
+      JSON.parse(bundle.files.get(name) ?? "null"),
+    );
+    const href = `./?bundle=${encodeURIComponent(`${BUNDLES}/${file}`)}#/`;
+    const column = { name: bundle.name, href, manifest: documents[0], claims: documents[1] };
+    found.push({ file, bytes: await readFile(place), column });
+  }
+  return found;
+}
+
+/**
+ * The rows: each claim of the talk, in its order, with what each data set says about it. Pure.
+ * @param {Column} shipped   whose claims are the talk's
+ * @param {Column[]} columns
+ * @param {string[]|null} wanted   ids; null for all
+ */
+export function rowsOf(shipped, columns, wanted) {
+  return claimRows(shipped.claims, wanted ?? []).map(({ id, sentence, kind }) => ({
+    ...{ id, sentence, kind },
+    cells: columns.map(({ claims, manifest }) => {
+      const [row] = claimRows(claims, [id], manifest);
+      return row ? { ...row, same: hasSameWording(shipped.claims.claims[id], claims.claims[id]) } : null;
+    }),
+  }));
+}
+
+/** The page as HTML. Pure. */
+export function matrixPage({ talk, columns, rows, styles }) {
+  const accent = `:root { --accent: light-dark(${talk.accent.light}, ${talk.accent.dark}); }`;
+  const title = `Does it still hold? ${talk.title}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>
+${[accent, ...styles].join("\n")}</style>
+</head>
+<body>
+<h1>Does it still hold?</h1>
+<p>What each data set says about each claim of <a href="./">${escapeHtml(talk.title)}</a>. A column's name opens the talk with its numbers.</p>
+<div class="scrolling" tabindex="0" role="region" aria-label="Claims by data set">
+<table>
+<thead>
+<tr><th scope="col">Claim</th>${columns.map(columnHead).join("")}</tr>
+</thead>
+<tbody>
+${rows.map(rowHtml).join("\n")}
+</tbody>
+</table>
+</div>
+<p>† exploratory: the claim was written or changed after these data were known. ‡ judged under another wording of the claim than this talk's.</p>
+</body>
+</html>
+`;
+}
+
+function columnHead({ name, href, manifest }) {
+  const { setup = {}, label, measured_from: from, measured_to: to } = manifest ?? {};
+  const facts = [
+    setup.ceph_release ? `Ceph ${setup.ceph_release}` : setup.tool_versions,
+    setup.cpu,
+    setup.cores ? `${setup.cores} cores` : null,
+    formatValue(setup.memory_bytes, "memory_bytes"),
+    setup.osds ? `${setup.osds} OSDs` : null,
+    from || to ? formatPeriod(from ?? to, to ?? from) : null,
+  ];
+  const said = facts.filter(Boolean).map((fact) => `<small>${escapeHtml(unbroken(String(fact)))}</small>`);
+  return `<th scope="col"><a href="${escapeHtml(href)}">${escapeHtml(String(label ?? name))}</a><small>${escapeHtml(name)}</small>${said.join("")}</th>`;
+}
+
+function rowHtml({ id, sentence, kind, cells }) {
+  const check = kind === "setup_check" ? "<small>a check of the set-up</small>" : "";
+  return `<tr id="${escapeHtml(id)}"><th scope="row">${escapeHtml(unbroken(sentence))}${check}</th>${cells.map(cellHtml).join("")}</tr>`;
+}
+
+function cellHtml(row) {
+  if (row === null) return '<td class="not-measured">not judged</td>';
+  const { verdict, condition, reason, exploratory, same } = row;
+  const sign = VERDICT_SIGNS[verdict];
+  // A bundle comes from a stranger: a word that is none of the verdicts is no verdict.
+  if (sign === undefined) return '<td class="not-measured">not judged</td>';
+  const marks = `${exploratory ? " †" : ""}${same ? "" : " ‡"}`;
+  const n = Number.isInteger(condition?.n) && condition.n > 0 ? `, n = ${condition.n}` : "";
+  const estimate = condition && estimateText(condition);
+  const figure = estimate ? `<small>${escapeHtml(unbroken(estimate + n))}</small>` : "";
+  return `<td title="${escapeHtml(String(reason ?? ""))}"><span class="verdict ${verdict.replaceAll(" ", "-")}">${sign} ${verdict}${marks}</span>${figure}</td>`;
+}
