@@ -53,7 +53,7 @@ export function ChartTools({
     if (!text) return;
     announce(text);
     // On stage there are only the charts.
-    if (reader) attempt(import("../page/toast.js").then(({ showToast }) => showToast(text)));
+    if (reader) attempt(import("../page/notice.js").then(({ showToast }) => showToast(text)));
   }
 
   /** Announces failures of work that runs in the background. */

@@ -4,8 +4,8 @@
  */
 
 import { summarize, withSeries } from "chartjs-plugin-csv";
-
 import { marginWords } from "../data/margin.js";
+import { chartedAs } from "./charted.js";
 
 /**
  * @param {object} chart
@@ -28,4 +28,17 @@ export function sentenceOf({ margin = null, dataSet, compared = null, axes, ...c
     second: compared,
     notes: [margin && `shaded, ${marginWords(margin)}`, dataSet && `data set ${dataSet}`],
   });
+}
+
+/**
+ * The spoken name of each chart, for the plugin's option `summaryFor`.
+ * @param {{data: object, compare?: string|null}} given   compare: the data set that is drawn beside the one on show
+ * @returns {(slot: object) => string|null} null if the chart has no data yet
+ */
+export function chartSummary({ data, compare = null }) {
+  return (slot) => {
+    if (!slot.model) return null;
+    const compared = slot.state?.overlay ? compare : null;
+    return sentenceOf({ ...chartedAs(slot, data), compared });
+  };
 }

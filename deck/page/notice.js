@@ -1,6 +1,4 @@
-/**
- * A message above the slides for the person at the screen. It stays until the page is closed.
- */
+/** Messages for the person at the screen: a notice that stays until the page is closed, and a line for a moment. */
 
 /**
  * Says that the requested data set cannot be shown, and lists the available ones.
@@ -39,4 +37,23 @@ function choice(shown, available, page) {
     parts.push(...(position ? [", ", link] : [link]));
   });
   return [...parts, "."];
+}
+
+const SHOWN_MS = 3500;
+let line = null;
+let timer = 0;
+
+/**
+ * Shows a line for a few seconds that says what just happened, for readers who are not looking at the button they
+ * pressed. It does not announce the text; the caller does.
+ */
+export function showToast(text, page = document) {
+  line?.remove();
+  clearTimeout(timer);
+  line = page.createElement("div");
+  line.className = "chart-toast";
+  line.setAttribute("aria-hidden", "true");
+  line.textContent = text;
+  page.body.append(line);
+  timer = setTimeout(() => line.remove(), SHOWN_MS);
 }

@@ -69,7 +69,7 @@ export function showReader({ stage, mode, announce }) {
       ? "Address of this slide copied."
       : `Your browser blocked copying. The address of this slide is ${address}`;
     announce(text);
-    const { showToast } = await import("../page/toast.js");
+    const { showToast } = await import("../page/notice.js");
     showToast(text);
   }
 

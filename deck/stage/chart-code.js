@@ -11,7 +11,7 @@ import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 import { CeilingMarks } from "../data/ceilings.js";
 import { CHART_OPTIONS, optionsFor, seriesStyles } from "./chart-styles.js";
 import { marksOf } from "../chart-tools/marks.js";
-import { chartSummary } from "../chart-tools/summary.js";
+import { chartSummary } from "../chart-tools/sentence.js";
 import { colorOf } from "../page/theme.js";
 import { StripController, StripNames } from "./strip-chart.js";
 

@@ -17,8 +17,7 @@ from replay.procedures.watches import ledger, mirror
 from replay.procedures.watches.ledger import writes_in
 from replay.raw.record import Measured, Wait
 from replay.samplers.daemons import DaemonReading, Reading
-from support.bench import bench_of
-from support.designs import cells
+from support.bench import bench_of, cells
 from support.smoke import measure_as_shipped
 
 

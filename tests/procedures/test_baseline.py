@@ -18,8 +18,7 @@ from replay.procedures.baseline import Baseline
 from replay.procedures.drivers import fio_process, network
 from replay.procedures.targets import osd_file
 from replay.raw.record import Measured
-from support.bench import bench_of
-from support.designs import cell
+from support.bench import bench_of, cell
 from support.programs import kill_together, needs
 from support.samples import sample
 from support.smoke import measure_as_shipped

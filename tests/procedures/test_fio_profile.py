@@ -22,8 +22,7 @@ from replay.procedures.watches.daemons import SteadyWatch
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients
-from support.bench import bench_of
-from support.designs import cells
+from support.bench import bench_of, cells
 from support.evidence import evidence_of
 from support.samples import sample
 from support.smoke import measure_as_shipped

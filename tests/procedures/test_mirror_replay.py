@@ -28,7 +28,7 @@ from replay.procedures.watches import mirror
 from replay.raw.record import Measured
 from replay.tools.running.process import ToolRun
 from support.bench import bench_of
-from support.fio_report import report
+from support.made_up_output import report
 from support.patience import patient
 from support.smoke import measure_as_shipped
 

@@ -24,10 +24,9 @@ from replay.procedures.targets import rados_objects
 from replay.raw.record import Wait
 from replay.samplers.machine import Reading
 from replay.tools.running.process import ToolRun
-from support.bench import bench_of
-from support.designs import cell
+from support.bench import bench_of, cell
+from support.made_up_output import rados_json
 from support.patience import patient
-from support.rados_output import rados_json
 from support.smoke import measure_as_shipped
 
 RATE = 1000

@@ -22,11 +22,9 @@ from replay.procedures.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placeme
 from replay.procedures.targets.rados_objects import Removal
 from replay.raw.record import Wait
 from replay.tools.logs.placement_entities import ROLES
-from support.bench import bench_of
-from support.designs import cell
+from support.bench import bench_of, cell
+from support.made_up_output import placement_files, rados_json
 from support.patience import patient
-from support.placement_output import placement_files
-from support.rados_output import rados_json
 from support.releases import RELEASE
 from support.smoke import measure_as_shipped
 

@@ -17,7 +17,7 @@ from replay.procedures.snapshot_interval import SnapshotInterval
 from replay.raw.record import Measured
 from replay.raw.samples import SampleTable
 from support.bench import bench_of
-from support.fio_report import latency_log, report, steps_log
+from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
 
 

@@ -24,9 +24,8 @@ from replay.procedures.watches.mirror import Level
 from replay.procedures.write_latency import WriteLatency
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
-from support.bench import bench_of
-from support.designs import cell
-from support.fio_report import latency_log, report, steps_log
+from support.bench import bench_of, cell
+from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
 
 SECONDS_OF_RUN = 10.0

@@ -8,7 +8,9 @@ from typing import Any
 
 from replay.base.costs import Costs
 from replay.base.waiting import Waiting
+from replay.design.design import Cell
 from replay.measure.bench import Bench
+from replay.measure.procedure import Procedure
 from support.spending import in_memory
 
 
@@ -58,3 +60,16 @@ def waiting(
 ) -> Waiting:
     """Make a wait that tells nobody and looks at nothing, like a bench's `waiting`."""
     return Waiting(what, at_most_seconds, say=lambda line: None, sleep=sleep)
+
+
+def cell(protocol: Procedure, point: str, variant: str) -> Cell:
+    """Return the cell of a variant at a point of a procedure's design."""
+    return next(
+        one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
+    )
+
+
+def cells(protocol: Procedure, variant: str, **levels: object) -> list[Cell]:
+    """Return the cells of a variant that have these levels, in the design's order."""
+    every = [one for each in protocol.design.sets for one in each.cells if one.variant.name == variant]
+    return [one for one in every if levels.items() <= one.levels.items()]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from support.fio_report import step_line
+from support.made_up_output import step_line
 
 ACKNOWLEDGED = "write,acknowledged_seconds\n0,0.5\n1,1.5\n2,2.0\n3,2.25\n"
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError
-from support.cells import measured_cells
 from support.hostile import at_most, changed_digit, damaged_lines
+from support.samples import measured_cells
 
 CELLS = measured_cells()
 TRUTH = {name: cell.parse() for name, cell in CELLS.items()}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from replay.raw.samples import SampleTable
 from replay.tools import OutputError, adapter
-from support.fio_report import report, steps_log
+from support.made_up_output import report, steps_log
 
 MIRROR_REPLAY = adapter("mirror-replay")
 SIZE = 65536

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.tools import OutputError
-from support.cells import mirror_cell
+from support.samples import mirror_cell
 
 
 def parse(tool, name, **levels):

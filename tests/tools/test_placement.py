@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from replay.tools import OutputError, adapter
 from replay.tools.logs.placement_entities import entities_of, last_osd, placement_metrics, read_placement
 from support.hostile import changed_digit
-from support.placement_output import MIB, placement_files
-from support.rados_output import rados_json
+from support.made_up_output import MIB, placement_files, rados_json
 
 EQUAL = {0: 1.0, 1: 1.0, 2: 1.0}
 LEVELS = {"mode": "rand", "object_size_bytes": 65536}

@@ -2,7 +2,7 @@ import pytest
 
 from replay.tools import OutputError, adapter, judge
 from replay.tools.rados_bench import removed_objects
-from support.rados_output import rados_json
+from support.made_up_output import rados_json
 from support.samples import sample
 
 RADOS = adapter("rados_bench")

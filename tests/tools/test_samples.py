@@ -14,7 +14,7 @@ from replay.tools.logs.fio_log import read_log
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import moments, progress, read_samples
 from replay.tools.logs.steps import Steps
-from support.fio_report import latency_log, steps_log
+from support.made_up_output import latency_log, steps_log
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz_-.0123456789", min_size=1, max_size=20)
 VALUES = st.one_of(st.integers(0, 2**62), st.floats(0, 1e15, allow_nan=False))

@@ -6,7 +6,7 @@ import pytest
 
 from replay.raw.samples import SampleTable
 from replay.tools import OutputError, adapter
-from support.fio_report import latency_log, report, steps_log
+from support.made_up_output import latency_log, report, steps_log
 
 SNAPSHOT_INTERVAL = adapter("snapshot-interval")
 SIZE = 4096

@@ -7,7 +7,7 @@ import pytest
 from replay.raw.samples import SampleTable
 from replay.tools import OutputError, adapter
 from replay.tools.logs.write_latency import told
-from support.fio_report import latency_log, report, steps_log
+from support.made_up_output import latency_log, report, steps_log
 
 WRITE_LATENCY = adapter("write-latency")
 ORIGIN = 1_700_000_000.0

@@ -1,13 +1,18 @@
-"""The Snakefile's configuration: its keys, and the answer to a typo."""
+"""The Snakefile's configuration: its keys, the answer to a typo, and the plan that measuring writes."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from replay.base.errors import ConfigurationError
+from replay.config.experiments import experiment_names, load_experiment
+from replay.design.design import SCALES, plan_digest
+from replay.design.expansion import expand
+from replay.design.plan_file import PlanFile, PlannedBlock, read_plan_file
 from replay.workflow.settings import read_settings
 from support.datasets import measured
-from workflow.test_plan_file import plan_of
 
 
 @pytest.fixture
@@ -71,3 +76,60 @@ def test_a_plan_measures_into_its_own_data_set_and_its_blocks_become_inputs_of_d
     assert block in settings.sources("mine", "rbd-bench")
     assert block not in settings.sources("mine", "rbd-journaling")
     assert f"{benchmarks}/mine/rbd-bench/tidy.csv" in settings.of_experiments("mine", "tidy.csv")
+
+
+def plan_of(*names: str, scale: str = "quick") -> PlanFile:
+    designs = {name: expand(load_experiment(name), scale) for name in names}
+    blocks = tuple(PlannedBlock(name, 1, plan_digest(design, 1)) for name, design in designs.items())
+    return PlanFile("sandbox", "mine", scale, designs, dict.fromkeys(names, "0"), blocks)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_job_reads_the_very_designs_that_were_planned(scale, tmp_path):
+    plan = plan_of(*experiment_names(), scale=scale)
+    read = read_plan_file(plan.write(tmp_path))
+    assert read == plan
+    for name, design in plan.designs.items():
+        assert read.designs[name].digest == design.digest
+        # Options are passed to tools in the order in which they were written.
+        assert list(read.designs[name].options) == list(design.options)
+        assert [list(one.levels) for one in read.designs[name].sets] == [list(one.levels) for one in design.sets]
+
+
+def test_another_plan_is_another_file_and_the_same_plan_is_the_same(tmp_path):
+    first = plan_of("rbd-bench").write(tmp_path)
+    assert plan_of("rbd-bench").write(tmp_path) == first
+    assert plan_of("rbd-bench", scale="smoke").write(tmp_path) != first
+
+
+def test_a_block_that_was_not_planned_is_refused():
+    plan = plan_of("rbd-bench")
+    (one,) = plan.blocks
+    assert plan.design_of("rbd-bench", 1, one.plan) is plan.designs["rbd-bench"]
+    with pytest.raises(ConfigurationError, match="the plan has no block 2 of rbd-bench"):
+        plan.design_of("rbd-bench", 2, one.plan)
+    with pytest.raises(ConfigurationError, match="the plan has no block"):
+        plan.design_of("rbd-bench", 1, "0" * 12)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 2}'])
+def test_a_file_that_is_not_a_plan_is_refused_by_name(text, tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match="this is not a plan") as raised:
+        read_plan_file(path)
+    assert raised.value.where == str(path)
+
+
+def test_a_missing_plan_is_refused_by_name(tmp_path):
+    with pytest.raises(ConfigurationError, match="no such plan"):
+        read_plan_file(tmp_path / "plan.json")
+
+
+def test_a_plan_that_lost_a_part_is_refused(tmp_path):
+    path = plan_of("rbd-bench").write(tmp_path)
+    document = json.loads(path.read_text())
+    del document["designs"]["rbd-bench"]["sets"][0]["point"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(ConfigurationError, match="this is not a plan: KeyError"):
+        read_plan_file(path)

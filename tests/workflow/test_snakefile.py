@@ -16,7 +16,7 @@ from replay.design.plan_file import PlannedBlock
 from replay.workflow.command import main
 from replay.workflow.dataset import derive_data_set
 from support.datasets import append, digests, measured
-from workflow.test_plan_file import plan_of
+from workflow.test_settings import plan_of
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 import { isLogarithmic } from "./range.js";
+import { drawPoint } from "chart.js/helpers";
 
 /**
  * Draws within the chart area, extended by `across` px to both sides, so that whiskers at the first and last x are whole,
@@ -25,4 +26,39 @@ export function pixelX(scale, value) {
 /** Where a y value is drawn. A value with no place on a logarithmic axis is drawn at its lower end. */
 export function pixelY(scale, value) {
   return scale.getPixelForValue(isLogarithmic(scale.type) && value <= 0 ? scale.min : value);
+}
+
+/** What connects a name to its series: a hairline to the line's end, or, in a key, the series' own mark. */
+
+/** The mark of a bar or of scattered points, before its name. */
+export function drawSwatch({ ctx, config }, dataset, { left, y, radius }) {
+  const isBar = config.type === "bar";
+  ctx.save();
+  ctx.lineWidth = 2;
+  if (dataset.backgroundColor !== dataset.borderColor && isBar) ctx.fillStyle = dataset.backgroundColor;
+  else if (dataset.pointBackgroundColor) ctx.fillStyle = dataset.pointBackgroundColor;
+  const pointStyle = isBar ? "rect" : (dataset.pointStyle ?? "rect");
+  drawPoint(ctx, { pointStyle, radius, borderWidth: 2 }, left + radius, y);
+  ctx.restore();
+}
+
+/** A hairline from the line's end to a label that had to move away from it; none if the label is within `near`. */
+export function drawLeader(ctx, label, { left, y, near }) {
+  if (Math.abs(label.y - y) < 3 && left - label.x < near) return;
+  ctx.lineWidth = 1;
+  ctx.globalAlpha = 0.5;
+  ctx.beginPath();
+  ctx.moveTo(label.x + 5, label.y);
+  ctx.lineTo(left - 3, y);
+  ctx.stroke();
+  ctx.globalAlpha = 1;
+}
+
+/** The last point that is drawn: if the page shortened the axis, the line continues outside the plot. */
+export function lastPoint(meta, { left, right }) {
+  for (let i = meta.data.length - 1; i >= 0; i -= 1) {
+    const { x, y, skip } = meta.data[i];
+    if (!skip && x >= left - 1 && x <= right + 1 && Number.isFinite(y)) return { x, y };
+  }
+  return { x: NaN, y: NaN };
 }

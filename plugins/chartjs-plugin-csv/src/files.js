@@ -1,7 +1,7 @@
 import { chartNameOf, runsUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { FurtherFile } from "./further-file.js";
-import { sharedRuns } from "./shared-runs.js";
+import { sharedRuns } from "./runs.js";
 import { loadModel, readingOf } from "./source.js";
 
 /** The files of one chart: its own, the runs behind its points, a second data set. Reads them, and draws nothing. */

@@ -1,6 +1,6 @@
 import { layouts } from "chart.js";
 import { hasAxes } from "./axes.js";
-import { drawLeader, drawSwatch, lastPoint } from "./labels-draw.js";
+import { drawLeader, drawSwatch, lastPoint } from "./draw.js";
 import { heightOf, placeLabels, planNames } from "./labels-layout.js";
 import { csvOf } from "./plugin.js";
 

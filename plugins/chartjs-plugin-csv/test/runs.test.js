@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { setTimeout as turn } from "node:timers/promises";
-import { readRuns } from "../src/runs.js";
-import { sharedRuns } from "../src/shared-runs.js";
+import { readRuns, sharedRuns } from "../src/runs.js";
 
 const HEADER = "chart,series,x,y,block,attempt\n";
 

@@ -4,9 +4,8 @@ import { chartEntry } from "../../../deck/data/provenance.js";
 import { boundElements, elementsWith, headingOf } from "../text/segments.js";
 import { elements } from "../text/tree.js";
 import { TALK_FILE } from "../talk-file.js";
-import { isAwaited } from "./awaited.js";
 import { lineIn } from "./chapters.js";
-import { chartsOf } from "./charts-of.js";
+import { chartsOf, isAwaited } from "./charts-of.js";
 
 /** Every claim that the talk must discuss is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
 export function claimsSpoken({ slides, shipped, stated, claimPlace }) {

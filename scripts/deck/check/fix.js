@@ -3,7 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { applyEdits } from "../text/edits.js";
+import { applyEdits } from "../text/escape.js";
 
 /**
  * Rewrites what problems with a `fix` name.

@@ -7,7 +7,7 @@ import { partsOf } from "../../../deck/data/data-set.js";
 import { TALK_FACTS } from "../../../deck/text/talk-facts.js";
 import { elementsWith, nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
-import { isAwaited } from "./awaited.js";
+import { isAwaited } from "./charts-of.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, marks, series, steps } from "./chart-attributes.js";
 import { chartRanges, chartTexts } from "./chart-options.js";

@@ -9,7 +9,7 @@ import { ANSWER } from "../data-sets.js";
 import { boundElements, dataElements } from "../text/segments.js";
 import { textOf } from "../text/tree.js";
 import { escapeText } from "../text/escape.js";
-import { isDenied } from "./awaited.js";
+import { isDenied } from "./charts-of.js";
 import { lineIn } from "./chapters.js";
 
 /** Computed from the manifest rather than a path in it. */

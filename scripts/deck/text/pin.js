@@ -2,7 +2,7 @@
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";
-import { applyEdits } from "./edits.js";
+import { applyEdits } from "./escape.js";
 import { escapeText } from "./escape.js";
 import { boundElements, elementsWith } from "./segments.js";
 import { textOf } from "./tree.js";

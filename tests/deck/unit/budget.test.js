@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-
 import { BUDGET, budgetTable, filesAtStart, overBudget, weigh } from "../../../scripts/deck/budget.js";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 const chunk = (fileName, more = {}) => ({
   type: "chunk",
@@ -70,4 +72,23 @@ test("what is fetched later has no budget, and is listed apart", () => {
     "JavaScript later, gzip  1200.0 KB",
     "  later.js  1200.0 KB",
   ]);
+});
+
+const BUILDER = path.resolve(import.meta.dirname, "../../../scripts/deck/build-bundle.mjs");
+
+test("a build into a place that is no folder ends with 1 and says why", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "replay-bundle-"));
+  try {
+    const file = path.join(folder, "file");
+    writeFileSync(file, "");
+    const timeout = patient(60_000);
+    const { status, stderr } = spawnSync(process.execPath, [BUILDER, path.join(file, "out")], {
+      encoding: "utf8",
+      timeout,
+    });
+    assert.equal(status, 1, stderr);
+    assert.match(stderr, /not a directory/i);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

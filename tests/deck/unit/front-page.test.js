@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-
 import fc from "fast-check";
-
 import { namesSlide, slidesAddress } from "../../../deck/front-page/addresses.js";
 import { startCommand } from "../../../deck/front-page/command.js";
 import { conditionsOf } from "../../../deck/front-page/conditions.js";
@@ -15,6 +13,12 @@ import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { pinnedTalk } from "../../../scripts/deck/freeze.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { FIXTURE } from "../support/fixture.js";
+import {
+  projectAddress,
+  repositoryAddress,
+  siteAddress,
+  withQuery,
+} from "../../../scripts/deck/addresses.js";
 
 const read = (file, text) => slidesOf(text, { file }).map(readSlide);
 
@@ -155,4 +159,38 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
 test("only an address with a slide leaves the page", () => {
   assert.ok(namesSlide("#/title"));
   for (const hash of ["", "#", "#reader-chart"]) assert.ok(!namesSlide(hash), hash);
+});
+
+test("the site's address comes from the environment or package.json, never from the repository", () => {
+  assert.equal(siteAddress({}, {}), "");
+  assert.equal(siteAddress({}, { repository: "https://example.org/replay" }), "");
+  const stated = { homepage: "https://b.example/talk" };
+  assert.equal(siteAddress({}, stated), "https://b.example/talk");
+  assert.equal(siteAddress({ REPLAY_HOMEPAGE: "https://a.example" }, stated), "https://a.example");
+  for (const wrong of ["talk", "ftp://a.example", "javascript:alert(1)", "https://"])
+    assert.equal(siteAddress({ REPLAY_HOMEPAGE: wrong }, {}), "", wrong);
+});
+
+test("the repository's address is one that a browser opens and git clones", () => {
+  assert.equal(repositoryAddress({ repository: "" }, {}), "");
+  const repository = "https://example.org/replay.git";
+  assert.equal(repositoryAddress({ repository }, {}), "https://example.org/replay");
+  assert.equal(
+    repositoryAddress({ repository }, { REPLAY_REPOSITORY: "https://example.org/fork" }),
+    "https://example.org/fork",
+  );
+  assert.equal(repositoryAddress({ repository: "git@example.org:replay.git" }, {}), "");
+});
+
+test("the QR code leads to the repository, else to the site", () => {
+  const repository = "https://example.org/replay";
+  const homepage = "https://b.example";
+  assert.equal(projectAddress({ repository: "" }, {}, {}), "");
+  assert.equal(projectAddress({ repository }, {}, { homepage }), repository);
+  assert.equal(projectAddress({ repository: "" }, {}, { homepage }), homepage);
+});
+
+test("a parameter is added to an address as a person would type it", () => {
+  assert.equal(withQuery("http://127.0.0.1:8000/", "explore"), "http://127.0.0.1:8000/?explore");
+  assert.equal(withQuery("http://127.0.0.1:8000/?data=a", "cut=20"), "http://127.0.0.1:8000/?data=a&cut=20");
 });

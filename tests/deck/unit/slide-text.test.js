@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
-import { applyEdits } from "../../../scripts/deck/text/edits.js";
+import { applyEdits } from "../../../scripts/deck/text/escape.js";
 import { escapeText } from "../../../scripts/deck/text/escape.js";
 import { proseOf } from "../../../scripts/deck/text/prose.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
