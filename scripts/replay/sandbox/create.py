@@ -10,13 +10,14 @@ from replay.base.programs import Programs
 from replay.base.releases import NAMES, major_of
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.session import MonitorSession
 from replay.config.sandbox_options import SandboxOptions
 from replay.sandbox import causes, conf, daemons
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.health import await_clean
 from replay.sandbox.ports import ADDRESS
 from replay.sandbox.processes import daemon_environment
-from replay.sandbox.tools import CephSession, Interrupt, rbd, run
+from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
 
 Say = Callable[[str], None]
 
@@ -53,19 +54,20 @@ def create(
         make_monitor(cluster, layout)
         daemons.start(layout, monitor)
         daemons.await_ready(layout, monitor, interrupt)
-        with daemons.hurried(layout, monitor), CephSession(layout, cluster.name, cluster.fsid) as ceph:
+        with daemons.hurried(layout, monitor), monitors_of(cluster, layout) as monitors:
             # Before the manager starts: its device health module would otherwise create another pool.
-            ceph.run("config", "set", "mgr", "mgr/devicehealth/enable_monitoring", "false", "--force")
+            watching = {"who": "mgr", "name": "mgr/devicehealth/enable_monitoring", "value": "false", "force": True}
+            monitors.command({"prefix": "config set", **watching})
             daemons.start(layout, manager)
-            _enter_osds(ceph, cluster, options)
+            _enter_osds(monitors, cluster, options)
             _await_made(making, cluster, layout, interrupt)
             for osd in osds:
                 daemons.start(layout, osd)
             say(f"{cluster.name}: monitor, manager and {len(osds)} OSD{'s'[: len(osds) != 1]} started")
             for osd in osds:
                 daemons.await_ready(layout, osd, interrupt)
-            _create_pool(ceph, cluster, layout)
-            await_clean(ceph, cluster, layout, interrupt, healthy=True)
+            _create_pool(monitors, cluster, layout)
+            await_clean(monitors, cluster, layout, interrupt, healthy=True)
     finally:
         for process in making:
             if process.poll() is None:
@@ -179,21 +181,22 @@ def _await_made(
             )
 
 
-def _enter_osds(ceph: CephSession, cluster: SandboxCluster, options: SandboxOptions) -> None:
+def _enter_osds(monitors: MonitorSession, cluster: SandboxCluster, options: SandboxOptions) -> None:
     """Register the OSDs, each with its weight (TiB, as in Ceph) and the device class that fits its settings."""
     size = options.left_osd_bytes if cluster.name == "left" else options.right_osd_bytes
     for osd, identity in enumerate(cluster.osd_uuids):
-        if (given := ceph.json("osd", "new", identity, str(osd)).get("osdid")) != osd:
+        if (given := monitors.command({"prefix": "osd new", "uuid": identity, "id": osd}).get("osdid")) != osd:
             raise SandboxError(f"Ceph gave number {given} to OSD {osd}", where=cluster.conf)
-        ceph.run("osd", "crush", "add", f"osd.{osd}", f"{size / (1 << 40):.5f}", f"host={cluster.name}", "root=default")
-        ceph.run("osd", "crush", "set-device-class", "ssd", f"osd.{osd}")
+        place = {"weight": round(size / (1 << 40), 5), "args": [f"host={cluster.name}", "root=default"]}
+        monitors.command({"prefix": "osd crush add", "id": osd, **place})
+        monitors.command({"prefix": "osd crush set-device-class", "class": "ssd", "ids": [f"osd.{osd}"]})
 
 
-def _create_pool(ceph: CephSession, cluster: SandboxCluster, layout: Layout) -> None:
-    pgs = str(conf.POOL_PGS)
-    ceph.run("osd", "pool", "create", conf.POOL, pgs, pgs, "replicated")
-    ceph.run("osd", "pool", "application", "enable", conf.POOL, "rbd")
+def _create_pool(monitors: MonitorSession, cluster: SandboxCluster, layout: Layout) -> None:
+    groups = {"pg_num": conf.POOL_PGS, "pgp_num": conf.POOL_PGS}
+    monitors.command({"prefix": "osd pool create", "pool": conf.POOL, **groups, "pool_type": "replicated"})
+    monitors.command({"prefix": "osd pool application enable", "pool": conf.POOL, "app": "rbd"})
     if len(cluster.osd_uuids) == 1:
         # One OSD can hold only one replica. `ceph status` shows the mute.
-        ceph.run("health", "mute", "POOL_NO_REDUNDANCY", "--sticky")
+        monitors.command({"prefix": "health mute", "code": "POOL_NO_REDUNDANCY", "sticky": True})
     rbd(layout, cluster.name, "pool", "init", conf.POOL)

@@ -8,9 +8,10 @@ from typing import Any
 from replay.base.invocation import replay_command
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes
 from replay.sandbox.errors import SandboxError
-from replay.sandbox.tools import CephSession, Interrupt
+from replay.sandbox.tools import Interrupt
 
 
 def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> int:
@@ -43,7 +44,7 @@ def describe(status: dict[str, Any]) -> str:
 
 
 def await_clean(
-    ceph: CephSession,
+    monitors: MonitorSession,
     cluster: SandboxCluster,
     layout: Layout,
     interrupt: Interrupt,
@@ -59,7 +60,7 @@ def await_clean(
     latest: dict[str, Any] = {}
 
     def ready() -> bool:
-        latest.update(ceph.json("status"))
+        latest.update(monitors.status())
         pgs = latest["pgmap"]
         clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
         all_clean = pgs["num_pgs"] >= conf.POOL_PGS and clean == pgs["num_pgs"]
@@ -89,7 +90,7 @@ def became_active(manager: dict[str, Any]) -> float:
     return datetime.fromisoformat(manager["active_change"]).timestamp()
 
 
-def await_manager(ceph: CephSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
+def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
     """Wait until the current manager reports the placement groups.
 
     After a restart the monitors repeat the previous manager's last report, which may be "all active+clean". The current
@@ -100,9 +101,9 @@ def await_manager(ceph: CephSession, cluster: SandboxCluster, layout: Layout, in
 
     def reports() -> bool:
         process = daemons.running(layout, role)
-        known = ceph.json("mgr", "dump")
+        known = monitors.command({"prefix": "mgr dump"})
         if process is not None and known["available"] and became_active(known) >= processes.started_at(process):
-            summary = ceph.json("pg", "stat")["pg_summary"]
+            summary = monitors.command({"prefix": "pg stat"})["pg_summary"]
             clean = count_clean(summary["num_pg_by_state"], "name", "num")
             if clean and clean == summary["num_pgs"]:
                 return True

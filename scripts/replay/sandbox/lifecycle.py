@@ -21,7 +21,7 @@ from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox.lock import locked
 from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
-from replay.sandbox.tools import CephSession, Interrupt
+from replay.sandbox.tools import Interrupt, monitors_of
 
 Say = Callable[[str], None]
 
@@ -220,9 +220,9 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
             daemons.start(layout, role)
         for role in daemons.roles(cluster):
             daemons.await_ready(layout, role, interrupt)
-        with CephSession(layout, cluster.name, cluster.fsid) as ceph:
-            health.await_manager(ceph, cluster, layout, interrupt)
-            said = health.await_clean(ceph, cluster, layout, interrupt, healthy=False)
+        with monitors_of(cluster, layout) as monitors:
+            health.await_manager(monitors, cluster, layout, interrupt)
+            said = health.await_clean(monitors, cluster, layout, interrupt, healthy=False)
         say(f"{cluster.name}: {said}")
 
     def make(interrupt: Interrupt) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import selectors
-import shlex
+import contextlib
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from replay.base.programs import Programs
+from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.session import MonitorSession
 from replay.sandbox.errors import InterruptedStart, SandboxError
 from replay.sandbox.processes import daemon_environment
 
@@ -72,82 +71,17 @@ def rbd(layout: Layout, cluster: str, *args: str, timeout_seconds: float = 60.0)
     return run(layout.programs, argv, timeout_seconds=timeout_seconds)
 
 
-class CephSession:
-    """One long-lived `ceph` program that answers commands one after the other.
+@contextlib.contextmanager
+def monitors_of(cluster: SandboxCluster, layout: Layout) -> Iterator[MonitorSession]:
+    """Open a connection to a cluster's monitors as its administrator, and close it at the end.
 
-    Starting `ceph` costs 0.35 s of CPU, a command on an open connection almost nothing, and starting two clusters needs
-    dozens of commands. Monitor commands only: the program learns the manager's when it connects, which may be too
-    early.
+    Starting two clusters needs dozens of commands. A command that fails is a SandboxError.
     """
-
-    def __init__(self, layout: Layout, cluster: str, fsid: str) -> None:
-        self._conf, self._buffer = layout.conf(cluster), b""
-        # The answer to a command that is sent after each other one: it shows that the answer before it is complete.
-        self._end = json.dumps({"fsid": fsid}, separators=(",", ":"))
-        self._process = subprocess.Popen(
-            layout.programs.command(["ceph", "--conf", str(self._conf), "--connect-timeout", "30", "--format", "json"]),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**daemon_environment(), "PYTHONUNBUFFERED": "1"},
-        )
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._process.stdout, selectors.EVENT_READ)
-
-    def __enter__(self) -> CephSession:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._selector.close()
-        self._process.stdin.close()
-        self._process.kill()
-        self._process.stdout.close()
-        self._process.wait()
-
-    def run(self, *words: str, timeout_seconds: float = 60.0) -> str:
-        """Run one command and return its output. Raises SandboxError if Ceph reports an error."""
-        command = shlex.join(words)
+    administrator = Cluster(
+        Path(cluster.conf), cluster.client, Path(cluster.keyring), cluster.name, programs=layout.programs
+    )
+    with MonitorSession(administrator, connect_timeout_seconds=30.0) as session:
         try:
-            self._process.stdin.write(f"{command}\nfsid\n".encode())
-            self._process.stdin.flush()
-        except OSError as error:
-            raise self._failed(command, self._rest() or "the program ended") from error
-        lines = self._read_answer(command, time.monotonic() + timeout_seconds)
-        if errors := [line for line in lines if line.startswith(("Error ", "Invalid command", "error handling"))]:
-            raise self._failed(command, errors[0])
-        return "\n".join(lines)
-
-    def json(self, *words: str, timeout_seconds: float = 60.0) -> Any:
-        """Run one command and return its answer, parsed."""
-        lines = self.run(*words, timeout_seconds=timeout_seconds).splitlines()
-        # Messages come first, then the document, which some commands print in several lines.
-        begins = next((number for number, line in enumerate(lines) if line.startswith(("{", "["))), len(lines))
-        try:
-            return json.loads("\n".join(lines[begins:]))
-        except json.JSONDecodeError as error:
-            raise self._failed(shlex.join(words), f"printed no JSON: {error}") from error
-
-    def _read_answer(self, command: str, deadline: float) -> list[str]:
-        lines: list[str] = []
-        while True:
-            while b"\n" in self._buffer:
-                line, _, self._buffer = self._buffer.partition(b"\n")
-                text = line.decode("utf-8", "replace").rstrip()
-                if text == self._end:
-                    return lines
-                if text:
-                    lines.append(text)
-            if not self._selector.select(timeout=max(0.0, deadline - time.monotonic())):
-                raise self._failed(command, "no answer in time")
-            chunk = os.read(self._process.stdout.fileno(), 1 << 16)
-            if not chunk:
-                raise self._failed(command, lines[-1] if lines else "the program ended")
-            self._buffer += chunk
-
-    def _rest(self) -> str:
-        self._process.wait()
-        lines = (self._buffer + self._process.stdout.read()).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else ""
-
-    def _failed(self, command: str, said: str) -> SandboxError:
-        return SandboxError(said, where=f"ceph {command} ({self._conf})")
+            yield session
+        except CephCommandError as error:
+            raise SandboxError(error.what, where=error.where, next_step=error.next_step) from error
