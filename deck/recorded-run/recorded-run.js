@@ -12,7 +12,7 @@ import { Badge } from "./badge.js";
 import { changesBetween, lastMoment } from "./film.js";
 import { Recording } from "./recording.js";
 import { Playback } from "./timeline.js";
-import { lackingWords, runPosition, runTitle } from "./words.js";
+import { RUN_KEYS, lackingWords, runPosition, runTitle } from "./words.js";
 
 const TICK_MILLISECONDS = 200;
 /** Keeps a tab that was in the background from jumping ahead. */
@@ -36,11 +36,7 @@ export async function startRecordedRun({ deck, charts, data, seconds = 60, annou
   await run.arm();
   const [pause, again, end] = [() => run.pause(), () => run.again(), () => run.end()];
   return {
-    keys: [
-      { code: 87, key: "W", description: "Recorded run: pause or continue", run: pause },
-      { code: 90, key: "Z", description: "Recorded run: play this slide from the beginning", run: again },
-      { code: 81, key: "Q", description: "Recorded run: quit and show all data", run: end },
-    ],
+    keys: RUN_KEYS.map((one) => ({ ...one, run: { W: pause, Z: again, Q: end }[one.key] })),
     state: () => run.state,
     pause,
     again,

@@ -17,7 +17,19 @@ const STYLE = `
   #speaker-controls .pacing.ahead::after { content: "ahead"; }
   #speaker-controls .pacing.on-track::after { content: "on time"; }
   #speaker-controls .pacing.behind::after { content: "over time"; }
-  #speaker-controls .value p { margin: 0 0 0.7em; }
+  #speaker-controls .value p { margin: 0 0 0.6em; }
+  /* Notes have half of the window, so that none needs scrolling: no clicker scrolls. */
+  @media screen and (min-width: 1000px) {
+    body[data-speaker-layout="default"] :is(#current-slide, #upcoming-slide) {
+      left: 0; right: auto; width: 50%; height: 50%; padding-right: 6px;
+    }
+    body[data-speaker-layout="default"] #upcoming-slide { top: 50%; }
+    body[data-speaker-layout="default"] #speaker-controls { top: 0; width: 50%; height: 100%; font-size: 16px; }
+    body[data-speaker-layout="default"] .speaker-controls-time { padding: 4px 16px 8px; margin-bottom: 4px; }
+    body[data-speaker-layout="default"] .speaker-controls-notes { padding: 4px 16px; }
+    body[data-speaker-layout="default"] .speaker-controls-notes .value { font-size: 17px; line-height: 1.36; }
+    body[data-speaker-layout="default"] #speaker-layout { top: auto; bottom: 10px; }
+  }
   #upcoming-slide .label { top: auto; bottom: 10px; }
   .overlay-element { background: #e4e4e4; color: #1b1d22; }
   #speaker-layout:focus-within, #speaker-controls :focus-visible, #speaker-controls:focus-visible {

@@ -12,6 +12,8 @@ import { stageKeys } from "./keys.js";
 import { PHONE_CHARTS, followPhone, phoneQuery, wrapWideParts } from "./phone.js";
 import { revealOptions } from "./reveal-options.js";
 import { dressSlideNumber } from "./slide-number.js";
+import { printFrames } from "./print-frames.js";
+import { RUN_KEYS } from "../recorded-run/words.js";
 import { SpeakerView } from "./speaker-view.js";
 
 /**
@@ -43,6 +45,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   function prepareSlides() {
     makeSteps(root);
     writeTexts(root);
+    if (mode.print) printFrames(root);
     writeTalkFacts(root, talk);
     absent = applyCut(root, mode.cut);
     if (flowing) wrapWideParts(root);
@@ -84,17 +87,19 @@ export async function startDeck({ root, mode, material, announce, talk }) {
 
   const { charts, ChartTools } = await coming;
   const run = mode.run === null ? null : await recordedRun({ deck, charts, data, mode, announce });
+  const runFromHere = RunFromHere(() => recordedRun({ deck, charts, data, mode, announce }));
   if (!mode.print) await deck.registerPlugin(charts);
   if (!mode.receiver && !mode.print) followPhone(deck, narrow, asked);
   const tools = ChartTools({ deck, root, charts, data, mode, announce });
   bindings.add(tools.keys, { echoed: !mode.explore });
   if (run) bindings.add(run.keys);
+  else if (!mode.receiver && !mode.print) bindings.add(runFromHere.keys);
 
   return {
     ...{ deck, charts, tools, speaker, bindings, opens, run },
     moved: () => moved,
     async update(isChanged) {
-      await run?.update();
+      await (run ?? runFromHere.current())?.update();
       writeTexts(root);
       nameSlide();
       await charts.refresh((slot) => slot.moved || isChanged(slot));
@@ -113,7 +118,28 @@ async function prepareCharts({ material, flowing }) {
   return { charts, ChartTools };
 }
 
+/**
+ * The keys of the recorded run on a stage that was opened without `?run`: the first press on Z fetches it and plays the slide on
+ * show. Until then, the other keys have nothing to act on.
+ * @param {() => Promise<object>} start   fetches and arms it; a deck that is ready plays at once
+ */
+function RunFromHere(start) {
+  let run = null;
+  let coming = null;
+  const press = (key) => () => {
+    if (run !== null) run.keys.find((one) => one.key === key).run();
+    else if (key === "Z")
+      coming ??= start().then((started) => {
+        run = started;
+      });
+  };
+  return {
+    current: () => run,
+    keys: RUN_KEYS.map((one) => ({ ...one, run: press(one.key) })),
+  };
+}
+
 async function recordedRun({ deck, charts, data, mode, announce }) {
   const { startRecordedRun } = await import("../recorded-run/recorded-run.js");
-  return startRecordedRun({ deck, charts, data, seconds: mode.run, announce });
+  return startRecordedRun({ deck, charts, data, seconds: mode.run ?? undefined, announce });
 }

@@ -181,7 +181,7 @@ function drawGone({ add }, { rows, seconds, left, right, size, unplaced }, { hei
     add("text", { class: "gone-text", x: right + 18, y: y + 10 }, text);
   }
   if (unplaced.length > 0)
-    add("text", { class: "tick-text", x: 0, y: height - 2 }, `Not measured here: ${unplaced.join(", ")}`);
+    add("text", { class: "tick-text", x: 0, y: height - 14 }, `Not measured here: ${unplaced.join(", ")}`);
 }
 
 /** The picture in words. */

@@ -167,7 +167,7 @@ export function goneLayout({ modes }, { width, height }) {
   const longest = Math.max(1, ...lost.map(({ worst }) => worst));
   const seconds = longest * 1.25;
   const count = Math.max(8, Math.floor((right - left) / 26));
-  const rowHeight = Math.min(92, (height - 50) / Math.max(1, lost.length));
+  const rowHeight = Math.min(92, (height - 66) / Math.max(1, lost.length));
   return {
     seconds,
     left,

@@ -10,7 +10,7 @@ import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 import { drawForestPlot } from "./forest-plot.js";
 
-const PLOT_WIDTH = 190;
+const PLOT_WIDTH = 160;
 const NOT_HERE = "not measured here";
 
 /**

@@ -75,9 +75,9 @@ for (const dataSet of ["fixture", "shipped"])
 
 test("a chart of some series shows only those, and keeps the numbers of all", async () => {
   const page = await deck.openDeck();
-  await goTo(page, "journal-small-writes");
-  const [chart] = await chartsOf(page, "journal-small-writes");
-  const chosen = await page.getAttribute("#journal-small-writes canvas", "data-chart-series");
+  await goTo(page, "journal-reads");
+  const [chart] = await chartsOf(page, "journal-reads");
+  const chosen = await page.getAttribute("#journal-reads canvas", "data-chart-series");
   assert.deepEqual(
     [...chart.shown].sort(),
     chosen

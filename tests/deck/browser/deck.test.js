@@ -70,10 +70,14 @@ test("every bound value of slides and notes is filled from the manifest, and kee
     all.map(({ classList }) => [...classList].filter((name) => name !== "figure-text").join(" "));
   const values = () => page.$$eval("data[value]", bindings);
   assert.ok((await values()).length > 10);
-  // A claim that was not measured has no figure to give.
+  // A claim that was not measured has no figure to give, nor has an empty field of the answer.
   const given = await page.evaluate(() => {
     const { claims } = window.replay.data.claims;
+    const isEmpty = ([source, mode, column]) =>
+      source === "answer" &&
+      window.replay.data.answer.modes.find(({ name }) => name === mode)?.[column] === "";
     return [...document.querySelectorAll("data[value]")]
+      .filter((one) => !isEmpty(one.getAttribute("value").split(".")))
       .filter((one) => claims[one.getAttribute("value").split(".")[0]]?.verdict !== "not measured")
       .map((one) => one.classList.contains("bound") || one.getAttribute("value"));
   });

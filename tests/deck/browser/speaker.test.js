@@ -26,7 +26,7 @@ async function openSpeaker(page) {
 const framesOf = (speaker) => speaker.frames().filter((frame) => frame.url().includes("receiver"));
 
 test("the speaker view is fetched after the slides, and shows the slides and the pace of the cut", async () => {
-  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/journal" });
+  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/price-at-the-peak" });
   const speaker = await openSpeaker(page);
   const cut = await page.evaluate(() => window.replay.deck.getSlides().length);
   const [current, next] = await page.evaluate(() => {
@@ -99,5 +99,32 @@ test("a speaker view finds the deck again after a reload", async () => {
     note,
   );
   await speaker.close();
+  await page.close();
+});
+
+test("no note needs scrolling in the speaker view at 1440×900", async () => {
+  const page = await deck.openDeck("?data=fixture");
+  const speaker = await openSpeaker(page);
+  await speaker.setViewportSize({ width: 1440, height: 900 });
+  const notes = await page.evaluate(() =>
+    window.replay.deck.getSlides().map(({ id }) => ({
+      id,
+      html: [...document.getElementById(id).querySelectorAll("aside.notes")]
+        .map(({ innerHTML }) => innerHTML)
+        .join(""),
+    })),
+  );
+  assert.ok(notes.length > 26);
+  const long = await speaker.evaluate((all) => {
+    document.querySelector(".speaker-controls-notes").classList.remove("hidden");
+    const place = document.querySelector(".speaker-controls-notes .value");
+    const view = document.getElementById("speaker-controls");
+    return all.flatMap(({ id, html }) => {
+      place.innerHTML = html;
+      const beyond = view.scrollHeight - view.clientHeight;
+      return beyond > 0 ? [`${id}: ${beyond} px`] : [];
+    });
+  }, notes);
+  assert.deepEqual(long, []);
   await page.close();
 });

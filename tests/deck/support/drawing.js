@@ -51,7 +51,14 @@ export function drawingProblems(id) {
       if (points.length === 0) return;
       const drawn = points.filter(({ element, x, y }) => {
         const expected = { x: pixelOf(xs, x), y: ys.getPixelForValue(y) };
-        if (kind !== "bar" && Math.abs(element.x - expected.x) > 0.75)
+        if (kind === "strip") {
+          // The lane says which series it is; where in it the dot lies means nothing.
+          const { left, right } = chart.chartArea;
+          const lanes = chart.data.datasets.map((_, at) => at).filter((at) => chart.isDatasetVisible(at));
+          const width = (right - left) / lanes.length;
+          if (Math.floor((element.x - left) / width) !== lanes.indexOf(index))
+            found.push(`${name}: ${dataset.label} at ${x} is outside its lane`);
+        } else if (kind !== "bar" && Math.abs(element.x - expected.x) > 0.75)
           found.push(`${name}: ${dataset.label} at ${x} stands at ${element.x}, not ${expected.x}`);
         if (Math.abs(element.y - expected.y) > 0.75)
           found.push(`${name}: ${dataset.label} at ${x} is ${element.y} high, not ${expected.y}`);

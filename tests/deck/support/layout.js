@@ -72,8 +72,11 @@ export function layoutProblems(id) {
     number &&
     getComputedStyle(number).visibility === "visible" &&
     getComputedStyle(number).display !== "none";
-  if (shown && slide.matches('[data-visibility="uncounted"]'))
-    found.push(`${id}: a slide that is not counted shows a number`);
+  const isAppendix = slide.matches('[data-visibility="uncounted"]');
+  if (shown && isAppendix && !/^A[1-9]\d*$/.test(number.dataset.appendix))
+    found.push(`${id}: a slide of the appendix does not show its number`);
+  if (shown && isAppendix && number.querySelector("a")?.offsetParent)
+    found.push(`${id}: a slide that is not counted shows a count`);
   const labels = [...slide.querySelectorAll("p.provenance"), ...(shown ? [number] : [])];
   for (const label of labels) {
     const place = label === number ? [number.getBoundingClientRect()] : linesOf(label);

@@ -1,0 +1,224 @@
+/** The talk's answer: which figures a chart shows, where they stand, and what is said where there are none. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+
+import { answerSource, decisionTable, parseAnswer, waysOf } from "../../../deck/data/answer.js";
+import { appendixNumbers } from "../../../deck/stage/slide-number.js";
+import { dotsAcross, medianOf } from "../../../deck/stage/strip-chart.js";
+import { answerLayout, goneLayout } from "../../../deck/text/answer-layout.js";
+import { ratioBars } from "../../../deck/text/ratio-bars.js";
+import { releaseRows } from "../../../deck/text/releases.js";
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+
+const COLUMNS = [
+  ...[
+    "name",
+    "label",
+    "mode",
+    "recovery_point_worst_seconds",
+    "recovery_point_median_seconds",
+    "recovery_point_n",
+  ],
+  ...["recovery_point_source", "recovery_time_median_seconds", "latency_added_4k_seconds"],
+  ...[
+    "latency_added_4k_low_seconds",
+    "latency_added_4k_high_seconds",
+    "latency_added_4k_n",
+    "latency_added_4k_source",
+  ],
+  ...["media_bytes_per_byte_4k", "media_bytes_per_byte_4k_n", "media_bytes_per_byte_4k_source"],
+];
+const csvOf = (...rows) =>
+  `${[COLUMNS, ...rows.map((row) => COLUMNS.map((column) => row[column] ?? ""))].map((line) => line.join(",")).join("\n")}\n`;
+const NONE = { name: "none", label: "No mirroring", mode: "none", media_bytes_per_byte_4k: 7 };
+const ALONE = { name: "journal", label: "Journal alone", mode: "journal", latency_added_4k_seconds: 0.001 };
+const LOST = { recovery_point_n: 20, recovery_point_source: "site-loss: recovery_point_seconds" };
+const PAID = { latency_added_4k_n: 6, latency_added_4k_source: "write-latency: latency_mean_seconds" };
+const JOURNAL = {
+  ...{ name: "journal-5", label: "Journal mirrored", mode: "journal-mirrored", ...LOST, ...PAID },
+  ...{
+    recovery_point_worst_seconds: 5.64,
+    recovery_point_median_seconds: 2.9,
+    recovery_time_median_seconds: 0.0803,
+  },
+  ...{
+    latency_added_4k_seconds: 0.00241,
+    latency_added_4k_low_seconds: 0.002,
+    latency_added_4k_high_seconds: 0.003,
+  },
+};
+const SNAPSHOT = {
+  ...{ name: "snapshot-60", label: "Snapshots", mode: "snapshot-mirrored", ...LOST, ...PAID },
+  ...{
+    recovery_point_worst_seconds: 67.4,
+    recovery_point_median_seconds: 41,
+    latency_added_4k_seconds: 0.0001,
+  },
+};
+const UNMEASURED = { name: "snapshot-1", label: "Each second", mode: "snapshot-mirrored" };
+const answer = parseAnswer(csvOf(NONE, ALONE, JOURNAL, SNAPSHOT, UNMEASURED));
+const BOX = { width: 1136, height: 480 };
+
+test("the ways are no mirroring and what is mirrored; the price is the first figure that several of them have", () => {
+  const { price, loss, modes } = waysOf(answer);
+  assert.deepEqual(
+    modes.map(({ name, worst, price: paid }) => [name, worst, paid]),
+    [
+      ["none", "everything", 0],
+      ["journal-5", 5.64, 0.00241],
+      ["snapshot-60", 67.4, 0.0001],
+      ["snapshot-1", null, null],
+    ],
+  );
+  assert.deepEqual([price.figure, price.source, price.n], ["latency_added_4k", "write-latency", 6]);
+  assert.deepEqual(loss, { source: "site-loss", n: 20 });
+  assert.deepEqual([modes[1].low, modes[1].high], [0.002, 0.003]);
+  const bytes = { media_bytes_per_byte_4k_n: 6, media_bytes_per_byte_4k_source: "amplification: x" };
+  const older = waysOf(
+    parseAnswer(csvOf({ ...NONE, ...bytes }, { ...UNMEASURED, media_bytes_per_byte_4k: 9.7, ...bytes })),
+  );
+  assert.deepEqual([older.price.figure, older.loss], ["media_bytes_per_byte_4k", null]);
+  assert.deepEqual(waysOf(null), { price: null, loss: null, modes: [] });
+});
+
+test("the empty chart gives nothing away, the price has heights, and the whole has each measured way in its place", () => {
+  const ways = waysOf(answer);
+  const at = (stage) => answerLayout(ways, { stage, ...BOX });
+  const empty = at("empty");
+  assert.deepEqual([empty.points, empty.lines, empty.yTicks, empty.unplaced], [[], [], [], []]);
+  const price = at("price");
+  assert.deepEqual(price.points, []);
+  assert.deepEqual(
+    price.lines.map(({ name }) => name),
+    ["none", "snapshot-60", "journal-5"],
+  );
+  const { plot, points, lines, unplaced, xTicks } = at("whole");
+  assert.deepEqual([lines, unplaced], [[], ["Each second"]]);
+  const [none, snapshot, journal] = points;
+  assert.ok(plot.left < journal.at && journal.at < snapshot.at && snapshot.at < plot.beyond);
+  assert.ok(plot.beyond < none.at && none.y === plot.bottom && journal.y < snapshot.y);
+  assert.ok(journal.medianAt < journal.at);
+  assert.deepEqual(journal.text, ["Journal mirrored", "5.6 s lost, 2.4 ms"]);
+  assert.equal(none.text[1], "everything lost, no price");
+  // The axis of losses stays where it is from the first stage to the last.
+  assert.deepEqual(empty.xTicks, xTicks);
+});
+
+test("labels do not lie on each other, however close the points are", () => {
+  const ways = waysOf(answer);
+  const crowd = Array.from({ length: 6 }, (_, index) => ({
+    ...ways.modes[1],
+    ...{ name: `m${index}`, worst: 5 + index / 100, median: null, price: 0.002 },
+  }));
+  const { points } = answerLayout({ ...ways, modes: crowd }, { stage: "whole", width: 1136, height: 700 });
+  const heights = points.map(({ labelY }) => labelY).sort((a, b) => a - b);
+  heights.slice(1).forEach((y, index) => assert.ok(y - heights[index] >= 50, `${heights}`));
+});
+
+test("what is gone is crossed out from the loss backwards, for as long as the worst trial lost", () => {
+  const { rows, seconds, unplaced } = goneLayout(waysOf(answer), BOX);
+  assert.deepEqual(
+    rows.map(({ label }) => label),
+    ["Journal mirrored", "Snapshots"],
+  );
+  assert.deepEqual(unplaced, ["Each second"]);
+  assert.equal(seconds, 67.4 * 1.25);
+  for (const [index, worst] of [5.64, 67.4].entries()) {
+    const { marks } = rows[index];
+    const gone = marks.filter((mark) => mark.gone).length / marks.length;
+    assert.ok(Math.abs(gone - worst / seconds) <= 1 / marks.length, `${gone}`);
+    assert.ok(marks.at(-1).gone);
+  }
+});
+
+test("the table has three digits, and words where nothing was measured", () => {
+  const { ways, rows } = decisionTable(answer);
+  assert.equal(ways.length, 4);
+  assert.deepEqual(rows[0], {
+    title: "Lost at worst",
+    cells: ["all since the last backup", "5.6 s", "67.4 s", "not measured"],
+  });
+  assert.deepEqual(rows[1].cells, ["a restore", "80.3 ms", "not measured", "not measured"]);
+  assert.equal(rows.length, 3, "bytes to disks stand in only where no latency was measured");
+});
+
+test("a bound value reads a field of answer.csv with two digits, and null where there is none", () => {
+  const look = answerSource(() => answer);
+  assert.equal(look(["journal-5", "recovery_point_worst_seconds"]), "5.6 s");
+  assert.equal(look(["none", "media_bytes_per_byte_4k"]), "7");
+  for (const wrong of [
+    ["nobody", "x"],
+    ["journal-5"],
+    ["snapshot-1", "recovery_point_worst_seconds"],
+    ["none", "mode"],
+  ])
+    assert.equal(look(wrong), null, wrong.join("."));
+  assert.equal(answerSource(() => null)(["none", "mode"]), null);
+});
+
+test("what is no answer.csv is refused, and the shipped one is read", async () => {
+  assert.throws(() => parseAnswer("a,b\n1,2\n"), TypeError);
+  const text = await readFile(path.join(PROJECT, "benchmarks/reference/answer.csv"), "utf8");
+  const { modes } = waysOf(parseAnswer(text));
+  assert.ok(modes.length >= 5 && modes[0].worst === "everything");
+});
+
+test("a strip spreads its dots within their lane, and its line is the median", () => {
+  assert.deepEqual(dotsAcross(1, { middle: 50, width: 40 }), [50]);
+  const many = dotsAcross(40, { middle: 50, width: 40 });
+  assert.ok(many.every((x) => x > 30 && x < 70) && new Set(many).size > 3);
+  assert.deepEqual([medianOf([3, 1, 2]), medianOf([4, 1, 2, 3])], [2, 2.5]);
+});
+
+test("ratios as bars share one scale, and one without an estimate says so", () => {
+  const claims = {
+    claims: { a: { conditions: { x: { estimate: 2, low: 1.5, high: 2.5 }, y: { estimate: null } } } },
+  };
+  const [two, none] = ratioBars("with = a.x | without = a.y", claims);
+  assert.deepEqual([two.label, two.text, none.text, none.share], ["with", "2.0×", "not measured", null]);
+  assert.ok(
+    Math.abs(two.share / two.one - 2) < 1e-9 && two.high < 1 && Math.abs(two.low / two.one - 1.5) < 1e-9,
+  );
+});
+
+test("claims by release: a column for each data set, empty where it is not here", () => {
+  const claim = (estimate) => ({
+    sentence: "S.",
+    verdict: "held",
+    conditions: { x: { estimate, verdict: "held" } },
+  });
+  const { columns, rows } = releaseRows(
+    ["a", "unknown"],
+    [
+      { name: "r-16", claims: { claims: { a: claim(2) } }, manifest: { setup: { ceph_version: "16.2.15" } } },
+      { name: "r-20", claims: null, manifest: null },
+    ],
+  );
+  assert.deepEqual(columns, [
+    { name: "r-16", title: "Ceph 16.2.15", here: true },
+    { name: "r-20", title: "r-20", here: false },
+  ]);
+  assert.deepEqual(
+    rows.map(({ id, cells }) => [id, cells.map((cell) => cell?.condition.estimate ?? null)]),
+    [["a", [2, null]]],
+  );
+});
+
+test("the slides of the appendix have numbers of their own, from its first one", () => {
+  const slide = (id, visibility) => ({ id, dataset: { visibility } });
+  const numbers = appendixNumbers([
+    slide("a"),
+    slide("b", "uncounted"),
+    slide("", "uncounted"),
+    slide("c", "uncounted"),
+  ]);
+  assert.deepEqual(
+    [...numbers],
+    [
+      ["b", "A1"],
+      ["c", "A2"],
+    ],
+  );
+});
