@@ -271,7 +271,7 @@ Usage: npm run drills -- [options] [DRILL…]
   --release N    on a sandbox of this release of Ceph (the host's)
   --json FILE    also write every result to this file
   --help         show this text`,
-  words: Array.from({ length: 17 }, (_, one) => `D${one + 1}`),
+  words: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17].map((number) => `D${number}`),
   options: { release: { type: "string" }, json: { type: "string" } },
 };
 

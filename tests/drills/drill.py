@@ -32,14 +32,12 @@ class Ground:
 
     campaign: Campaign
     experiment: str = EXPERIMENT
-    #: Variables for the commands of this drill.
-    more_environment: dict[str, str] = field(default_factory=dict)
     _measuring: subprocess.Popen[str] | None = None
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment of the drill's commands."""
-        return self.campaign.environment | self.more_environment
+        return self.campaign.environment
 
     @property
     def measuring(self) -> subprocess.Popen[str]:
@@ -49,7 +47,7 @@ class Ground:
 
     def start(self) -> subprocess.Popen[str]:
         """Start measuring the drill's experiment."""
-        self._measuring = self.campaign.start(self.experiment, self.more_environment)
+        self._measuring = self.campaign.start(self.experiment)
         return self._measuring
 
     def another(self) -> Ground:

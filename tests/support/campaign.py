@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,15 +88,13 @@ class Campaign:
     def measure(self, experiment: str, site: str = "sandbox") -> subprocess.CompletedProcess[str]:
         return self.run("measure", *self.measure_arguments(experiment, site))
 
-    def start(self, experiment: str, more_environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        return self.start_with("measure", *self.measure_arguments(experiment), more_environment=more_environment)
+    def start(self, experiment: str) -> subprocess.Popen[str]:
+        return self.start_with("measure", *self.measure_arguments(experiment))
 
-    def start_with(
-        self, name: str, *arguments: str, more_environment: Mapping[str, str] | None = None
-    ) -> subprocess.Popen[str]:
+    def start_with(self, name: str, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             self.command(name, *arguments),
-            env=self.environment | dict(more_environment or {}),
+            env=self.environment,
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
