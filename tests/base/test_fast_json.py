@@ -1,15 +1,20 @@
-"""The faster reader of JSON reads what the standard library reads, and refuses what that refuses."""
+"""Fast readers and writers do what the plain ones do: JSON of any shape, tables of any length."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import os
+import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replay.base import tables
 from replay.base.fast_json import has_each_key_once, loads, read_or_none
+from replay.base.tables import LongTable, csv_text
 
 TEXTS = st.text('ab\\":{}[], \n\x01é\ud800', max_size=6)
 NUMBERS = st.integers(-(2**70), 2**70) | st.floats() | st.integers(-9, 9)
@@ -92,3 +97,55 @@ def test_a_key_that_occurs_twice_in_one_object_is_always_noticed(members, other,
     text = "[{" + ", ".join(fields) + "}]"
     read = read_or_none(text)
     assert read is None or not has_each_key_once(text, read)
+
+
+@pytest.fixture(params=[1 << 20, 10], ids=["in memory", "on disk"])
+def place(request, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_IN_MEMORY_BYTES", request.param)
+    return tmp_path / "new" / "table.csv"
+
+
+ROWS = [["a", "b"], ["1", "two, or\n3"], ["é", ""]]
+
+
+def test_it_is_written_on_request_and_has_the_digest_of_its_content(place):
+    table = LongTable(place, iter(ROWS))
+    assert not place.exists()
+    assert table.write_if_changed() is True
+    assert place.read_text(encoding="utf-8") == csv_text(ROWS)
+    assert table.digest == hashlib.sha256(place.read_bytes()).hexdigest()
+    assert [path.name for path in place.parent.iterdir()] == ["table.csv"]
+
+
+def test_the_same_content_is_not_written_again_and_another_is(place):
+    LongTable(place, ROWS).write_if_changed()
+    before = place.stat()
+    assert LongTable(place, ROWS).write_if_changed() is False
+    assert place.stat().st_ino == before.st_ino
+    assert LongTable(place, ROWS[:2]).write_if_changed() is True
+    assert place.read_text(encoding="utf-8") == csv_text(ROWS[:2])
+
+
+def test_rows_that_cannot_be_made_leave_the_old_file(place):
+    LongTable(place, ROWS).write_if_changed()
+
+    def rows():
+        yield from ROWS[:1]
+        raise ValueError("it makes no sense")
+
+    with pytest.raises(ValueError, match="no sense"):
+        LongTable(place, rows())
+    assert place.read_text(encoding="utf-8") == csv_text(ROWS)
+    assert [path.name for path in place.parent.iterdir()] == ["table.csv"]
+
+
+def test_what_a_killed_process_left_of_the_file_goes_with_the_next_write_and_what_others_write_stays(tmp_path):
+    with subprocess.Popen(["true"]) as dead:
+        pass
+    path = tmp_path / "table.csv"
+    left = tmp_path / f".table.csv.{dead.pid}.partial"
+    others = [tmp_path / f".table.csv.{os.getppid()}.partial", tmp_path / f".table.csv.min.{dead.pid}.partial"]
+    for one in (left, *others):
+        one.write_text("cut off")
+    assert tables.write_if_changed(path, "whole") is True
+    assert sorted(tmp_path.iterdir()) == sorted([path, *others])

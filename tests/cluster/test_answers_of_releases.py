@@ -12,7 +12,7 @@ from replay.cluster import versions as module
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
-from replay.raw.samples import SampleTable
+from replay.raw.record import SampleTable
 from replay.samplers.daemons import COUNTERS, counters_in
 from replay.samplers.mirror import MirrorSampler
 from support.releases import RECORDED, answer_of, names_of

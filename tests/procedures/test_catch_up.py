@@ -8,7 +8,7 @@ from replay.base.errors import ReplayError
 from replay.cluster.asok import AdminSocketError
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.procedures.watches.catch_up import await_state, journal_level, resume, snapshots_level, wait_until_level
-from replay.raw.samples import SampleTable
+from replay.raw.record import SampleTable
 from replay.samplers.mirror import MirrorSampler, numbers_in
 from replay.samplers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
 from support.bench import Clock

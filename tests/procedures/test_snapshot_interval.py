@@ -14,8 +14,7 @@ from replay.cluster.cluster import Cluster
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.procedures.snapshot_interval import SnapshotInterval
-from replay.raw.record import Measured
-from replay.raw.samples import SampleTable
+from replay.raw.record import Measured, SampleTable
 from support.bench import bench_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from replay.cluster.ceilings import Ceilings
-from replay.cluster.own_groups import SCRUBS, groups_at
 from replay.cluster.site import Pool, Pools, Site
+from replay.cluster.stuck import SCRUBS, groups_at
 from replay.config.experiments import load_experiment
 from replay.measure.guard import Guard
 from replay.measure.sentry import LOOK_EVERY_SECONDS, Sentry
@@ -17,8 +17,7 @@ from replay.owned.ledger import Ledger
 from replay.owned.spending import Copies
 from replay.preflight import checks
 from replay.preflight.findings import Findings
-from replay.raw.record import Measured
-from replay.raw.samples import SampleTable
+from replay.raw.record import Measured, SampleTable
 from replay.samplers.daemons import DaemonSampler
 from replay.samplers.machine import MachineSampler
 from replay.samplers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS

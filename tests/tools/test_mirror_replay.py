@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replay.raw.samples import SampleTable
+from replay.raw.record import SampleTable
 from replay.tools import OutputError, adapter
 from support.made_up_output import report, steps_log
 

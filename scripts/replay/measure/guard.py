@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 from replay.base.progress import elapsed_text
 from replay.cluster import ceilings, health
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.own_groups import SCRUBS, TRIMS, groups_at, states_in
-from replay.cluster.stuck import STUCK_SECONDS, stuck_groups, stuck_sentence
+from replay.cluster.stuck import SCRUBS, STUCK_SECONDS, TRIMS, groups_at, states_in, stuck_groups, stuck_sentence
 from replay.measure.bench import Bench
 from replay.measure.sentry import RunStoppedError, Sentry, stopped
 from replay.owned.pools import pools_in_use

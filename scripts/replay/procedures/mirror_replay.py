@@ -30,8 +30,7 @@ from replay.procedures.watches.catch_up import (
 )
 from replay.procedures.watches.mirror import Copies, FirstCopies
 from replay.procedures.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
-from replay.raw.record import Measured, Wait
-from replay.raw.samples import SampleTable
+from replay.raw.record import Measured, SampleTable, Wait
 from replay.samplers.mirror import MirrorSampler
 
 #: A client that is slower than this runs into its time limit.

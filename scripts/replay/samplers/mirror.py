@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
-from replay.raw.samples import SampleTable
+from replay.raw.record import SampleTable
 
 
 class MirrorSampler:

@@ -10,7 +10,7 @@ from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
 from replay.owned.images import BlockImage
 from replay.owned.open_site import OpenSite
-from replay.raw.samples import SampleTable
+from replay.raw.record import SampleTable
 from replay.samplers import replica_probe
 from replay.tools.running.background import Background
 

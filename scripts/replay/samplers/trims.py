@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from replay.cluster.own_groups import TRIMS, groups_at
 from replay.cluster.session import MonitorSession
-from replay.raw.record import Wait
-from replay.raw.samples import SampleTable
+from replay.cluster.stuck import TRIMS, groups_at
+from replay.raw.record import SampleTable, Wait
 
 #: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). Sampling more often is useless.
 LOOK_EVERY_SECONDS = 2.0

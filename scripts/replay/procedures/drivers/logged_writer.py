@@ -12,8 +12,7 @@ from replay.measure.parts import Driver, Look
 from replay.procedures.drivers.fio_run import ENTITY, jobs_text, log_options, run_fio, written_bytes
 from replay.procedures.drivers.steps import StepLog
 from replay.procedures.drivers.tool_run import client_values, rbd_template
-from replay.raw.record import Measured
-from replay.raw.samples import SampleTable
+from replay.raw.record import Measured, SampleTable
 
 #: Time on top of ramp and runtime: for opening the image, writing the log, and a tool that ends slowly.
 PATIENCE_SECONDS = 90.0

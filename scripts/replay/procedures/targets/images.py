@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from replay.design.design import Cell, CellSet, Image
 from replay.design.media import Write
 from replay.measure.parts import Target, is_journaled
-from replay.owned.image_sets import create_images
-from replay.owned.images import BlockImage, create_image, remove_images
+from replay.owned.images import BlockImage, create_image, create_images, remove_images
 from replay.raw.record import Measured, Wait
 
 
