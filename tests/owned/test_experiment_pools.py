@@ -34,13 +34,15 @@ class Monitors:
         self.ledger, self.refused, self.error = ledger, refused, error
         self.pools = {"replay": {"pool_name": "replay", "pool_id": 1, "pg_num": 32, "size": 3}}
         self.asked: list[dict] = []
-        self.known = 0
+        self.known, self.delete = 0, True
         self.cluster = SimpleNamespace(run=lambda *words, **_: SimpleNamespace(stdout="\tbenchmark_data_x_1_object0\n"))
 
     def fsid(self):
         return "0f0f0f0f-0000"
 
-    def command(self, command):
+    def command(self, command, target="mon"):
+        if target == "mgr":
+            return self.delete
         self.asked.append(command)
         prefix, name = command["prefix"], command.get("pool")
         if prefix == "osd pool create":
@@ -59,7 +61,11 @@ class Monitors:
 
     def status(self):
         self.known += 1
-        return {**CLEAN, "pgmap": {**CLEAN["pgmap"], "num_pgs": 32 * min(self.known, len(self.pools))}}
+        return {
+            **CLEAN,
+            "quorum_names": ["a"],
+            "pgmap": {**CLEAN["pgmap"], "num_pgs": 32 * min(self.known, len(self.pools))},
+        }
 
 
 @pytest.fixture
@@ -126,11 +132,30 @@ def test_a_site_that_does_not_allow_it_gets_no_pool(bench, allows):
     assert (made.session.asked, made.ledger.owned()) == ([], [])
 
 
+def test_no_pool_is_made_that_the_monitors_would_not_delete(bench):
+    made = bench()
+    made.session.delete = False
+    with pytest.raises(RefusedError, match="mon_allow_pool_delete is false"):
+        create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    assert (made.session.asked, made.ledger.owned()) == ([], [])
+
+
+def test_a_pool_is_marked_so_that_a_users_rights_can_refer_to_it(bench):
+    made = bench()
+    pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    (mark,) = [one for one in made.session.asked if one["prefix"] == "osd pool application set"]
+    assert mark == {
+        **{"prefix": "osd pool application set", "pool": pool.name, "app": "rados"},
+        **{"key": "replay", "value": "own"},
+    }
+
+
 def test_pools_are_awaited_until_the_manager_knows_all_their_placement_groups(bench):
     made = bench()
     pools = [create_pool(made, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2, 3)]
+    made.session.known = 0
     await_pools(made, pools)
-    assert made.session.known > 4, "the first answers knew of fewer placement groups than there are"
+    assert made.session.known >= 4, "the first answers knew of fewer placement groups than there are"
 
 
 def test_only_the_given_pools_are_removed_and_only_experiments_pools_are_leftovers(bench):

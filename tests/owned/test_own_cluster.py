@@ -17,6 +17,7 @@ from replay.base.paths import state_directory
 from replay.cluster import admin_commands
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.own_pools import pools_can_be_deleted
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
@@ -24,6 +25,7 @@ from replay.design.design import Image
 from replay.measure.bench import open_bench
 from replay.owned import clean as clean_program
 from replay.owned.clean import clean
+from replay.owned.experiment_pools import PoolSpec, await_pools, create_pool, remove_pools
 from replay.owned.images import create_image, remove_images
 from replay.owned.ledger import Ledger, unique_name
 from replay.owned.pools import await_clean, ensure_pools
@@ -336,6 +338,45 @@ def test_a_user_made_by_the_printed_command_makes_pools_and_clean_removes_them(p
         outcomes = _clean(pool_site)
         assert [(o.entry.kind, o.status) for o in outcomes] == [("image", "removed")] + [("pool", "removed")] * 2
         assert ledger.owned() == []
+
+
+@pytest.mark.usefixtures("untouched")
+def test_that_user_measures_in_an_experiments_pool_and_has_no_rights_in_others(pool_site: Site) -> None:
+    with open_bench(pool_site, "pools", lambda line: None) as bench:
+        pool = create_pool(bench, "trial", PoolSpec(2, 8), application="rbd")
+        await_pools(bench, [pool])
+        made = create_image(bench, "trial", Image(4 << 20, 4 << 20, ("layering", "exclusive-lock")), pool=pool.name)
+        remove_images(bench, [made])
+        remove_pools(bench, [pool])
+        assert bench.ledger.owned() == []
+        for refused in (
+            {"prefix": "osd pool delete", "pool": "replay2", "pool2": "replay2", "yes_i_really_really_mean_it": True},
+            {"prefix": "osd pool application set", "pool": "replay2", "app": "rbd", "key": "replay", "value": "own"},
+            {"prefix": "osd pool create", "pool": "theirs", "pg_num": 8},
+            {"prefix": "osd pool rename", "srcpool": "replay2", "destpool": "replay-00000000-x"},
+        ):
+            with pytest.raises(CephCommandError, match="access denied"):
+                bench.session.command(refused)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_no_pool_is_made_where_the_monitors_delete_none(pool_site: Site, administrator: Cluster) -> None:
+    def allow(value: str) -> None:
+        administrator.run("ceph", "tell", "mon.*", "config", "set", "mon_allow_pool_delete", value)
+
+    with MonitorSession(pool_site.primary) as session:
+        ledger = Ledger(session.fsid())
+        allow("false")
+        try:
+            wait_until(lambda: pools_can_be_deleted(session) is False, "the manager to know of the change")
+            report = preflight.preflight(pool_site, [])
+            with pytest.raises(RefusedError, match="no pool is made, because the monitors do not delete any"):
+                ensure_pools(pool_site, session, ledger)
+        finally:
+            allow("true")
+        assert ledger.owned() == []
+    assert report.exit_status == 4
+    assert any("the monitors delete no pool" in item.text for item in report.findings.items)
 
 
 @pytest.mark.usefixtures("untouched")

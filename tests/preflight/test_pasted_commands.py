@@ -17,8 +17,10 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
 from replay.owned.pools import await_clean
 from replay.preflight import command as preflight
+from replay.preflight.setup_script import setup_script
 from replay.sandbox import Sandbox
-from support.cluster_snapshot import snapshot, taken
+from support.cluster_snapshot import difference, snapshot, taken
+from support.patience import patient, wait_until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of pasted commands")]
 WriteSite = Callable[[str, str], Path]
@@ -164,6 +166,77 @@ def test_the_printed_commands_lead_from_nothing_to_measuring(
     assert [path.read_bytes() for path in sorted(confs.iterdir())] == keys
     assert _look().exit_status == 0
     assert untaken() == [[], []]
+
+
+#: What `cephadm shell` does with its words, as far as the script depends on it: files reach the program through its
+#: options, and standard input is read, whether or not the program wants it.
+CEPHADM = """\
+#!/bin/sh
+[ "$1" = shell ] || exit 64
+shift
+while [ "$1" != -- ]; do
+  case $1 in
+    --config) conf=$2 ;;
+    --keyring) keyring=$2 ;;
+    *) exit 64 ;;
+  esac
+  shift 2
+done
+shift
+called=$1
+shift
+cat | "$called" --conf "$conf" ${keyring:+--keyring "$keyring"} "$@"
+"""
+
+
+def test_the_script_through_cephadm_makes_everything_and_its_undo_removes_that_alone(
+    write_site: WriteSite,
+    confs: Path,
+    administrator: Cluster,
+    second_administrator: Cluster,
+    untaken: Callable[[], list[list[str]]],
+    tmp_path: Path,
+) -> None:
+    clusters = (administrator, second_administrator)
+    before = [snapshot(cluster) for cluster in clusters]
+    pools = "data: {name: paste, namespace: talk, pg_num: 8, replicas: 2}"
+    _site(write_site, confs, pools=f"{{{pools}, data_pool: {{name: paste-ec, pg_num: 8, device_class: ssd}}}}")
+    made = _look().findings.admin_commands()
+    script, programs = tmp_path / "set up.sh", tmp_path / "programs"
+    script.write_text(setup_script(load_site("mine", check_files=False), made, in_container=True))
+    programs.mkdir()
+    (programs / "cephadm").write_text(CEPHADM)
+    (programs / "cephadm").chmod(0o755)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
+        return subprocess.run(
+            ["sh", script, *words], env=environment, capture_output=True, text=True, timeout=patient(300), check=False
+        )
+
+    done = run()
+    assert done.returncode == 0, done
+    names = [one.what for command in made for one in command.in_order()]
+    assert re.findall("(?m)^made: (.*)$", done.stdout) == names
+    assert untaken() == [[], []]
+    key = administrator.run("ceph", "auth", "get-key", "client.paste").stdout.strip()
+    assert key not in Path(f"{script}.made").read_text()
+    # A user that somebody has made anew meanwhile, and a pool in use, are left.
+    administrator.run("ceph", "auth", "rm", "client.paste")
+    administrator.run("ceph", "auth", "get-or-create", "client.paste", "mon", "allow r")
+    second_administrator.run("rbd", "create", "--size", "16M", "paste/theirs")
+    left = run("undo")
+    assert left.returncode == 1
+    assert "left: user client.paste (primary cluster): it is not the one that was made here" in left.stderr
+    assert "left: pool paste (secondary cluster): it is in use" in left.stderr
+    # The mirror daemon may register itself as a peer of the first cluster once more.
+    notes = Path(f"{script}.made")
+    wait_until(lambda: notes.read_text().count("\n") == 2 or not run("undo"), "the undo of mirroring")
+    here, there = (difference(old, snapshot(cluster)) for old, cluster in zip(before, clusters, strict=True))
+    new = {line.split(" is new")[0] for line in here} - {"/auth/client.rbd-mirror-peer"}  # Ceph's own, for all peers
+    assert new == {"/auth/client.paste"}
+    assert all(line.split(" is new")[0].split("/")[2] == "paste" for line in there), there
+    assert {line.split("/")[1] for line in there} == {"pools", "namespaces", "mirroring", "images", "trash"}
 
 
 def test_commands_for_names_of_a_neighbour_change_nothing(

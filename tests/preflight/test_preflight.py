@@ -14,6 +14,7 @@ from replay.cluster import admin_commands
 from replay.cluster.admin_shell import administrator
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.rights import rights
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool
 from replay.cluster.site_file import load_site
@@ -21,6 +22,7 @@ from replay.owned.account import Account
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight.findings import Findings
+from replay.preflight.own_pools import check_own_pools
 
 WriteSite = Callable[[str, str], Path]
 TEXT = """\
@@ -73,6 +75,43 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
         f"  {ceph} osd pool application enable replay-ec rbd",
         "fi",
     ]
+
+
+def test_rights_to_make_and_remove_pools_end_at_replays_own(write_site: WriteSite, tmp_path: Path) -> None:
+    site = _load(write_site, tmp_path)
+    pools = replace(site.pools, data=replace(site.pools.data, name="bench", create=True))
+    found = rights(replace(site, pools=pools, allows=frozenset({"pool_create", "pool_delete"})))
+    commands = re.findall(r'allow command "([^"]*)" with (\S+)(=| prefix )(\S+?)(?:,|$)', found["mon"])
+    assert len(commands) == found["mon"].count("allow ")
+    assert {(how, value) for _, _, how, value in commands} == {(" prefix ", "replay-"), ("=", "bench")}
+    assert [command for command, _, how, _ in commands if how == "="] == ["osd pool delete"]
+    assert "allow rwx tag rbd replay=own" in found["osd"]
+    assert found["mgr"].endswith('allow command "config show" with key=mon_allow_pool_delete')
+    assert rights(site)["mon"] == "profile rbd"
+
+
+@pytest.mark.parametrize(("answer", "level", "status"), [(True, "ok", 0), (False, "refused", 4), (None, "warning", 0)])
+def test_preflight_says_whether_pools_can_be_removed(
+    write_site: WriteSite, tmp_path: Path, answer: bool | None, level: str, status: int
+) -> None:
+    class Session:
+        cluster = Cluster(tmp_path / "ceph.conf", "client.replay")
+
+        def command(self, asked: dict[str, str], target: str) -> bool:
+            assert (asked["who"], asked["key"], target) == ("mon.a", "mon_allow_pool_delete", "mgr")
+            if answer is None:
+                raise CephCommandError("error 13: access denied", where="config show", exit_status_of_tool=13)
+            return answer
+
+    site = _load(write_site, tmp_path)
+    findings = Findings()
+    check_own_pools(site, Session(), {"quorum_names": ["a", "b"]}, findings)
+    assert findings.items == [], "the site makes no pools"
+    pools = replace(site.pools, data=replace(site.pools.data, create=True))
+    site = replace(site, pools=pools, allows=frozenset({"pool_create", "pool_delete"}))
+    check_own_pools(site, Session(), {"quorum_names": ["a", "b"]}, findings)
+    assert [item.level for item in findings.items] == [level]
+    assert preflight.Report(site, findings, []).exit_status == status
 
 
 def test_the_first_list_covers_both_clusters_and_every_command_names_its_cluster(

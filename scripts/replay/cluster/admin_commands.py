@@ -15,35 +15,18 @@ from pathlib import Path
 
 from replay.cluster.admin_shell import AdminCommand, block, named, new_keyring, program
 from replay.cluster.cluster import Cluster
+from replay.cluster.rights import rights, second_rights
 from replay.cluster.site import Pool, Site
-
-#: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes its own pools.
-_POOL_CREATE = ("osd pool create", "osd pool set", "osd pool rename", "osd pool application enable")
-_POOL_CREATE += ("osd crush rule create-replicated", "osd erasure-code-profile set")
-_POOL_DELETE = ("osd pool delete", "osd crush rule rm", "osd erasure-code-profile rm")
 
 
 def user(site: Site) -> list[AdminCommand]:
     """Return the command that creates the site's user and its keyring; none if that keyring exists."""
-    return _user(site.primary, capabilities(site))
-
-
-def capabilities(site: Site) -> dict[str, str]:
-    """Return the capabilities of the site's user on the cluster to be measured, by kind of daemon."""
-    osd = ", ".join(_profile(pool) for pool in site.pools.all())
-    mgr = ", ".join(dict.fromkeys(f"profile rbd pool={pool.name}" for pool in site.pools.all()))
-    return {"mon": _monitor_capabilities(site), "osd": osd, "mgr": mgr}
+    return _user(site.primary, rights(site))
 
 
 def second_user(site: Site) -> list[AdminCommand]:
     """Return the command that creates the user on the second cluster, which only reads and removes leftover copies."""
-    return _user(site.second_site.cluster, second_capabilities(site)) if site.second_site else []
-
-
-def second_capabilities(site: Site) -> dict[str, str]:
-    """Return the capabilities of the user on the second cluster."""
-    profile = f"profile rbd pool={site.pools.data.name}"
-    return {"mon": "profile rbd", "osd": profile, "mgr": profile}
+    return _user(site.second_site.cluster, second_rights(site)) if site.second_site else []
 
 
 def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> list[AdminCommand]:
@@ -179,11 +162,16 @@ def mirroring(site: Site) -> list[AdminCommand]:
     peer = AdminCommand(
         f"peer of pool {data.name} ({second.cluster.name} cluster)",
         block(f"{by_image} && {without}", [step]),
-        f"{by_image} && {without}",
+        f"{by_image} && {without} && {here} mirror pool info {data.name} | grep -qx 'Peer Sites: none'",
         (step,),
         identity,
-        # The user client.rbd-mirror-peer of the first cluster stays: every pool's peers share it.
-        (f'{there} mirror pool peer remove {data.name} "$identity"',),
+        # The second cluster's daemon registers itself as a peer of the first, a moment later. The user
+        # client.rbd-mirror-peer of the first cluster stays: every pool's peers share it.
+        (
+            f'{there} mirror pool peer remove {data.name} "$identity"',
+            f"peer=$({here} mirror pool info {data.name} | sed -n 's/^UUID: //p')",
+            f'{{ [ -z "$peer" ] || {here} mirror pool peer remove {data.name} "$peer"; }}',
+        ),
     )
     return [*commands, peer]
 
@@ -285,18 +273,6 @@ def _without_images(cluster: Cluster, wanted: Pool) -> str:
     specs = dict.fromkeys((wanted.name, wanted.spec))
     lists = " && ".join(f"{rbd} {listing} {spec}" for spec in specs for listing in ("ls", "trash ls --all"))
     return f'found=$({lists}) && [ -z "$found" ]'
-
-
-def _profile(wanted: Pool) -> str:
-    # Creating a pool includes creating its namespace, which needs the whole pool.
-    inside = f" namespace={wanted.namespace}" if wanted.namespace and not wanted.create else ""
-    return f"profile rbd pool={wanted.name}{inside}"
-
-
-def _monitor_capabilities(site: Site) -> str:
-    extra = [*(_POOL_CREATE if "pool_create" in site.allows else ())]
-    extra += [*(_POOL_DELETE if "pool_delete" in site.allows else ())]
-    return ", ".join(["profile rbd", *(f'allow command "{command}"' for command in extra)])
 
 
 def _quoted(text: str) -> str:

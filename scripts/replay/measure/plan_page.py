@@ -8,7 +8,7 @@ from datetime import datetime
 
 from replay.base.invocation import replay_command
 from replay.base.progress import elapsed_text
-from replay.cluster import admin_commands
+from replay.cluster.rights import rights, second_rights
 from replay.cluster.site import Site
 from replay.design.design import Design
 from replay.design.estimate import Estimate
@@ -126,9 +126,9 @@ def _rights(site: Site) -> Iterator[str]:
     allowed = ", ".join(sorted(site.allows)) or "only images in the pools above"
     yield f"The site's file allows: {allowed}. The users need:"
     yield ""
-    users = [(site.primary, admin_commands.capabilities(site))]
+    users = [(site.primary, rights(site))]
     if site.secondary is not None:
-        users.append((site.secondary, admin_commands.second_capabilities(site)))
+        users.append((site.secondary, second_rights(site)))
     for cluster, wanted in users:
         caps = " ".join(f"{daemon} '{text}'" for daemon, text in wanted.items())
         yield f"- {cluster.name} cluster: `{cluster.client}` with `{caps}`"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from replay.base.errors import RefusedError
 from replay.cluster.capabilities import require
 from replay.cluster.cluster import CephCommandError
+from replay.cluster.own_pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools
 from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
 from replay.owned.pools import DEFAULT_PG_NUM, await_clean, failure_domain, set_pool
@@ -55,6 +56,7 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
     session, name = bench.session, unique_name(suffix)
     require(bench.site, "pool_create", session.fsid())
     require(bench.site, "pool_delete", session.fsid())
+    refuse_lasting_pools(session, f"site {bench.site.name}")
     details = {"final_name": name} | ({"crush_rule": name} if spec.device_class else {})
     entry = bench.ledger.intend("pool", name, "", "", site=bench.site.name, data_set=bench.data_set, details=details)
     with bench.costs.measure("prepare"):
@@ -78,6 +80,8 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
                 f"the monitors refuse a pool of size {spec.replicas}: {error.what}", where=f"site {bench.site.name}"
             ) from error
         session.command({"prefix": "osd pool application enable", "pool": name, "app": application})
+        mark = {"pool": name, "app": application, "key": OWN_KEY, "value": OWN_VALUE}
+        session.command({"prefix": "osd pool application set", **mark})
         if application == "rbd":
             session.cluster.run("rbd", "pool", "init", name, timeout_seconds=60)
     return ExperimentPool(name, pool_id, entry, spec)

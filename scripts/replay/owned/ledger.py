@@ -24,6 +24,7 @@ from typing import Any
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import state_directory
 from replay.base.synced_log import SyncedLog
+from replay.cluster.own_pools import NAME_PREFIX
 
 KINDS = (
     *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file", "lock"),
@@ -32,10 +33,6 @@ KINDS = (
     # This machine's, not the cluster's.
     *("kernel_mapping", "kernel_mount"),
 )
-
-
-#: How the names of everything begin that Replay makes.
-NAME_PREFIX = "replay-"
 
 
 def unique_name(suffix: str) -> str:

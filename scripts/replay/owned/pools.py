@@ -14,6 +14,7 @@ from replay.base.errors import RefusedError
 from replay.base.waiting import Waiting
 from replay.cluster import admin_commands, health, sandbox_record
 from replay.cluster.capabilities import require
+from replay.cluster.own_pools import refuse_lasting_pools
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site
 from replay.owned.ledger import Ledger, unique_name
@@ -47,6 +48,8 @@ def ensure_pools(
                 next_step="an administrator runs: " + "\n".join(one.text for one in commands),
             )
         require(site, "pool_create", session.fsid())
+        if "pool_delete" in site.allows:
+            refuse_lasting_pools(session, f"site {site.name}")
         _make(site, session, ledger, pool, is_data_pool, data_set)
         made.append(pool.name)
     if made:

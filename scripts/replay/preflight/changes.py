@@ -51,6 +51,9 @@ CHANGES = (
     Change("osd pool set", "pool_create", "sets the size and overwrites of a pool of its own", "removed with the pool"),
     Change("osd pool rename", "pool_create", "gives a pool of its own the name in the site's file", "osd pool delete"),
     Change("osd pool application enable", "pool_create", "marks a pool of its own for rbd", "removed with the pool"),
+    Change(
+        "osd pool application set", "pool_create", "marks an experiment's pool as Replay's", "removed with the pool"
+    ),
     Change("rbd pool init", "pool_create", "prepares a pool of its own", "removed with the pool"),
     Change("rbd namespace create", "pool_create", "makes the namespace of a pool of its own", "removed with the pool"),
     Change("osd crush rule create-replicated", "pool_create", "makes the rule of such a pool", "osd crush rule rm"),

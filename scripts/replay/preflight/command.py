@@ -30,6 +30,7 @@ from replay.preflight.arguments import CEPHADM, COMMAND, ROOK
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
+from replay.preflight.own_pools import check_own_pools
 from replay.preflight.plan import design_for, estimate, terms_of
 from replay.preflight.pool_copies import copies_on
 from replay.preflight.programs import check_programs, check_release
@@ -225,6 +226,7 @@ def _check_primary(
         findings.copies = copies_on(site, session)
         _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
         _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
+        _guarded("pools", lambda: check_own_pools(site, session, status, findings), findings)
         _guarded("stop", lambda: check_stop_switch(site, session, findings), findings)
         _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
     check_programs(experiments, site, findings)

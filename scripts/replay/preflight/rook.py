@@ -15,7 +15,7 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.version import version
-from replay.cluster import admin_commands
+from replay.cluster.rights import rights
 from replay.cluster.site import Pool, Site
 
 #: Rook's own names for the namespace of a cluster and for where its operator keeps the monitors' addresses.
@@ -109,7 +109,7 @@ def _namespaces(site: Site) -> Iterator[dict[str, Any]]:
 
 
 def _client(site: Site) -> dict[str, Any]:
-    spec = {"caps": admin_commands.capabilities(site)}
+    spec = {"caps": rights(site)}
     return _resource("ceph.rook.io/v1", "CephClient", _name(site), spec=spec)
 
 
