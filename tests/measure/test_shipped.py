@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from replay.base.errors import ConfigurationError
+from replay.measure import shipped
 from replay.measure.shipped import require_consent, why_it_ships
 
 
@@ -65,3 +66,12 @@ def test_in_a_terminal_its_name_has_to_be_typed(project, monkeypatch, typed, agr
         with pytest.raises(ConfigurationError, match="nothing was measured"):
             require_consent("tracked", given=False)
     assert "tracked ships with the talk" in said.getvalue()
+
+
+def test_an_installed_replay_looks_for_the_talk_in_the_project(tmp_path, monkeypatch):
+    (tmp_path / "config" / "sites").mkdir(parents=True)
+    (tmp_path / "config" / "talk.yaml").write_text("data_set: lead\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shipped, "ROOT", None)
+    assert why_it_ships("lead") == "config/talk.yaml names it"
+    assert why_it_ships("mine") is None

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT, benchmarks_directory
+from replay.base.paths import ROOT, benchmarks_directory, project_directory
 
 INTO_SHIPPED = "--into-shipped"
 _NAMED = r"^data_set:\s*[\"']?{0}[\"']?\s*(?:#|$)|benchmarks/{0}/"
@@ -34,8 +34,12 @@ def require_consent(data_set: str, *, given: bool) -> None:
     )
 
 
-def why_it_ships(data_set: str, project: Path = ROOT) -> str | None:
-    """Return why a data set counts as one that ships: git tracks its files, or the talk names it. None otherwise."""
+def why_it_ships(data_set: str, project: Path | None = None) -> str | None:
+    """Return why a data set counts as one that ships: git tracks its files, or the talk names it. None otherwise.
+
+    The talk is that of `project`, else of the checkout; an installed Replay looks into the person's project.
+    """
+    project = project or ROOT or project_directory()
     if _is_tracked(benchmarks_directory() / data_set):
         return "git tracks its files"
     named = re.compile(_NAMED.format(re.escape(data_set)), re.MULTILINE)
