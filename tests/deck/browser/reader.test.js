@@ -38,10 +38,10 @@ test("the contents name every slide in order, and lead to it", async () => {
   assert.equal(await dialog.locator('a[aria-current="true"][href^="#/"]').getAttribute("href"), "#/setup");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#/setup");
   const minutes = await dialog.locator("h3 .length").allInnerTexts();
-  assert.equal(
-    minutes.filter((text) => / min$/.test(text)).reduce((sum, text) => sum + parseInt(text, 10), 0),
-    40,
-  );
+  // Each chapter's minutes are rounded; the talk is timed for 36.
+  const whole = minutes.filter((text) => / min$/.test(text)).map((text) => parseInt(text, 10));
+  const sum = whole.reduce((total, one) => total + one, 0);
+  assert.ok(Math.abs(sum - 36) <= whole.length / 2, `${whole}`);
   await dialog.locator('a[href="#/journal-ratio"]').click();
   await dialog.waitFor({ state: "detached" });
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "journal-ratio");
@@ -155,15 +155,15 @@ test("a query is text, and never markup", async () => {
 });
 
 test("the bar covers no slide, shows the position, and changes slides", async () => {
-  const page = await openReader("#/journal-ratio");
+  const page = await openReader("#/snapshots-by-interval");
   const boxes = await page.evaluate(() => {
     const bar = document.querySelector(".reader-bar").getBoundingClientRect();
-    const slide = document.querySelector("#journal-ratio").getBoundingClientRect();
+    const slide = document.querySelector("#snapshots-by-interval").getBoundingClientRect();
     return { bar: bar.top, slide: slide.bottom, slideTop: slide.top };
   });
   assert.ok(boxes.slide <= boxes.bar + 1, `slide to ${boxes.slide}, bar from ${boxes.bar}`);
   assert.ok(boxes.slideTop >= -1);
-  assert.match(await page.innerText(".reader-bar .position"), /^Journal · \d+ of \d+$/);
+  assert.match(await page.innerText(".reader-bar .position"), /^The price · \d+ of \d+$/);
   const before = await here(page);
   await page.getByRole("button", { name: "Next" }).click();
   assert.notEqual(await here(page), before);
@@ -277,13 +277,13 @@ test("on a phone an address leads to its slide, scrolling names the slide in sig
   const top = (id) => page.evaluate((name) => document.getElementById(name).getBoundingClientRect().top, id);
   assert.ok(Math.abs(await top("journal-ratio")) <= 1, `${await top("journal-ratio")} px`);
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "journal-ratio");
-  await page.evaluate(() => document.getElementById("verdict").scrollIntoView());
-  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "verdict");
-  assert.match(page.url(), /#\/verdict$/);
+  await page.evaluate(() => document.getElementById("setup").scrollIntoView());
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "setup");
+  assert.match(page.url(), /#\/setup$/);
   await page.setViewportSize({ width: 844, height: 390 });
   await page.waitForFunction(() => window.replay?.deck && !window.replay.deck.isScrollView());
   await page.waitForSelector("html[data-deck-ready]");
-  assert.equal(await here(page), "verdict");
+  assert.equal(await here(page), "setup");
   assert.deepEqual(page.complaints, []);
   await page.close();
 });
