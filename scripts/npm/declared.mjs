@@ -208,7 +208,7 @@ export const test = {
 Usage: npm test                  everything, including the sandbox
        npm run test:quick        linters and fast tests, without a cluster or a browser
        npm run test:releases     what depends on Ceph's release, on sandboxes of 18 and 20, which are fetched first
-       npm run test:hosts        blocks as jobs of Slurm, on a Slurm of one node, which is fetched first
+       npm run test:hosts        blocks in a container, and as jobs of Slurm; podman and Slurm are fetched first
        npm test -- --only TEXT   only the steps whose name contains TEXT (repeatable)`,
   options: {
     quick: { type: "boolean" },

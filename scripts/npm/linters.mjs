@@ -16,6 +16,7 @@ const shellScripts = () => [
   "scripts/setup",
   ".ci/run",
   "tests/setup/on-fresh-debian",
+  "tests/setup/support/enter-system",
   ...readdirSync(path.join(ROOT, "scripts/setup.d")).map((name) => `scripts/setup.d/${name}`),
 ];
 

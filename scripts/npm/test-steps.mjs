@@ -74,7 +74,7 @@ const RELEASES = [18, 20];
 /** The mark of the tests that depend on the release: the sandbox, every experiment at smoke scale, foreign clusters. */
 const OF_RELEASE = "of_release";
 
-/** The mark of the tests that run blocks elsewhere: as jobs of Slurm. */
+/** The mark of the tests that run blocks elsewhere: in a container, or as jobs of Slurm. */
 const ON_OTHER_HOSTS = "hosts";
 
 const pytest =
@@ -122,7 +122,12 @@ function stepsOfHosts() {
       argv: () => [path.join(ROOT, "scripts/setup"), "--for", "slurm"],
       bound: 5 * MINUTE,
     },
-    { name: "Slurm runs blocks", argv: pytest(ON_OTHER_HOSTS), report: "junit", bound: 10 * MINUTE },
+    {
+      name: "Blocks in a container, and as jobs of Slurm",
+      argv: pytest(ON_OTHER_HOSTS),
+      report: "junit",
+      bound: 15 * MINUTE,
+    },
   ];
 }
 
