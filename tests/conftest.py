@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,8 +20,10 @@ from replay.cluster.cluster import Cluster
 from replay.sandbox import Sandbox, down, load, up
 from support import guardian
 from support.administrator import administrator_of
+from support.campaign import Campaign
 from support.hostile import at_most
 from support.releases import RELEASE
+from support.tiny import Bench
 
 settings.register_profile("replay", at_most(100))
 settings.load_profile("replay")
@@ -107,3 +111,24 @@ def write_site(configuration: Path) -> Callable[[str, str], Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def bench(tmp_path, sandbox_directory):
+    """A small design that measures in seconds, on the sandbox that all share."""
+    made = Bench(tmp_path, sandbox_directory)
+    made.write_config()
+    before = made.images()
+    yield made
+    assert made.images() == before, "a test left an image behind"
+
+
+@pytest.fixture
+def campaign(tmp_path, sandbox_directory):
+    """A campaign of a test's own, on the sandbox that all share."""
+    made = Campaign(tmp_path, sandbox_directory)
+    yield made
+    for pid in made.measuring():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert made.images() == {"left": [], "right": []}, "a test left an image behind"

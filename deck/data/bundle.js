@@ -15,7 +15,7 @@ export const LIMITS = { packedBytes: 16 * MEBIBYTE, bytes: 64 * MEBIBYTE, files:
 const SUFFIX = ".bundle";
 
 const DOCUMENTS = ["manifest.json", "claims.json"];
-const TABLE = /^[a-z0-9][a-z0-9-]{0,63}\/aggregate\/[A-Za-z0-9][A-Za-z0-9.-]{0,199}\.csv$/;
+const TABLE = /^(?:answer|[a-z0-9][a-z0-9-]{0,63}\/aggregate\/[A-Za-z0-9][A-Za-z0-9.-]{0,199})\.csv$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** Why a bundle is not shown, as a sentence. */

@@ -1,6 +1,6 @@
 /** The range of a ratio that counts as no difference, according to the claims about it. Pure. */
 
-import { formatRatio } from "./format.js";
+import { formatExactRatio } from "./format.js";
 
 /**
  * What counts as no difference on a chart, according to the claims about a series that it shows.
@@ -16,5 +16,5 @@ export function marginOf(entry, shown) {
 
 /** "0.900× to 1.10× counts as no difference". It goes into the label, because inside the chart it would cover the data. */
 export function marginWords({ low, high }) {
-  return `${formatRatio(low)} to ${formatRatio(high)} counts as no difference`;
+  return `${formatExactRatio(low)} to ${formatExactRatio(high)} counts as no difference`;
 }

@@ -29,8 +29,16 @@ export function writeAnswers(root, { answer, dataSet, manifest }) {
     observe(place);
     draw(place);
   }
-  for (const place of root.querySelectorAll("[data-answer-table]"))
+  for (const place of root.querySelectorAll("[data-answer-table]")) {
     renewChildren(place, [tableOf(answer, place.ownerDocument)]);
+    // Narrow screens scroll it sideways, also by keyboard.
+    const named = {
+      role: "region",
+      tabindex: "0",
+      "aria-label": "What each way loses, and what its writes pay",
+    };
+    for (const [name, value] of Object.entries(named)) place.setAttribute(name, value);
+  }
 }
 
 /** A box has no size while its slide is hidden; the observer draws it when it gets one. */
@@ -58,7 +66,9 @@ function draw(place) {
   const box = { width: picture.clientWidth, height: picture.clientHeight };
   const { answerChart: asked } = place.dataset;
   const stage = STAGES.includes(asked) || asked === GONE ? asked : "whole";
-  place.querySelector(":scope > .provenance").textContent = stage === "empty" ? "" : given.origin;
+  const origin = place.querySelector(":scope > .provenance");
+  origin.hidden = stage === "empty";
+  origin.textContent = given.origin;
   const label = describe(given.ways, stage);
   if (box.width < 1 || box.height < 1) {
     // Not laid out yet; what it says is there for those who do not look.
@@ -208,11 +218,12 @@ function describe({ price, modes }, stage) {
 
 /** Where the figures come from: data set, experiments, n. */
 function originOf({ ways: { price, loss }, answer, dataSet, manifest }) {
-  const name = manifest?.label ? `${dataSet}: ${manifest.label}` : dataSet;
+  const set = manifest?.label ? `${dataSet}: ${manifest.label}` : dataSet;
+  const name = manifest?.altered ? `ALTERED DATA · ${set}` : set;
   if (answer === null) return `${name} · this data set has no answer.csv; derive it again`;
   const part = (what, { source, n }) => `${what}: ${source}, n = ${n}`;
   return [
-    manifest?.altered ? `ALTERED DATA · ${name}` : name,
+    name,
     loss?.source ? part("lost", loss) : "loss not measured",
     price?.source ? part("price", price) : "price not measured",
   ].join(" · ");
@@ -221,7 +232,7 @@ function originOf({ ways: { price, loss }, answer, dataSet, manifest }) {
 function tableOf(answer, page) {
   if (answer === null) return element(page, "p", {}, "This data set has no answer.csv. Derive it again.");
   const { ways, rows } = decisionTable(answer);
-  const head = element(page, "tr", {}, element(page, "th", { scope: "col" }, ""));
+  const head = element(page, "tr", {}, element(page, "th", { scope: "col" }, "Figure"));
   for (const way of ways) head.append(element(page, "th", { scope: "col" }, way));
   const lines = rows.map(({ title, cells }) =>
     element(

@@ -74,6 +74,7 @@ function fill(row, { label, text, share, low, high, one }) {
   const percent = (part) => `${(part * 100).toFixed(2)}%`;
   name.textContent = label;
   value.textContent = text;
+  value.classList.toggle("absent", share === null);
   length.style.width = percent(share ?? 0);
   interval.hidden = low === null || high === null;
   if (!interval.hidden) Object.assign(interval.style, { left: percent(low), width: percent(high - low) });

@@ -54,6 +54,9 @@ export function writeReleases(root, data) {
       const all = sets.some(({ claims }) => claims !== null) ? sets : [own, ...sets];
       renewChildren(place, [tableOf(releaseRows(ids, all), place.ownerDocument)]);
     };
+    // A phone scrolls it sideways, also by keyboard.
+    const named = { role: "region", tabindex: "0", "aria-label": "Claims by release" };
+    for (const [name, value] of Object.entries(named)) place.setAttribute(name, value);
     if (place.childElementCount === 0) show(names.map(() => ({ claims: null, manifest: null })));
     Promise.all(names.map((name) => data.other(name))).then(show);
   }

@@ -55,8 +55,8 @@ export function chooseTexts(root, claimsDocument) {
 }
 
 /**
- * The visible text of an element, in one line. `innerText` does not work: on a slide that is not in sight it returns all of
- * the text.
+ * The visible text of an element, in one line; of a title that asks before it says something, what it says. `innerText`
+ * does not work: on a slide that is not in sight it returns all of the text.
  */
 export function chosenText(element) {
   return textOf(element).replace(/\s+/g, " ").trim();
@@ -66,6 +66,11 @@ function textOf(node) {
   if (node.nodeType === 3) return node.data;
   if (node.nodeType !== 1) return "";
   return [...node.childNodes]
-    .map((child) => (child.nodeType === 1 && child.hasAttribute("hidden") ? "" : textOf(child)))
+    .map((child) => (child.nodeType === 1 && isLeftOut(child) ? "" : textOf(child)))
     .join("");
+}
+
+/** Whether a part is hidden, or is the question that the finding of its title answers. */
+function isLeftOut(element) {
+  return element.hasAttribute("hidden") || element.classList?.contains("question") === true;
 }

@@ -1,11 +1,11 @@
 // The steps of `npm test`, cheapest failures first.
 
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, freemem } from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 
 import { TOGETHER as PLUGIN_TOGETHER } from "../../plugins/chartjs-plugin-csv/test/together/files.js";
-import { GROUPS } from "../../tests/deck/support/groups.js";
 import { ROOT } from "./processes.mjs";
 
 const MINUTE = 60_000;
@@ -35,13 +35,42 @@ function pluginTests() {
   return readdirSync(path.join(ROOT, "plugins")).map((name) => `plugins/${name}/test`);
 }
 
+/**
+ * Files of tests/deck/browser that run in one process, by name, because they share its browser. A file that no group
+ * names runs in a process of its own.
+ */
+export const GROUPS = [
+  ["axe", "keyboard", "stage", "counts"],
+  ["pdf", "print", "errors", "navigation", "imported"],
+  ["layout", "reader", "views", "speaker"],
+  ["altered", "contact-sheet", "reused-page", "comparison", "chart-tools", "front-page"],
+  ["site", "origin", "phone", "recorded-run"],
+  ["claims", "canvas", "deck"],
+];
+
 // A browser test is in a folder `browser`, or named browser….test.js.
 const isBrowserTest = (file) => /(^|\/)browser([-./])/.test(file);
-// Those of tests/deck/together, and of the plugin's test/together, run these, several in one process.
+// These run several in one process: those of a group, and those of the plugin's test/together.
 const TOGETHER = new Set([
   ...GROUPS.flat().map((name) => `tests/deck/browser/${name}.test.js`),
   ...PLUGIN_TOGETHER.map((name) => `plugins/chartjs-plugin-csv/test/${name}.test.js`),
 ]);
+
+/** Writes a test file for each group, which runs the group in one process. Returns their paths. */
+function groupFiles() {
+  const folder = ".cache/test/groups";
+  mkdirSync(path.join(ROOT, folder), { recursive: true });
+  const program = pathToFileURL(path.join(ROOT, "tests/deck/support/together.js")).href;
+  return GROUPS.map((_, position) => {
+    const file = `${folder}/browser-${position + 1}.test.js`;
+    const lines = [
+      `import { runGroup } from ${JSON.stringify(program)};`,
+      `await runGroup(${position + 1});`,
+    ];
+    writeFileSync(path.join(ROOT, file), `${lines.join("\n")}\n`);
+    return file;
+  });
+}
 
 /**
  * What `npm run test:quick` leaves out, as it leaves out Python tests that are marked `slow`: tests whose promise is that
@@ -175,10 +204,11 @@ export function testSteps({ quick = false, releases = false, hosts = false } = {
     },
     {
       name: "Browser tests",
-      argv: nodeTests(
-        testFiles(folders, (file) => isBrowserTest(file) && !TOGETHER.has(file)),
-        ["--test-concurrency=2"],
-      ),
+      argv: (report) =>
+        nodeTests(
+          [...groupFiles(), ...testFiles(folders, (file) => isBrowserTest(file) && !TOGETHER.has(file))],
+          ["--test-concurrency=2"],
+        )(report),
       report: "tap",
       bound: 6 * MINUTE,
     },

@@ -19,7 +19,7 @@ from support.samples import fixture_json
 
 
 def _load(name: str) -> Any:
-    return fixture_json("ceph-health", f"{name}.json")
+    return fixture_json("ceph", f"{name}.json")
 
 
 def _with(code: str, severity: str = "HEALTH_WARN", message: str = "m", *, muted: bool = False) -> dict[str, Any]:

@@ -175,7 +175,7 @@ def test_the_sandbox_site_says_how_to_start_a_missing_sandbox(tmp_path: Path, mo
 
 
 def _load(name: str) -> Any:
-    return fixture_json("ceph-health", f"{name}.json")
+    return fixture_json("ceph", f"{name}.json")
 
 
 def test_a_healthy_half_empty_cluster_reaches_no_ceiling() -> None:

@@ -374,6 +374,7 @@ def test_no_pool_is_made_where_the_monitors_delete_none(pool_site: Site, adminis
                 ensure_pools(pool_site, session, ledger)
         finally:
             allow("true")
+            wait_until(lambda: pools_can_be_deleted(session), "the manager to know of the change back")
         assert ledger.owned() == []
     assert report.exit_status == 4
     assert any("the monitors delete no pool" in item.text for item in report.findings.items)

@@ -20,7 +20,7 @@ from support.patience import patient
 from support.samples import fixture_json
 
 #: `perf dump` of the three OSDs of a sandbox (16.2.15) around 64 random writes of 4 KiB by rbd bench.
-BEFORE, AFTER = (fixture_json("ceph-perf-dump", f"osds-{moment}.json") for moment in ("before", "after"))
+BEFORE, AFTER = (fixture_json("ceph", f"osds-{moment}.json") for moment in ("before", "after"))
 WRITES, IO_BYTES = 64, 4096
 
 

@@ -22,7 +22,7 @@ from support.patience import wait_until
 from support.samples import fixtures
 
 #: What `ceph-osd --mkfs` of 16.2.15 prints and logs if io_setup fails with EAGAIN.
-PRINTED, LOGGED = (fixtures("sandbox")[f"osd-mkfs-no-aio.{kind}"] for kind in ("out", "log"))
+PRINTED, LOGGED = (fixtures("ceph")[f"osd-mkfs-no-aio.{kind}"] for kind in ("out", "log"))
 
 
 @pytest.fixture

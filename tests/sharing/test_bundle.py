@@ -123,8 +123,9 @@ def test_a_bundle_holds_the_charts_with_their_digests_and_no_name_of_a_device_or
     assert (found["format"], found["version"], found["data_set"]) == ("replay-bundle", 1, "mine")
     charts = benchmarks / "mine" / "imported-fio" / "aggregate"
     assert {path.name for path in charts.glob("*.csv")} == {
-        name.rpartition("/")[2] for name in found["files"] if name.endswith(".csv")
+        name.rpartition("/")[2] for name in found["files"] if "/aggregate/" in name
     }
+    assert found["files"]["answer.csv"]["text"] == (benchmarks / "mine" / "answer.csv").read_text()
     for file in found["files"].values():
         assert file["sha256"] == hashlib.sha256(file["text"].encode()).hexdigest()
     chart = found["files"]["imported-fio/aggregate/iops-randwrite.csv"]["text"]

@@ -51,7 +51,7 @@ def answers(*, osds: int, pools: int, groups_of_pool: int) -> dict[str, Any]:
     """Return what the monitors of a busy cluster answer: healthy, always scrubbing somewhere; pool 1 is `replay`."""
 
     def sample(name: str) -> Any:
-        return copy.deepcopy(fixture_json("one-osd", f"{name}.json"))
+        return copy.deepcopy(fixture_json("ceph", f"{name}.json"))
 
     status, dump, df, perf = (sample(name) for name in ("status", "osd-dump", "osd-df", "osd-perf"))
     detail, usage = sample("osd-pool-ls-detail"), sample("df")

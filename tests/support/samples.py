@@ -74,14 +74,14 @@ def files_of(collection: str, name: str, suffixes: Mapping[str, str]) -> dict[st
 def mirror_cell(tool: str, name: str, **levels: Any) -> MeasuredCell:
     """Return a cell in which images were mirrored; without more levels its writer wrote 64 KiB at random."""
     given = {"io_type": "randwrite", "io_size_bytes": 65536, **levels}
-    return MeasuredCell(tool, files_of("mirror", name, MIRROR), given)
+    return MeasuredCell(tool, files_of("mirroring", name, MIRROR), given)
 
 
 def measured_cells() -> dict[str, MeasuredCell]:
     """Return one cell of each kind, by name."""
     return {
-        "failover, planned": MeasuredCell("failover", files_of("failover", "planned", FAILOVER), {"kind": "planned"}),
-        "failover, forced": MeasuredCell("failover", files_of("failover", "forced", FAILOVER), {"kind": "forced"}),
+        "failover, planned": MeasuredCell("failover", files_of("mirroring", "planned", FAILOVER), {"kind": "planned"}),
+        "failover, forced": MeasuredCell("failover", files_of("mirroring", "forced", FAILOVER), {"kind": "forced"}),
         "lag, journal": mirror_cell("mirror-lag", "lag-journal", mode="journal"),
         "lag, snapshot": mirror_cell("mirror-lag", "lag-snapshot", mode="snapshot"),
         "replay, journal": mirror_cell("mirror-replay", "replay-journal", mode="journal", images=1),

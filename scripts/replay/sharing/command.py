@@ -78,7 +78,7 @@ def bundle_of(data_set: Path, redaction: Redaction, label: str | None = None) ->
         files["claims.json"] = json_text(redaction.document(claims, CLAIMS, "claims"))
         book = load_book(data_set).claims if claims_path().exists() else ()
         versions = {one.id: one.digest for one in book if one.id in claims["claims"]}
-    for table in sorted(data_set.glob("*/aggregate/*.csv")):
+    for table in [*data_set.glob("answer.csv"), *sorted(data_set.glob("*/aggregate/*.csv"))]:
         name = table.relative_to(data_set).as_posix()
         rows = [*csv.reader(io.StringIO(table.read_text(encoding="utf-8"), newline=""))]
         files[name] = csv_text(redaction.table(rows, name))

@@ -9,7 +9,7 @@ import { parse } from "csv-parse/sync";
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 import { layoutProblems } from "../support/layout.js";
-import { withToolsChapter } from "../support/tools-chapter.js";
+import { withToolsChapter } from "../support/chapters.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
 let deck;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
-import { withChapter } from "../support/verdict-chapter.js";
+import { withChapter } from "../support/chapters.js";
 
 let deck;
 
@@ -31,12 +31,12 @@ test("an axis of clients has whole numbers, at the measured counts", async () =>
 
 test("each trial is a dot over its number, without a line between them", async () => {
   const page = await deck.openDeck("?data=fixture", { prepare: withChapter });
-  await goTo(page, "trials");
-  const [chart] = await chartsOf(page, "trials");
+  await goTo(page, "dots");
+  const [chart] = await chartsOf(page, "dots");
   assert.equal(chart.error, undefined);
   assert.deepEqual(chart.labels, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   const facts = await page.evaluate(() => {
-    const { chart: drawn } = window.replay.charts.charts.get(document.querySelector("#trials canvas"));
+    const { chart: drawn } = window.replay.charts.charts.get(document.querySelector("#dots canvas"));
     const { data, dataset } = drawn.getDatasetMeta(0);
     return {
       dots: data.filter(({ options }) => options.radius >= 5).length,

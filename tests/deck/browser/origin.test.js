@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { eachSlide, openSpeakerView, startDeck } from "../support/deck.js";
-import { recordRequests } from "../support/requests.js";
 import { startFixtureSite } from "../support/static-site.js";
 
 /** Addresses, and the sign that the page is ready. */
@@ -17,6 +16,22 @@ const VIEWS = [
 ];
 let deck;
 let site;
+
+/**
+ * Records every request of a page, its frames and the windows that it opens.
+ * @param {import("playwright-core").BrowserContext} context
+ * @returns {{addresses: string[], foreign: (within: string) => string[]}} `foreign` gives those that leave `within`
+ */
+function recordRequests(context) {
+  const addresses = [];
+  context.on("request", (request) => addresses.push(request.url()));
+  context.on("page", (page) => page.on("websocket", (socket) => addresses.push(socket.url())));
+  return {
+    addresses,
+    foreign: (within) =>
+      addresses.filter((address) => !address.startsWith(within) && !/^(?:data|blob|about):/.test(address)),
+  };
+}
 
 before(async () => {
   deck = await startDeck();

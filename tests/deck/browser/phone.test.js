@@ -204,11 +204,11 @@ test("a link within the deck leads to the top of its slide, too", async () => {
 });
 
 test("the page does not jump back if the reader has scrolled on", async () => {
-  const page = await openPhone("#/mirror-lag");
+  const page = await openPhone("#/lag");
   await page.evaluate(() => document.getElementById("claims").scrollIntoView());
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "claims");
   await raiseFirstSlide(page);
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "claims");
-  assert.ok((await topOf(page, "mirror-lag")) < -844);
+  assert.ok((await topOf(page, "lag")) < -844);
   await page.close();
 });

@@ -5,7 +5,7 @@
 import { after, before, describe } from "node:test";
 
 import { launchPatiently } from "./browser.js";
-import { GROUPS } from "./groups.js";
+import { GROUPS } from "../../../scripts/npm/test-steps.mjs";
 
 /** Runs the group of that number, counted from 1. */
 export async function runGroup(number) {

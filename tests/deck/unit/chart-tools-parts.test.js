@@ -131,7 +131,7 @@ test("a chart is marked with the margin of its claim, and with published figures
     marks({ ...without, scale: "linear" }).map(({ value, dash }) => [value, dash]),
     [[1, []]],
   );
-  assert.equal(marginWords(margin), "0.90× to 1.1× counts as no difference");
+  assert.equal(marginWords(margin), "0.900× to 1.10× counts as no difference");
   assert.equal(marginOf({ margin: { low: 0.9, high: null } }, null), null);
   assert.equal(marginOf(null, null), null);
 });

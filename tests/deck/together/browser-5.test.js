@@ -1,3 +1,0 @@
-import { runGroup } from "../support/together.js";
-
-await runGroup(5);
