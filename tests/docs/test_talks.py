@@ -1,20 +1,33 @@
-"""docs/your-own-talk.md, step by step as far as no cluster is needed: from YAML to a slide that is right."""
+"""The pages that lead to a talk of one's own, step by step as far as no cluster is needed: what they print is right.
+
+docs/from-fio-to-a-talk.md goes from a folder of fio results to a report and slides, docs/your-own-talk.md from YAML to
+a slide.
+"""
 
 from __future__ import annotations
 
 import csv
 import os
 import re
+import shlex
 import subprocess
+import tarfile
 
 import pytest
 
 from replay.base.paths import ROOT
+from replay.cli.main import main
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.design.selection import narrowed
 from replay.workflow.command import main as derive
 from support.scripted_rbd import ScriptedRbd
+
+FIO_PAGE = (ROOT / "docs" / "from-fio-to-a-talk.md").read_text()
+COMMANDS = [
+    shlex.split(line) for line in re.findall(r"^    (?:\./replay|tar|REPLAY_TALK=\S+) .*$", FIO_PAGE, re.MULTILINE)
+]
+UNDERSTOOD = re.search(r"^(    imported-fio: .*\n(?:      .*\n)+)", FIO_PAGE, re.MULTILINE)[1]
 
 NAME = "write-size"
 PAGE = (ROOT / "docs" / "your-own-talk.md").read_text()
@@ -42,7 +55,7 @@ def talk(tmp_path, monkeypatch):
     return tmp_path
 
 
-def check(talk, *options):
+def check_talk(talk, *options):
     """Run `npm run check` on the talk; return its exit status and what it printed."""
     done = subprocess.run(
         ["node", "scripts/check.mjs", *options],
@@ -75,11 +88,37 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
     assert derive(["--data", "mine"]) == 0
     assert measured_sizes(talk) == {4096, 65536, 98304}
 
-    status, said = check(talk)
+    status, said = check_talk(talk)
     assert status == 1
     assert said.count(f'says "?", but the data of "mine" say "{ESTIMATE}"') == 2
-    status, said = check(talk, "--fix")
+    status, said = check_talk(talk, "--fix")
     assert (status, "slides/price.md: 2 texts updated." in said) == (0, True), said
-    status, said = check(talk)
+    status, said = check_talk(talk)
     assert (status, "The talk takes 0:45." in said) == (0, True), said
     assert f">{ESTIMATE}<" in (talk / "slides" / "price.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path, monkeypatch, capsys):
+    tar, *steps, checking, present = COMMANDS
+    assert [step[:2] for step in steps] == [["./replay", name] for name in ("import", "compare", "talk")]
+    with tarfile.open(ROOT / tar[2]) as packed:
+        packed.extractall(tmp_path, filter="data")
+    (tmp_path / "benchmarks").mkdir()
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    monkeypatch.chdir(tmp_path)
+    printed = ""
+    for _, *words in steps:
+        assert main(words) == 0
+        printed += capsys.readouterr().out
+    assert re.sub(r"^    ", "", UNDERSTOOD, flags=re.MULTILINE) in printed
+
+    report = (tmp_path / "engines.html").read_text()
+    assert report.startswith("<!doctype html>") and "<script" not in report
+
+    assert checking[1:] == ["npm", "run", "check"] and present[1:] == ["npm", "run", "present"]
+    talk = tmp_path / checking[0].removeprefix("REPLAY_TALK=")
+    monkeypatch.delenv("REPLAY_BENCHMARKS")
+    status, said = check_talk(talk)
+    assert status == 0, said
+    assert re.search(r"slides/talk\.md +5 slides", said)
