@@ -16,6 +16,7 @@ import yaml
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
 from replay.cluster.site_file import load_site
+from replay.measure import signed_plan
 from replay.measure.arguments import COMMAND
 from replay.measure.run import chosen, write_plan
 from replay.measure.signed_plan import read_signed_plan
@@ -48,7 +49,8 @@ PRINTED = {"rados create", "rados rm"}
 
 @pytest.fixture
 def site_file(write_site: Callable[[str, str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A site whose cluster does not exist, and a working folder."""
+    """A site whose cluster does not exist, and need not be awaited; and a working folder."""
+    monkeypatch.setattr(signed_plan, "CONNECT_WITHIN_SECONDS", 0.1)
     (tmp_path / "ceph.conf").write_text(f"[global]\nfsid = {FSID}\nmon_host = [v2:127.0.0.1:1/0]\n")
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
     monkeypatch.chdir(tmp_path)
