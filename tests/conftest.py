@@ -103,11 +103,12 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def write_site(configuration: Path) -> Callable[[str, str], Path]:
-    """How to write a site's file, by name and text; returns its path."""
+    """How to write a site's file, by name and text; returns its path. Its programs are those of the tests' release."""
+    programs = "" if RELEASE == "host" else f"client_release: {RELEASE}\n"
 
     def write(name: str, text: str) -> Path:
         path = configuration / "sites" / f"{name}.yaml"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(f"{text.rstrip()}\n{programs}", encoding="utf-8")
         return path
 
     return write
