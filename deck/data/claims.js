@@ -28,7 +28,10 @@ export function isCount({ kind }) {
   return kind === "count";
 }
 
-/** The estimate of a condition as text, with three digits for a table: a ratio, or the plain number of a count; null without one. */
+/**
+ * The estimate of a condition as text, with three digits for a table: a ratio, or the plain number of a count; null without
+ * one.
+ */
 export function estimateText(condition) {
   return isCount(condition) ? formatValue(condition.estimate) : formatExactRatio(condition.estimate);
 }

@@ -22,6 +22,12 @@ export function button(page, attributes, text, press = null) {
   return made;
 }
 
+/** Lets people scroll an element that may be wider than the screen by keyboard too; `label` names it for screen readers. */
+export function makeScrollable(place, label) {
+  const named = { role: "region", tabindex: "0", "aria-label": label };
+  for (const [name, value] of Object.entries(named)) place.setAttribute(name, value);
+}
+
 /** Keeps these keys from the deck while the focus is within an element. */
 export function keepKeys(within, keys) {
   within.addEventListener("keydown", (event) => {

@@ -5,7 +5,7 @@
  */
 
 import { EVERYTHING, decisionTable, figureText, waysOf } from "../data/answer.js";
-import { element } from "../page/elements.js";
+import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 import { STAGES, answerLayout, goneLayout } from "./answer-layout.js";
 
@@ -31,13 +31,7 @@ export function writeAnswers(root, { answer, dataSet, manifest }) {
   }
   for (const place of root.querySelectorAll("[data-answer-table]")) {
     renewChildren(place, [tableOf(answer, place.ownerDocument)]);
-    // Narrow screens scroll it sideways, also by keyboard.
-    const named = {
-      role: "region",
-      tabindex: "0",
-      "aria-label": "What each way loses, and what its writes pay",
-    };
-    for (const [name, value] of Object.entries(named)) place.setAttribute(name, value);
+    makeScrollable(place, "What each way loses, and what its writes pay");
   }
 }
 

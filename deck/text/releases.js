@@ -6,7 +6,7 @@
 
 import { VERDICT_SIGNS, decidingCondition, isCount, shortEstimate } from "../data/claims.js";
 import { unbroken } from "../data/format.js";
-import { element } from "../page/elements.js";
+import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 import { drawForestPlot } from "./forest-plot.js";
 
@@ -54,9 +54,7 @@ export function writeReleases(root, data) {
       const all = sets.some(({ claims }) => claims !== null) ? sets : [own, ...sets];
       renewChildren(place, [tableOf(releaseRows(ids, all), place.ownerDocument)]);
     };
-    // A phone scrolls it sideways, also by keyboard.
-    const named = { role: "region", tabindex: "0", "aria-label": "Claims by release" };
-    for (const [name, value] of Object.entries(named)) place.setAttribute(name, value);
+    makeScrollable(place, "Claims by release");
     if (place.childElementCount === 0) show(names.map(() => ({ claims: null, manifest: null })));
     Promise.all(names.map((name) => data.other(name))).then(show);
   }

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base import tables
+from replay.base import fast_json, tables
 from replay.base.fast_json import has_each_key_once, loads, read_or_none
 from replay.base.tables import LongTable, csv_text
 
@@ -149,3 +149,10 @@ def test_what_a_killed_process_left_of_the_file_goes_with_the_next_write_and_wha
         one.write_text("cut off")
     assert tables.write_if_changed(path, "whole") is True
     assert sorted(tmp_path.iterdir()) == sorted([path, *others])
+
+
+def test_without_orjson_the_standard_library_reads_everything(monkeypatch):
+    monkeypatch.setattr(fast_json, "orjson", None)
+    assert read_or_none('{"a": 1}') is None
+    assert loads('{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}
+    assert not has_each_key_once('{"a": 1}', {"a": 1}), "nothing is promised"

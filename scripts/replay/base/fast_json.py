@@ -45,7 +45,7 @@ def has_each_key_once(text: str, value: Any) -> bool:
     False means that one might. Reading keeps only the last of equal keys, so the value, written again, has fewer colons
     than the document. Colons in strings count on both sides, unless they are escaped.
     """
-    if "\\u" in text:
+    if "\\u" in text or orjson is None:
         return False
     try:
         return orjson.dumps(value).count(b":") == text.count(":")

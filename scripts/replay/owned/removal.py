@@ -166,8 +166,9 @@ class Remover:
             if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
                 wait.pause(self.poll_seconds)
                 continue
-            watchers = self._watchers(entry) if done.returncode == BUSY else []
-            if done.returncode != BUSY or time.monotonic() > deadline:
+            busy, over = done.returncode == BUSY, time.monotonic() > deadline
+            watchers = self._watchers(entry) if busy and (over or not told) else []
+            if over or not busy:
                 lines = [line for line in done.stderr.splitlines() if line.strip()]
                 why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
                 if watchers:
