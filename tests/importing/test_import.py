@@ -77,7 +77,7 @@ def test_of_several_folders_the_others_are_divided_by_the_first(tmp_path, benchm
     assert (first["compared"], first["x"], first["n"]) == ("after", "4096", "3")
     for column, value in zip(("ratio", "low", "high"), expected, strict=False):
         assert math.isclose(float(first[column]), value, rel_tol=1e-8)
-    assert "2 of 2 points are in all 2 folders" in capsys.readouterr().out
+    assert "2 of 2 points are in both folders" in capsys.readouterr().out
 
 
 def test_facts_that_nobody_recorded_are_not_in_the_evidence(tmp_path, benchmarks):
@@ -176,7 +176,11 @@ def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
     other = text.replace(b"Average Latency(s):", b"Average Latency(s): ")
     assert other != text
     base = "00000000/id-0a1b2c3d/op_size-04194304/concurrent_ops-00000016"
-    fio = "00000000/id-9f8e7d6c/op_size-00004096/iodepth-001/randread"
+    depth = "numjobs-001/total_iodepth-2/iodepth-000001"
+    fio = f"results/00000000/id-9f8e7d6c/4krandomread.host-1.example/{depth}"
+    # CBT works here, and copies what it finds into its results.
+    scratch = f"00000000/LibrbdFio/osd_ra-00004096/4krandomread/{depth}"
+    second = report(job(rw="randread", rbdname="b", operations=10_000), at=2)
     write(
         tmp_path / "cbt",
         {
@@ -186,7 +190,9 @@ def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
             f"{base}/benchmark_config.yaml": "op_size: 4194304\n",
             f"{fio}/output.0": "starting\n" + report(job(rw="randread", rbdname="a"), at=1) + "\nread: IOPS=1\n",
             f"{fio}/json_output.0": report(job(rw="randread", rbdname="a"), at=1) + "\n",
-            f"{fio}/output.1": report(job(rw="randread", rbdname="b", operations=10_000), at=2),
+            f"{fio}/output.1": second,
+            f"{fio}/output.1_clat.1.log": "100, 2715666, 0, 0, 0\n201, 2779845, 0, 0, 0\n",
+            f"{scratch}/output.1": second,
         },
     )
     assert imported(tmp_path / "cbt", "--data", "cbt", "--left-out") == 0
@@ -196,6 +202,7 @@ def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
     assert (fios["instances"], fios["jobs"], fios["operations_per_second"]) == ("2", "2", "15000")
     why = {path.rpartition("/")[2]: reason for path, reason in left_out(benchmarks / "cbt").items()}
     assert why["json_output.0"].startswith("it contains the same run as")
+    assert why["output.1"] == f"it contains the same run as {fio}/output.1"
     assert why["json_output.0.one"].startswith("CBT's own summary")
 
 

@@ -2,7 +2,8 @@
 
 CBT (the Ceph Benchmarking Tool) names them `output.<number>` or `output.<number>.<host>`, in folders that say what the
 run was asked to do: `op_size-00004096/concurrent_ops-00000128/write`. It also extracts fio's JSON into
-`json_output.<number>`.
+`json_output.<number>`. It copies what a client wrote below `00000000/LibrbdFio/` into its results, below
+`results/00000000/id-<digest>/`; whoever keeps both has each output twice.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _OUTPUT = re.compile(r"(?:json_)?output\.\d{1,6}(?:\.[^/]+)?", re.ASCII)
 _OF_CBT = re.compile(
     r"(?:op_size|concurrent_ops|concurrent_procs|iodepth|total_iodepth|osd_ra|numjobs)-\d+|id-[0-9a-f]{6,}", re.ASCII
 )
+_OF_RESULTS = re.compile(r"id-[0-9a-f]{6,}", re.ASCII)
 _CONCURRENT_OPS = re.compile(r"(?:^|/)concurrent_ops-(\d{1,9})(?:/|$)", re.ASCII)
 _MODES = ("seq", "rand", "write")
 RADOS = "rados_bench_output"
@@ -30,9 +32,15 @@ def is_of_cbt(path: str) -> bool:
     return _OUTPUT.fullmatch(name) is not None and any(_OF_CBT.fullmatch(one) for one in folders)
 
 
-def is_extract(path: str) -> bool:
-    """Return whether a path is that of JSON that CBT extracted from an output beside it."""
-    return path.rpartition("/")[2].startswith("json_output.")
+def rank(path: str) -> int:
+    """Return which of several copies of an output counts: that of the lowest rank.
+
+    CBT's results are whole, and a client's folder beside them may not be. JSON that CBT extracted comes last.
+    """
+    *folders, name = path.split("/")
+    if name.startswith("json_output."):
+        return 2
+    return 0 if any(_OF_RESULTS.fullmatch(one) for one in folders) else 1
 
 
 def named_levels(run: Run) -> Run:

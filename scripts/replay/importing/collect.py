@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.importing.at_once import combined, is_extract, named_levels
+from replay.importing.at_once import combined, named_levels, rank
 from replay.importing.found import Run
 from replay.importing.recognise import read_outputs, recognise
 from replay.importing.walk import LeftOut, SourceFile, files_below
@@ -32,8 +32,8 @@ def collect(folders: list[Path], tell: Callable[[str], None] = lambda _: None) -
     found = Collected()
     runs: list[Run] = []
     texts: dict[tuple[int, str, str], str] = {}
-    # JSON that CBT extracted comes after its output: the original counts.
-    for count, one in enumerate(sorted(files_below(folders), key=lambda one: is_extract(one.path)), 1):
+    # The first of several copies counts.
+    for count, one in enumerate(sorted(files_below(folders), key=lambda one: rank(one.path)), 1):
         if count % 100 == 0:
             tell(f"{count} files")
         if isinstance(one, LeftOut):

@@ -90,7 +90,8 @@ def say_arranged(arranged: Arranged, variants: int) -> None:
     repetitions = Counter((cell.point, cell.variant) for cell in arranged.cells)
     least, most = min(repetitions.values()), max(repetitions.values())
     times = f"{least}" if least == most else f"{least} to {most}"
-    print(f"{experiment_name(arranged.tool)}: {_runs(len(arranged.cells))} at {len(points)} points, n = {times}")
+    at = "1 point" if len(points) == 1 else f"{len(points)} points"
+    print(f"{experiment_name(arranged.tool)}: {_runs(len(arranged.cells))} at {at}, n = {times}")
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
@@ -98,7 +99,9 @@ def say_arranged(arranged: Arranged, variants: int) -> None:
             print(f"  {name}{place}: {', '.join(map(str, levels[:8]))}{more}")
     if variants > 1:
         shared = sum(len(there) == variants for there in points.values())
-        print(f"  {shared} of {len(points)} points are in all {variants} folders, and can be compared")
+        of = "1 point is" if len(points) == 1 else f"{len(points)} points are"
+        where = "both folders" if variants == 2 else f"all {variants} folders"
+        print(f"  {shared} of {of} in {where}, and can be compared")
 
 
 def say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:

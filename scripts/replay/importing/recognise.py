@@ -27,6 +27,11 @@ _JOB_FILE = re.compile(r"^\[[^\]\n]+\]\s*$", re.MULTILINE)
 _JOB_OPTION = re.compile(r"^(?:rw|readwrite|ioengine|bs|iodepth|rbdname|filename) *=", re.MULTILINE)
 #: Without a rate there is nothing to draw.
 _RATE = "operations_per_second"
+#: Beginnings of files that elbencho writes beside its CSV of results, and what they are.
+_BESIDE_ELBENCHO = {
+    "Label,Phase,RuntimeMS,": "elbencho's statistics over time: its CSV of results counts",
+    "ISO DATE: ": "looks like elbencho's results as text: its CSV of results counts",
+}
 
 
 def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[str]]:
@@ -105,6 +110,8 @@ def _in_bytes(text: str, size: int, found: Found) -> tuple[tuple[int, int], ...]
 
 def _unknown(path: str, text: str) -> str:
     first = text.lstrip().partition("\n")[0]
+    if of_elbencho := next((why for start, why in _BESIDE_ELBENCHO.items() if first.startswith(start)), None):
+        return of_elbencho
     if _FIO_LOG.match(first):
         return "looks like one of fio's logs over time: the report beside it counts"
     if _JOB_FILE.search(text) and _JOB_OPTION.search(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from datetime import datetime
 
@@ -28,7 +29,7 @@ def knows(text: str) -> bool:
 
 def read(text: str) -> list[Found | NotTaken]:
     """Return the run of each row."""
-    lines = text.splitlines(keepends=True)
+    lines = io.StringIO(text, newline="\n").readlines()
     header, at = lines[0], len(lines[0])
     found: list[Found | NotTaken] = []
     others: dict[str, int] = {}
@@ -62,7 +63,7 @@ def read(text: str) -> list[Found | NotTaken]:
         )
     for operation, count in sorted(others.items()):
         rows = f"{count} rows" if count > 1 else "1 row"
-        found.append(NotTaken(f"{rows} of {operation!r}, which neither reads nor writes"))
+        found.append(NotTaken(f"{rows} of {operation!r}: only READ, WRITE and RWMIX are imported"))
     return found
 
 
