@@ -133,15 +133,17 @@ def test_what_arrives_depends_on_the_chart():
         runs={},
         osds={"x": {"label": "OSD", "unit": "count"}},
         trials={"runs": False, "x": {"label": "Trial", "unit": "count", "factor": "block"}},
-        over_time={"runs": False, "x": {"label": "Time", "unit": "seconds"}},
+        over_time={"runs": "lines", "x": {"label": "Time", "unit": "seconds"}},
+        without_runs={"runs": False, "x": {"label": "Time", "unit": "seconds"}},
     )
     rows = [row(0, block=1), row(10, block=1, point="write-seq-8192", size=8192), row(20, block=2)]
     groups = recording(charts, {"a": rows})["experiments"]["a"]["groups"]
+    assert groups[1]["charts"] == ["osds", "over_time"]
     assert {group["charts"][0]: {key: group[key] for key in group if key != "charts"} for group in groups} == {
         "runs": {"arrives": "run", "seconds": [1, 11, 21], "x": [4096, 8192, 4096], "block": [1, 1, 2]},
         "osds": {"arrives": "block", "seconds": [11, 21], "block": [1, 2]},
         "trials": {"arrives": "row", "seconds": [11, 21], "x": [1, 2]},
-        "over_time": {"arrives": "whole", "seconds": [21]},
+        "without_runs": {"arrives": "whole", "seconds": [21]},
     }
 
 
@@ -210,12 +212,12 @@ def test_deriving_one_experiment_keeps_the_time_of_the_others(directory):
     assert json.loads((directory.parent / "recording.json").read_text()) == before
 
 
-def test_a_series_over_time_arrives_whole(directory):
+def test_a_series_over_time_arrives_block_by_block(directory):
     over_time = {"metric": "operations_per_second", "name": "rate-over-time", "title": "Rate", "better": "higher",
                  "unit": "operations_per_second", "series": True, "bin_seconds": 1}  # fmt: skip
     RawTree(directory, metrics=[*METRICS, over_time]).measure(blocks=2)
     group = group_of(recorded(directory), "rate-over-time-write-seq-4096")
-    assert (group["arrives"], len(group["seconds"])) == ("whole", 1)
+    assert (group["arrives"], group["block"]) == ("block", [1, 2])
 
 
 def test_the_shipped_recording_is_small_and_knows_every_chart_that_has_a_run():

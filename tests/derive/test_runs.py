@@ -126,7 +126,7 @@ def test_the_runs_of_all_charts_are_in_one_file_sorted_by_chart(directory):
     assert set(named) == set(charts)
 
 
-def test_an_experiment_drawn_run_by_run_or_over_time_has_no_file_of_runs(directory):
+def test_a_chart_over_time_has_each_run_as_a_line_of_its_own(directory):
     over_time = {"metric": "operations_per_second", "name": "rate-over-time", "title": "Rate", "better": "higher",
                  "unit": "operations_per_second", "series": True, "bin_seconds": 1}  # fmt: skip
     # Not rbd-journaling: that has further metrics in its configuration, which its raw output would give.
@@ -134,9 +134,34 @@ def test_an_experiment_drawn_run_by_run_or_over_time_has_no_file_of_runs(directo
     RawTree(directory, metrics=[over_time]).measure(blocks=2)
     charts = derive_experiment(directory).entry["charts"]
     assert charts
-    assert not any(chart["runs"] for chart in charts.values())
-    assert not (directory / "aggregate" / RUNS_FILE).exists()
+    assert {chart["runs"] for chart in charts.values()} == {"lines"}
+    for name in charts:
+        rows = rows_behind(directory, name)
+        places = [(row["series"], int(row["block"]), int(row["attempt"]), float(row["x"])) for row in rows]
+        assert {block for _, block, *_ in places} == {1, 2}
+        in_the_file = list(dict.fromkeys(place[:3] for place in places))
+        assert len(in_the_file) == sum(
+            1 for at, place in enumerate(places) if at == 0 or places[at - 1][:3] != place[:3]
+        )
+        for line in in_the_file:
+            xs = [place[3] for place in places if place[:3] == line]
+            assert xs == sorted(set(xs)), "a line goes forward"
+        assert_lines_give_the_chart(directory, name)
 
+
+def assert_lines_give_the_chart(directory, name):
+    """Assert that a chart over time has the median, the ends and the number of its runs at each place."""
+    runs = runs_of(directory, name)
+    drawn = rows_of(directory / "aggregate" / f"{name}.csv")
+    assert {(row["series"], float(row["x"])) for row in drawn} == runs.keys()
+    for row in drawn:
+        values = list(runs[row["series"], float(row["x"])].values())
+        assert float(row["y"]) == pytest.approx(median(values), rel=1e-7)
+        ends = (float(row["low"]), float(row["high"]), int(row["n"]))
+        assert ends == (pytest.approx(min(values)), pytest.approx(max(values)), len(values))
+
+
+def test_an_experiment_drawn_trial_by_trial_has_no_file_of_runs(directory):
     trials = directory.parent / "failover"
     metric = {"metric": "rto_seconds", "name": "rto", "title": "RTO", "unit": "seconds", "better": "lower"}
     tree = RawTree(trials, factors={"kind": ["planned"]}, metrics=[metric], tool="no-tool", protocol="failover",
@@ -200,7 +225,9 @@ def test_the_shipped_charts_are_made_of_the_runs_beside_them():
         path = REFERENCE / name / "aggregate" / RUNS_FILE
         behind = {row["chart"] for row in rows_of(path)} if path.exists() else set()
         for chart, said in entry["charts"].items():
-            assert (chart in behind) == said["runs"], (name, chart)
+            assert (chart in behind) == bool(said["runs"]), (name, chart)
+            if said["runs"] == "lines":
+                assert_lines_give_the_chart(REFERENCE / name, chart)
             if not said["runs"] or said["kind"] != "wide":
                 continue
             runs = runs_of(REFERENCE / name, chart)

@@ -173,3 +173,15 @@ def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsy
     ]
     assert table.read_bytes() == before
     assert flagged_in(tmp_path / "mine", ["rbd-bench"]).runs == 8
+
+
+def test_runs_that_are_lines_are_not_compared_bin_by_bin(tmp_path):
+    folder = tmp_path / "mine" / "mirror-lag" / "aggregate"
+    folder.mkdir(parents=True)
+    far = runs(10, 11, 12, 13, 30)
+    (folder / RUNS_FILE).write_text(csv_text(runs_rows({"lag-max": far, "lag-over-time": far})))
+    charts = {"lag-max": {"runs": True}, "lag-over-time": {"runs": "lines"}}
+    manifest = {"experiments": {"mirror-lag": {"charts": charts}}}
+    (tmp_path / "mine" / "manifest.json").write_text(json.dumps(manifest))
+    flagged = flagged_in(tmp_path / "mine", ["mirror-lag"])
+    assert ([one.chart for one in flagged.outliers], flagged.runs) == (["mirror-lag/lag-max"], 5)

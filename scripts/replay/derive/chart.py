@@ -19,7 +19,8 @@ class Chart:
     """One aggregate: its files by name, and what the manifest says about it.
 
     - `companions`: the files that accompany `<name>.csv`: `min`, `max`, `n`, or `low`, `high`, `n`.
-    - `runs`: the runs behind its points, for `runs.csv`; empty if each point is a run, or if it draws lines over time.
+    - `runs`: the runs behind its points, for `runs.csv`; empty if each point is a run.
+    - `runs_are_lines`: whether a run is a line, with a value at each of its points, as in charts over time.
     - `column`: the column of tidy.csv whose values the chart draws, or divides.
     - `estimates`: what a ratio chart draws, by variant and x. Empty for other charts.
     - `summary`: what a chart of trials says about each variant over all blocks. Empty for other charts.
@@ -41,6 +42,7 @@ class Chart:
     files: Mapping[str, str]
     companions: Mapping[str, str] = field(default_factory=dict)
     runs: Runs | Sequence[Run] = ()
+    runs_are_lines: bool = False
     column: str | None = None
     estimates: Mapping[tuple[str, Any], statistics.Estimate] = field(default_factory=dict)
     summary: Mapping[str, statistics.Point] = field(default_factory=dict)

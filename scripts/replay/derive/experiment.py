@@ -18,7 +18,7 @@ from replay.derive.limits import limiters, limits
 from replay.derive.part import RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
 from replay.derive.ratios import ratios_csv
 from replay.derive.registered import registered_csv
-from replay.derive.runs import RUNS_FILE, runs_rows
+from replay.derive.runs import LINES, RUNS_FILE, runs_rows
 from replay.derive.sampling import sampling_entry
 from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
@@ -148,7 +148,7 @@ def _chart_entry(
         "title": chart.title,
         "path": f"{experiment}/aggregate/{chart.name}.csv",
         "companions": {part: f"{experiment}/aggregate/{file}" for part, file in chart.companions.items()},
-        "runs": bool(chart.runs),
+        "runs": bool(chart.runs) and (LINES if chart.runs_are_lines else True),
         "kind": chart.kind,
         "metric": chart.metric,
         **({"column": chart.column} if chart.column else {}),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from replay.base.stats import median, modified_z
-from replay.derive.runs import RUNS_FILE, Run
+from replay.derive.runs import LINES, RUNS_FILE, Run
 
 #: Iglewicz & Hoaglin 1993; see `stats.modified_z`.
 LIMIT = 3.5
@@ -62,13 +63,25 @@ class Flagged(NamedTuple):
 
 
 def flagged_in(data_set: Path, experiments: Iterable[str]) -> Flagged:
-    """Return the outliers of every derived chart of these experiments. A chart is named `experiment/chart`."""
+    """Return the outliers of every derived chart of these experiments. A chart is named `experiment/chart`.
+
+    Charts over time are left out: what is far away there is a stretch of a run, and each of its bins would be listed.
+    """
     found, count = [], 0
+    described = _described(data_set / "manifest.json")
     for experiment in experiments:
+        charts = described.get(experiment, {}).get("charts", {})
         for chart, runs in _runs_by_chart(data_set / experiment / "aggregate" / RUNS_FILE):
+            if charts.get(chart, {}).get("runs") == LINES:
+                continue
             count += len(runs)
             found += outliers(f"{experiment}/{chart}", runs)
     return Flagged(found, count)
+
+
+def _described(manifest: Path) -> Mapping[str, Any]:
+    """Return what the manifest says of each experiment; nothing if the data set has none yet."""
+    return json.loads(manifest.read_bytes())["experiments"] if manifest.exists() else {}
 
 
 def _runs_by_chart(path: Path) -> Iterator[tuple[str, list[Run]]]:

@@ -33,6 +33,8 @@ class Runs:
 
 
 RUNS_FILE = "runs.csv"
+#: What the manifest says of a chart's runs if each is a line.
+LINES = "lines"
 RUNS_HEADER = ("chart", *Run._fields)
 
 

@@ -59,7 +59,7 @@ class Each:
 
 _X = {"label": TEXT, "unit": TEXT, "factor": TEXT, "better": TEXT}
 _CHART = {
-    "title": TEXT, "path": FILE, "companions": Each(FILE), "runs": NUMBER, "kind": TEXT, "metric": TEXT, "column": TEXT,
+    "title": TEXT, "path": FILE, "companions": Each(FILE), "runs": TEXT, "kind": TEXT, "metric": TEXT, "column": TEXT,
     "workload": Each(TEXT), "x": _X, "y": _X, "series": Each(TEXT), "sparse": Each(TEXT), "n": Each(NUMBER),
     "attempts": Each(NUMBER), "limiter": TEXT, "measured_to": DATE, "summary": Each(Each(NUMBER)),
     "margin": {"low": NUMBER, "high": NUMBER, "series": Each(TEXT), "claims": Each(TEXT)},

@@ -193,7 +193,7 @@ def _canvas(data_set: str, question: Question, chart: Chart, entry: Mapping[str,
 def _kind(chart: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     factor = chart["x"].get("factor")
     if chart["kind"] != "wide":
-        return "line" if factor is None and not chart.get("runs") else "scatter"
+        return "line" if factor is None and chart.get("runs") is not True else "scatter"
     levels = entry["factors"].get(factor, ())
     return "line" if len(levels) > 1 and all(isinstance(one, int | float) for one in levels) else "bar"
 
