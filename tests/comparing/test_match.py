@@ -17,6 +17,7 @@ from replay.comparing.match import compare_sides
 from replay.comparing.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN
 from replay.comparing.output import document
 from replay.comparing.page import page
+from replay.comparing.selection import at_levels, paired_up
 from support.compared import METRIC, comparison, experiment, runs, side
 
 RATES = st.floats(1e-3, 1e9)
@@ -233,3 +234,59 @@ def test_a_condition_that_could_never_be_met_is_refused():
 def test_a_verdict_says_where_the_interval_lies(better, bounds, verdict, judgement):
     found = comparison(*bounds, metric=replace(METRIC, better=better))
     assert (found.verdict, found.judgement) == (verdict, judgement)
+
+
+def test_experiments_of_different_names_are_compared_where_they_are_paired_up():
+    sides = [
+        side("a", experiment(runs([1, 2]), name="fio-profile")),
+        side("b", experiment(runs([2, 4]), name="imported-fio")),
+    ]
+    sides = [replace(one, manifest={"experiments": dict.fromkeys(one.experiments)}) for one in sides]
+    assert compare_sides(tuple(sides)).comparisons == ()
+    pairs = [("fio-profile", "imported-fio")]
+    outcome = compare_sides(paired_up(sides, pairs))
+    assert [(one.experiment, one.estimate.value) for one in outcome.comparisons] == [
+        ("imported-fio ÷ fio-profile", pytest.approx(2))
+    ]
+    for wrong, said in (
+        (("fio-profil", "imported-fio"), "fio-profile"),
+        (("fio-profile", "fio-profile2"), "imported-fio"),
+    ):
+        with pytest.raises(ConfigurationError) as error:
+            paired_up(sides, [wrong])
+        assert said in error.value.next_step
+
+
+def test_only_the_points_at_some_levels_are_compared():
+    def at(name):
+        rows = [
+            *runs([1, 2], rw="read", size="4"),
+            *runs([3, 4], rw="write", size="4"),
+            *runs([5, 6], rw="read", size="8"),
+        ]
+        return side(name, experiment(rows, factors={"rw": ("read", "write"), "size": ("4", "8")}))
+
+    def points(*wanted):
+        return [one.point for one in compare_sides(at_levels([at("a"), at("b")], wanted)).comparisons]
+
+    assert len(points()) == 3
+    assert points("rw=read", "size=4") == ["rw = read, size = 4"]
+    assert points("size=4", "size=8", "rw=write") == ["rw = write, size = 4"]
+    for wrong, said in (("rx=read", "no data set has a factor 'rx'"), ("rw=trim", "no data set has this level of rw"),
+                        ("size=16", "no data set has this level of size")):  # fmt: skip
+        with pytest.raises(ConfigurationError) as error:
+            points(wrong)
+        assert said in error.value.what
+    with pytest.raises(ConfigurationError) as error:
+        points("rw=write", "size=8")
+    assert "a has no run at these levels" in error.value.what
+
+
+def test_a_factor_that_varies_on_one_side_only_can_be_held_at_a_level():
+    stating = side(
+        "a", experiment([*runs([1, 2], rw="read"), *runs([3, 4], rw="write")], factors={"rw": ("read", "write")})
+    )
+    silent = side("b", experiment(runs([2, 4])))
+    assert compare_sides((stating, silent)).comparisons == ()
+    (found,) = compare_sides(at_levels([stating, silent], ["rw=read"])).comparisons
+    assert found.estimate.value == pytest.approx(2)

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from replay.base.command_line import Command, Parser, add_experiment, data_set_name
+from replay.base.command_line import Command, Parser, data_set_name
 
 _DESCRIPTION = """\
 Compare data sets, measured or imported. Needs no cluster. Every point that two data sets share gets the ratio of the
@@ -15,6 +15,8 @@ runs are two independent samples (Welch). Each row says which, and what cannot b
 
 The first NAME is what the others are divided by. NAME:VARIANT takes one variant of a data set."""
 
+_PAIR = re.compile(r"([^=]+)(?:=([^=]+))?")
+_LEVEL = re.compile(r"[^=]+=.+")
 _CONDITION = re.compile(r"\s*([A-Za-z0-9_-]+)\s*([<>])\s*([0-9]+(?:\.[0-9]+)?)\s*")
 
 
@@ -24,6 +26,21 @@ def side_name(text: str) -> str:
     data_set_name(name)
     if colon and not variant:
         raise argparse.ArgumentTypeError(f"{text!r} names no variant after the colon")
+    return text
+
+
+def experiments(text: str) -> tuple[str, str]:
+    """Return the experiments of `NAME` or `NAME=OTHER`. Raises argparse.ArgumentTypeError if the text is neither."""
+    found = _PAIR.fullmatch(text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither the name of an experiment nor NAME=OTHER")
+    return found[1], found[2] or found[1]
+
+
+def level(text: str) -> str:
+    """Return `FACTOR=LEVEL` as it is. Raises argparse.ArgumentTypeError if the text is something else."""
+    if not _LEVEL.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not FACTOR=LEVEL, such as 'io_size_bytes=4096'")
     return text
 
 
@@ -40,7 +57,23 @@ def condition(text: str) -> tuple[str, str, float]:
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("first", type=side_name, metavar="NAME", help="the data set that the others are divided by")
     parser.add_argument("others", nargs="+", type=side_name, metavar="OTHER", help="a data set to compare with it")
-    add_experiment(parser, "only this experiment (may be repeated)")
+    parser.add_argument(
+        "--experiment",
+        action="append",
+        default=[],
+        type=experiments,
+        metavar="NAME[=OTHER]",
+        help="only this experiment; with =OTHER, compare it with experiment OTHER of the other data sets (may be "
+        "repeated)",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        type=level,
+        metavar="FACTOR=LEVEL",
+        help="only the points at this level (may be repeated)",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report, one HTML page, to this file")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(

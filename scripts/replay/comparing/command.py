@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, program_file
 from replay.base.tables import json_text, write_if_changed
@@ -19,6 +18,7 @@ from replay.comparing.model import Outcome
 from replay.comparing.output import document, ratio_text, summary_lines
 from replay.comparing.page import page
 from replay.comparing.read import read_side
+from replay.comparing.selection import Pair, at_levels, paired_up, wanted_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     for name in names:
         if names.count(name) > 1:
             raise ConfigurationError(f"{name} is named twice", next_step="compare different data sets, or variants")
-    outcome = _compared(names, options.experiment)
+    outcome = _compared(names, options.experiment, options.only)
     checked = [check(one, outcome.comparisons) for one in options.fail_if]
     if options.out:
         _write(options.out, page(outcome, checked, program_file("templates", "comparison.css").read_text(), version()))
@@ -40,16 +40,13 @@ def run(options: argparse.Namespace) -> int:
     return _said(checked)
 
 
-def _compared(names: Sequence[str], experiments: Sequence[str]) -> Outcome:
+def _compared(names: Sequence[str], pairs: Sequence[Pair], levels: Sequence[str]) -> Outcome:
     with waiting(f"comparing {', '.join(names)}"):
-        sides = tuple(read_side(benchmarks_directory(), name, experiments) for name in names)
-        known = {experiment for side in sides for experiment in side.manifest["experiments"]}
-        for name in experiments:
-            if name not in known:
-                raise ConfigurationError(
-                    f"--experiment {name}: there is no such experiment", next_step=suggestion(name, sorted(known))
-                )
-        return compare_sides(sides)
+        sides = [
+            read_side(benchmarks_directory(), name, wanted_of(pairs, first=not number))
+            for number, name in enumerate(names)
+        ]
+        return compare_sides(at_levels(paired_up(sides, pairs), levels))
 
 
 def _write(path: Path, text: str) -> None:

@@ -61,9 +61,9 @@ def provenance(side: Side) -> dict[str, Any]:
         **{key: manifest.get(key) for key in keys},
         "setup": manifest.get("setup") or {},
         "git_commits": manifest.get("git_commits") or [],
-        "imported": sorted(name for name, one in side.experiments.items() if one.imported),
+        "imported": sorted(one.name for one in side.experiments.values() if one.imported),
         "exploratory_claims": {name: list(claims) for name, claims in side.exploratory.items()},
-        "tables": {f"{name}/tidy.csv": one.tidy_sha256 for name, one in side.experiments.items()},
+        "tables": {f"{one.name}/tidy.csv": one.tidy_sha256 for one in side.experiments.values()},
     }
 
 
@@ -72,13 +72,15 @@ def altered_lines(sides: Sequence[Side]) -> list[str]:
     return [f"ALTERED DATA: {side.name} is {side.altered}" for side in sides if side.altered]
 
 
-def exploratory_lines(sides: Sequence[Side]) -> list[str]:
-    """Return a line for each side and experiment with exploratory claims: its figures test none of them."""
+def exploratory_lines(outcome: Outcome) -> list[str]:
+    """Return a line for each side and compared experiment with exploratory claims: its figures test none of them."""
     why = "was measured before they were registered"
+    compared = {one.experiment for one in outcome.comparisons}
     return [
-        f"exploratory in {side.name}, because {experiment} {why}: {', '.join(claims)}"
-        for side in sides
-        for experiment, claims in side.exploratory.items()
+        f"exploratory in {side.name}, because {one.name} {why}: {', '.join(side.exploratory[one.name])}"
+        for side in outcome.sides
+        for name, one in side.experiments.items()
+        if name in compared and one.name in side.exploratory
     ]
 
 
@@ -135,4 +137,6 @@ def summary_lines(outcome: Outcome) -> list[str]:
         for missing in outcome.not_compared:
             if missing.second == second.name:
                 lines.append(f"  not compared: {missing.experiment}: {missing.why}")
-    return [*lines, *exploratory_lines(outcome.sides)]
+    if not any(outcome.sides[0].experiments.keys() & side.experiments.keys() for side in outcome.sides[1:]):
+        lines.append("no experiment is in two of them; to compare two of different names: --experiment NAME=OTHER")
+    return [*lines, *exploratory_lines(outcome)]

@@ -46,7 +46,7 @@ def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str)
         *(f"<p><strong>{escape(line)}</strong></p>" for line in altered_lines(outcome.sides)),
         _conditions(checked),
         *(_pair(outcome, number) for number in range(1, len(outcome.sides))),
-        _exploratory(outcome.sides),
+        _exploratory(outcome),
         _reading(outcome.comparisons),
         _provenance(outcome.sides),
         _downloads(outcome.comparisons),
@@ -84,14 +84,19 @@ def _pair(outcome: Outcome, number: int) -> str:
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for one in here:
         groups.setdefault((one.experiment, one.metric.name), []).append(one)
-    titles = {name: experiment.title for name, experiment in outcome.sides[0].experiments.items()}
     for place, ((experiment, _), group) in enumerate(groups.items()):
-        parts.append(_section(group, titles[experiment], f"f{number}-{place}"))
+        parts.append(_section(group, _title(outcome, number, experiment), f"f{number}-{place}"))
     missing = [one for one in outcome.not_compared if one.second == second]
     if missing:
         items = "".join(f"<li>{escape(one.experiment)}: {escape(one.why)}</li>" for one in missing)
         parts.append(f"<h3>Not compared: {escape(second)} with {escape(first)}</h3>\n<ul>{items}</ul>")
     return "\n".join(parts)
+
+
+def _title(outcome: Outcome, number: int, name: str) -> str:
+    """Return the title of an experiment; both titles if two experiments of different names are compared."""
+    first = outcome.sides[0].experiments[name]
+    return first.title if first.name == name else f"{outcome.sides[number].experiments[name].title} ÷ {first.title}"
 
 
 def _section(group: Sequence[Comparison], experiment: str, identifier: str) -> str:
@@ -188,8 +193,8 @@ def _reading(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def _exploratory(sides: Sequence[Side]) -> str:
-    lines = exploratory_lines(sides)
+def _exploratory(outcome: Outcome) -> str:
+    lines = exploratory_lines(outcome)
     if not lines:
         return ""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
