@@ -14,12 +14,13 @@ const SAFETY_SCAN_MS = 3000;
 
 /**
  * Watches a folder of data sets until `close()`.
- * @param {{root: string, onChange: (files: string[]) => void, onEvidence?: (files: string[]) => void}} options
- *   both get the paths below root that appeared, changed or went: onChange those that the deck reads, onEvidence those of
- *   raw output
+ * @param {{root: string, onChange: (files: string[]) => void, onEvidence?: (files: string[]) => void,
+ *   safetyScanMs?: number}} options
+ *   both callbacks get the paths below root that appeared, changed or went: onChange those that the deck reads, onEvidence
+ *   those of raw output; safetyScanMs: how often to look without having been notified
  * @returns {Promise<{close: () => void}>} resolves when changes from now on will be noticed
  */
-export async function watchData({ root, onChange, onEvidence = () => {} }) {
+export async function watchData({ root, onChange, onEvidence = () => {}, safetyScanMs = SAFETY_SCAN_MS }) {
   const watchers = new Map();
   let known = new Map();
   let knownEvidence = new Map();
@@ -86,7 +87,7 @@ export async function watchData({ root, onChange, onEvidence = () => {} }) {
 
   await compare();
   // Network file systems send no notifications, and a watched folder may be replaced by another.
-  const safety = setInterval(soon, SAFETY_SCAN_MS);
+  const safety = setInterval(soon, safetyScanMs);
   safety.unref();
   return {
     close() {

@@ -9,10 +9,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parse } from "yaml";
 
 import { patient } from "../../scripts/npm/patience.mjs";
+import { onInterrupt } from "../../scripts/npm/processes.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/start-with-fakes.js");
 // A program of two processes, both of which must be gone afterwards. `read` ends at once when bash gets a signal.
-const RUNS_ON = 'sleep 300 & echo $! >>"$1/pids"; wait';
+const RUNS_ON = 'sleep 300 & echo $! >>"$1/pids"; echo running >>"$1/calls"; wait';
 
 /** A folder with made-up programs, and the sitting that runs them. */
 class Sitting {
@@ -80,14 +81,22 @@ class Sitting {
     return this.#read("pids").map(Number).filter(Boolean);
   }
 
-  async until(call) {
-    const deadline = performance.now() + patient(10_000);
-    while (!this.calls().includes(call)) {
-      assert.ok(performance.now() < deadline, `${call} was not reached: ${this.calls()}\n${this.out}`);
+  /** Waits until a program has noted this: its name when it starts, `running` when it has set up what RUNS_ON needs. */
+  until(call) {
+    return this.#until(() => this.calls().includes(call), call);
+  }
+
+  /** Waits until the sitting has printed this. */
+  untilSaid(text) {
+    return this.#until(() => this.out.includes(text), text);
+  }
+
+  async #until(condition, what) {
+    const deadline = performance.now() + patient(20_000);
+    while (!condition()) {
+      assert.ok(performance.now() < deadline, `${what} was not reached: ${this.calls()}\n${this.out}`);
       await pause(20);
     }
-    // It has noted its name; give it time to start working.
-    await pause(150);
   }
 
   running() {
@@ -203,7 +212,8 @@ describe("npm start", () => {
     sitting.program("measure", "exit 4");
     sitting.program("derive-once", "");
     const done = sitting.start();
-    await sitting.until("derive-once");
+    await sitting.untilSaid("The deck stays open");
+    assert.ok(sitting.calls().includes("derive-once"));
     assert.equal(sitting.child.exitCode, null);
     sitting.child.kill("SIGINT");
     assert.equal(await done, 130);
@@ -295,7 +305,7 @@ describe("Ctrl-C", () => {
       sitting.program("sandbox-down", "");
       sitting.program(moment, RUNS_ON);
       const done = sitting.start();
-      await sitting.until(moment);
+      await sitting.until("running");
       sitting.child.kill("SIGINT");
       assert.equal(await done, 130, sitting.out);
       assert.deepEqual(sitting.running(), []);
@@ -310,7 +320,7 @@ describe("Ctrl-C", () => {
     sitting.program("derive-once", "");
     sitting.program("sandbox-down", "");
     const done = sitting.start();
-    await sitting.until("derive-once");
+    await sitting.untilSaid("The deck stays open");
     sitting.child.kill("SIGINT");
     assert.equal(await done, 130);
     assert.deepEqual(sitting.calls().slice(-2), ["sandbox-down", "deck closed"]);
@@ -320,7 +330,7 @@ describe("Ctrl-C", () => {
     const sitting = new Sitting(t);
     sitting.program("measure", `trap 'sleep 0.5; echo sealed >>"$1/calls"; exit 130' INT\n${RUNS_ON}`);
     const done = sitting.start();
-    await sitting.until("measure");
+    await sitting.until("running");
     sitting.child.kill("SIGINT");
     assert.equal(await done, 130);
     assert.ok(sitting.calls().includes("sealed"));
@@ -332,9 +342,10 @@ describe("Ctrl-C", () => {
     sitting.program("sandbox-down", "");
     sitting.program("measure", `trap '' INT TERM\n${RUNS_ON}`);
     const done = sitting.start();
-    await sitting.until("measure");
+    await sitting.until("running");
     sitting.child.kill("SIGINT");
-    await pause(700);
+    await sitting.untilSaid("press Ctrl-C again");
+    await pause(700); // what comes earlier counts as the same press
     assert.equal(sitting.child.exitCode, null);
     sitting.child.kill("SIGINT");
     assert.equal(await done, 130);
@@ -346,23 +357,27 @@ describe("Ctrl-C", () => {
     const sitting = new Sitting(t);
     sitting.program("measure", `trap 'exit 130' INT\nsetsid bash -c '${RUNS_ON}' bash "$1" &\nwait`);
     const done = sitting.start();
-    await sitting.until("measure");
+    await sitting.until("running");
     assert.ok(sitting.running().length >= 2);
     sitting.child.kill("SIGINT");
     assert.equal(await done, 130);
     assert.deepEqual(sitting.running(), []);
   });
 
-  it("that arrives twice at once, from the terminal and from npm, is one request", async (t) => {
-    const sitting = new Sitting(t);
-    sitting.program("measure", `trap 'sleep 1; echo sealed >>"$1/calls"; exit 130' INT\n${RUNS_ON}`);
-    const done = sitting.start();
-    await sitting.until("measure");
-    sitting.child.kill("SIGINT");
-    await pause(20);
-    sitting.child.kill("SIGINT");
-    assert.equal(await done, 130);
-    assert.ok(sitting.calls().includes("sealed"));
+  it("that arrives twice at once, from the terminal and from npm, is one request", (t) => {
+    let now = 0;
+    t.mock.method(performance, "now", () => now);
+    const requests = [];
+    t.after(onInterrupt((signal, count) => requests.push([signal, count])));
+    const arrives = process.listeners("SIGINT").at(-1);
+    for (const moment of [1000, 1020, 1600]) {
+      now = moment;
+      arrives("SIGINT");
+    }
+    assert.deepEqual(requests, [
+      ["SIGINT", 1],
+      ["SIGINT", 2],
+    ]);
   });
 });
 
@@ -371,7 +386,7 @@ it("SIGTERM ends in the same order, with its own status", async (t) => {
   sitting.program("sandbox-down", "");
   sitting.program("measure", RUNS_ON);
   const done = sitting.start();
-  await sitting.until("measure");
+  await sitting.until("running");
   sitting.child.kill("SIGTERM");
   assert.equal(await done, 143);
   assert.deepEqual(sitting.running(), []);
@@ -385,7 +400,7 @@ for (const signal of ["SIGTERM", "SIGHUP", "SIGKILL"]) {
     writeFileSync(path.join(sitting.folder, "package.json"), JSON.stringify(manifest));
     sitting.program("measure", RUNS_ON);
     const npm = spawn("npm", ["start"], { cwd: sitting.folder, stdio: "ignore" });
-    await sitting.until("measure");
+    await sitting.until("running");
     npm.kill(signal);
     await sitting.until("deck closed");
     assert.deepEqual(sitting.running(), []);

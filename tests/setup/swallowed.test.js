@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 
+import { patient } from "../../scripts/npm/patience.mjs";
 import { keyOf, settingsIn, swallowed } from "../../scripts/npm/swallowed.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -150,7 +151,7 @@ describe("npm itself", () => {
   const npm = (args, environment = {}) => {
     const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
     return spawnSync("npm", ["--silent", ...args], {
-      ...{ cwd: ROOT, encoding: "utf8", timeout: 120_000, stdio: ["ignore", "pipe", "pipe"] },
+      ...{ cwd: ROOT, encoding: "utf8", timeout: patient(120_000), stdio: ["ignore", "pipe", "pipe"] },
       env: { ...clean, ...environment },
     });
   };
