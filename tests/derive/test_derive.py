@@ -346,6 +346,7 @@ def test_deriving_one_experiment_keeps_what_the_manifest_says_of_the_others(dire
     assert set(json.loads(before)["experiments"]) == {"other", "rbd-journaling"}
 
 
+@pytest.mark.slow
 def test_the_data_package_passes_frictionless(directory):
     # Here, because it takes half a second of processor time in each process that collects this file.
     import frictionless

@@ -21,6 +21,7 @@ from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.design.selection import narrowed
 from replay.workflow.command import main as derive
+from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
 
 FIO_PAGE = (ROOT / "docs" / "from-fio-to-a-talk.md").read_text()
@@ -59,7 +60,7 @@ def check_talk(talk, *options):
     """Run `npm run check` on the talk; return its exit status and what it printed."""
     done = subprocess.run(
         ["node", "scripts/check.mjs", *options],
-        cwd=ROOT, env={**os.environ, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=300,
+        cwd=ROOT, env={**os.environ, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=patient(60),
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
 
@@ -69,6 +70,7 @@ def measured_sizes(talk):
         return {int(row["io_size_bytes"]) for row in csv.DictReader(table)}
 
 
+@pytest.mark.slow
 def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, monkeypatch):
     rbd = ScriptedRbd(talk, monkeypatch)
     design = expand(load_experiment(NAME), "quick")

@@ -100,7 +100,13 @@ def test_a_block_without_room_for_its_fill_writes_nothing(campaign):
     assert campaign.written() == 0
 
 
-@pytest.mark.parametrize("piece", [1, PIECES, PIECES + 1, 2 * PIECES + 1, 3 * PIECES, 4 * PIECES + 2, BLOCK_PIECES])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(1, PIECES + 1, BLOCK_PIECES),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (PIECES, 2 * PIECES + 1, 3 * PIECES, 4 * PIECES + 2)),
+    ],
+)
 def test_a_block_that_is_killed_in_any_of_its_writes_stays_charged(campaign, piece):
     campaign.ceiling = 3 * BLOCK_MEDIA_BYTES
     assert campaign.block(1, piece).status == -signal.SIGKILL

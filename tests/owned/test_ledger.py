@@ -10,6 +10,7 @@ import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
 from replay.owned.ledger import Ledger, unique_name
+from support.patience import patient
 
 FSID = "11111111-2222-3333-4444-555555555555"
 
@@ -72,13 +73,14 @@ def _write_many(directory: Path, count: int) -> None:
         _intend(ledger, unique_name("y"))
 
 
+@pytest.mark.slow
 def test_writers_in_several_processes_do_not_mix_their_lines(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_write_many, args=(tmp_path, 20)) for _ in range(3)]
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(60)
+        writer.join(patient(60))
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     assert len(Ledger(FSID, directory=tmp_path).owned()) == 60
 

@@ -74,6 +74,7 @@ def _say(part: str, cost: float, cell_seconds: float, experiment: str) -> float:
     return share
 
 
+@pytest.mark.slow
 def test_what_watches_a_cell_takes_less_than_a_hundredth_of_it(
     session: LargeSession, site: Site, tmp_path: Path, configuration: Path
 ) -> None:

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 from support.programs import WHOLE
 
 
+def tried(examples: int) -> int:
+    """Return this number, or a quarter of it outside of the full `npm test`."""
+    return examples if WHOLE in os.environ else examples // 4
+
+
 def at_most(examples: int) -> settings:
     """Return settings that try this many examples, or a quarter of them outside of the full `npm test`."""
     # Input is generated, and the time that an example takes means nothing, least of all on a busy machine.
-    tried = examples if WHOLE in os.environ else examples // 4
-    return settings(max_examples=tried, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    return settings(max_examples=tried(examples), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def interleaved(one: str, other: str, seed: int, reach: float = 8.0) -> str:

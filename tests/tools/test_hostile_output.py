@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from support.hostile import at_most, interleaved
+from support.hostile import at_most, interleaved, tried
 from support.mutations import ERROR, KINDS, RIGHT, WRONG, judged, mutations, outputs, tally
 from support.samples import sample
 
@@ -31,6 +31,8 @@ IN_BINS = ("latency_mean_seconds", "latency_min_seconds", "latency_max_seconds")
 BIN = 0.02
 PERCENTILES = ("latency_p50_seconds", "latency_p95_seconds", "latency_p99_seconds", "latency_p99_9_seconds")
 FEW = at_most(120)
+#: How many places to cut an output at, and how often to change it.
+CUTS, MUTATIONS = tried(1500), tried(180)
 
 
 def tool_of(name):
@@ -88,7 +90,7 @@ def assert_latencies_right(found, truth):
 def test_every_truncated_output_is_refused_or_marked_incomplete_or_lost_only_its_end(name):
     text, _ = sample(name)
     truth = tool_of(name).parse({"stdout": text}, 0, {}).metrics
-    step = max(1, len(text) // 1500)
+    step = max(1, len(text) // CUTS)
     for length in [*range(0, len(text), step), *range(len(text) - 80, len(text))]:
         result = outcome(name, text[:length])
         if result is not None and result.complete:
@@ -159,7 +161,6 @@ def test_hostile_json_is_a_typed_error(tool, text):
 
 
 OUTPUTS = {output.name: output for output in outputs()}
-MUTATIONS = 180
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.raw.record import SampleTable
 from replay.tools import OutputError, adapter
+from support.hostile import at_most
 from support.made_up_output import report, steps_log
 
 MIRROR_REPLAY = adapter("mirror-replay")
@@ -147,7 +148,7 @@ def test_files_cut_off_anywhere_give_no_number():
             assert not text[end:].strip(" \n}")
 
 
-@settings(max_examples=100, deadline=None)
+@at_most(100)
 @given(
     amounts=st.lists(st.integers(0, 4 * MEBIBYTE), min_size=1, max_size=20),
     pause=st.floats(0.01, 5.0),
