@@ -19,7 +19,7 @@ from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
 from replay.sandbox import Sandbox, down, load, up
 from support import guardian
-from support.administrator import administrator_of
+from support.administrator import administrator_of, close_sessions
 from support.campaign import Campaign
 from support.hostile import at_most
 from support.releases import RELEASE
@@ -69,6 +69,7 @@ def sandbox_directory(run_folder: Path) -> Iterator[Path]:
         up(folder, left_osd_bytes=8 << 30, right_osd_bytes=8 << 30, release=RELEASE)
         yield folder
     finally:
+        close_sessions()
         down(folder)
 
 

@@ -35,6 +35,7 @@ from replay.owned.removal import Outcome
 from replay.owned.slot import SlotLock
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
+from support.administrator import make_user, tell
 from support.cluster_snapshot import difference, snapshot
 from support.patience import wait_until
 
@@ -52,17 +53,15 @@ def keyrings(
     """The user that `preflight` asks an administrator to make, on both clusters, and neighbours of similar names."""
     folder = tmp_path_factory.mktemp("keyrings")
     for name, cluster in (("left", administrator), ("right", second_administrator)):
-        text = cluster.run(
-            *("ceph", "auth", "get-or-create", USER, "mon", "profile rbd"),
-            *("osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay"),
-        ).stdout
+        capabilities = ("mon", "profile rbd", "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
+        text = make_user(cluster, USER, *capabilities)
         (folder / name).write_text(text)
         (folder / name).chmod(0o600)
-    administrator.run("ceph", "auth", "get-or-create", "client.replay2", "mon", "profile rbd")
-    administrator.run("ceph", "osd", "pool", "create", "replay2", "8")
+    make_user(administrator, "client.replay2", "mon", "profile rbd")
+    tell(administrator, "osd pool create", pool="replay2", pg_num=8)
     administrator.run("rbd", "pool", "init", "replay2")
-    administrator.run("ceph", "config", "set", "client.replay2", "rbd_cache", "false")
-    administrator.run("ceph", "config-key", "set", "replay/neighbour", "here")
+    tell(administrator, "config set", who="client.replay2", name="rbd_cache", value="false")
+    tell(administrator, "config-key set", key="replay/neighbour", val="here")
     for spec in NEIGHBOURS:
         administrator.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
     with MonitorSession(administrator) as session:
@@ -329,7 +328,7 @@ allows: [pool_create, pool_delete]
     environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
     subprocess.run(["sh", "-c", command.text], check=True, timeout=60, env=environment)
     yield load_site("pools")
-    administrator.run("ceph", "auth", "rm", "client.replay-pools")
+    tell(administrator, "auth rm", entity="client.replay-pools")
 
 
 @pytest.mark.of_release
@@ -433,9 +432,9 @@ def test_an_image_whose_fill_would_exceed_the_ceiling_is_not_filled(site: Site) 
 def test_the_snapshot_that_tests_compare_sees_every_kind_of_change(administrator: Cluster, keyrings: Path) -> None:
     before = snapshot(administrator)
     administrator.run("rbd", "create", "--size", "16M", "replay/changed")
-    administrator.run("ceph", "config", "set", "client.changed", "rbd_cache", "true")
-    administrator.run("ceph", "config-key", "set", "replay/changed", "x")
-    administrator.run("ceph", "auth", "get-or-create", "client.changed", "mon", "profile rbd")
+    tell(administrator, "config set", who="client.changed", name="rbd_cache", value="true")
+    tell(administrator, "config-key set", key="replay/changed", val="x")
+    make_user(administrator, "client.changed", "mon", "profile rbd")
     changed = "\n".join(difference(before, snapshot(administrator)))
     for path in (
         "images/replay/changed",
@@ -445,8 +444,8 @@ def test_the_snapshot_that_tests_compare_sees_every_kind_of_change(administrator
     ):
         assert f"/{path}" in changed
     administrator.run("rbd", "rm", "--no-progress", "replay/changed")
-    administrator.run("ceph", "config", "rm", "client.changed", "rbd_cache")
-    administrator.run("ceph", "config-key", "rm", "replay/changed")
-    administrator.run("ceph", "auth", "rm", "client.changed")
+    tell(administrator, "config rm", who="client.changed", name="rbd_cache")
+    tell(administrator, "config-key rm", key="replay/changed")
+    tell(administrator, "auth rm", entity="client.changed")
     assert difference(before, snapshot(administrator)) == []
     assert json.dumps(before)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from replay.sandbox import load
-from support.administrator import administrator_of
+from support.administrator import administrator_of, delete_pool, make_user, tell
 from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together
@@ -31,18 +31,16 @@ def keyrings(sandbox_directory, tmp_path_factory):
     folder = tmp_path_factory.mktemp("keyrings")
     clusters = administrators(sandbox_directory)
     for name, cluster in clusters.items():
-        text = cluster.run(
-            *("ceph", "auth", "get-or-create", USER, "mon", "profile rbd"),
-            *("osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay"),
-        ).stdout
+        capabilities = ("mon", "profile rbd", "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
+        text = make_user(cluster, USER, *capabilities)
         (folder / name).write_text(text)
         (folder / name).chmod(0o600)
     left = clusters["left"]
-    left.run("ceph", "osd", "pool", "create", "replay2", "8")
+    tell(left, "osd pool create", pool="replay2", pg_num=8)
     left.run("rbd", "pool", "init", "replay2")
-    left.run("ceph", "auth", "get-or-create", "client.replay2", "mon", "profile rbd")
-    left.run("ceph", "config", "set", "client.replay2", "rbd_cache", "false")
-    left.run("ceph", "config-key", "set", "replay/neighbour", "here")
+    make_user(left, "client.replay2", "mon", "profile rbd")
+    tell(left, "config set", who="client.replay2", name="rbd_cache", value="false")
+    tell(left, "config-key set", key="replay/neighbour", val="here")
     for spec in NEIGHBOURS:
         left.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
     yield folder
@@ -76,6 +74,7 @@ second_cluster:
   mirror_daemon_admin_socket: {sandbox.mirror.asok}
 client_release: {RELEASE}
 allows: [second_site]
+ceilings: {{rate_bytes_per_second: {bench.rate_bytes_per_second}}}
 """)
     bench.design["variants"].append(
         {
@@ -148,9 +147,10 @@ def started(bench, said=subprocess.DEVNULL):
 
 
 def run_for_long(bench, **ceilings):
-    """Give the cells 20 s, at 2 MiB/s: for what happens to a run on its way, its peak would only heat the machine."""
+    """Give the cells 20 s, and the site more ceilings."""
     path = bench.folder / "config" / "sites" / "foreign.yaml"
-    path.write_text(f"{path.read_text()}ceilings: {json.dumps({'rate_bytes_per_second': 2 << 20, **ceilings})}\n")
+    more = "".join(f"{name}: {value}, " for name, value in ceilings.items())
+    path.write_text(path.read_text().replace("ceilings: {", f"ceilings: {{{more}"))
     bench.design["scales"]["smoke"]["target_seconds"] = 20
     bench.write_config()
 
@@ -173,28 +173,28 @@ def test_after_a_crash_only_things_in_the_ledger_are_left_and_clean_removes_them
 def test_a_run_ends_at_new_trouble_with_block_devices_and_ignores_that_of_others(foreign):
     left = administrators(foreign.sandbox_directory)["left"]
     for pool in ("files-meta", "files-data"):
-        left.run("ceph", "osd", "pool", "create", pool, "8")
-    left.run("ceph", "fs", "new", "files", "files-meta", "files-data")  # no MDS serves it
+        tell(left, "osd pool create", pool=pool, pg_num=8)
+    tell(left, "fs new", fs_name="files", metadata="files-meta", data="files-data")  # no MDS serves it
     said = foreign.folder / "said"
     try:
-        wait_until(lambda: "MDS_ALL_DOWN" in left.run("ceph", "health", "detail").stdout, "the file system's trouble")
+        wait_until(lambda: "MDS_ALL_DOWN" in tell(left, "health")["checks"], "the file system's trouble")
         before = both(foreign)
         run_for_long(foreign)
         with said.open("w") as file:
             process = started(foreign, file)
-        left.run("ceph", "osd", "set-nearfull-ratio", "0.00001")
+        tell(left, "osd set-nearfull-ratio", ratio=0.00001)
         assert process.wait(timeout=patient(120)) == 4, said.read_text()
     finally:
-        left.run("ceph", "osd", "set-nearfull-ratio", "0.85")
-        left.run("ceph", "fs", "rm", "files", "--yes-i-really-mean-it")
+        tell(left, "osd set-nearfull-ratio", ratio=0.85)
+        tell(left, "fs rm", fs_name="files", yes_i_really_mean_it=True)
         for pool in ("files-meta", "files-data"):
-            left.run("ceph", "osd", "pool", "delete", pool, pool, "--yes-i-really-really-mean-it")
+            delete_pool(left, pool)
     assert "NEARFULL" in said.read_text() and "MDS" not in said.read_text()
     gone = {
         name: [line for line in lines if "/files" not in line] for name, lines in changes(before, both(foreign)).items()
     }
     assert not [line for lines in gone.values() for line in lines if "/images/" in line]
-    wait_until(lambda: "NEARFULL" not in left.run("ceph", "health", "detail").stdout, "the ratio to count again")
+    wait_until(lambda: "OSD_NEARFULL" not in tell(left, "health")["checks"], "the ratio to count again")
 
 
 def test_a_run_ends_when_the_other_users_of_the_cluster_wait_for_it(foreign):

@@ -19,12 +19,15 @@ from replay.owned.pools import await_clean
 from replay.preflight import command as preflight
 from replay.preflight.setup_script import setup_script
 from replay.sandbox import Sandbox
+from support.administrator import delete_pool, make_user, tell
 from support.cluster_snapshot import difference, snapshot, taken
 from support.patience import patient, wait_until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of pasted commands")]
 WriteSite = Callable[[str, str], Path]
 Snapshot = dict[str, Any]
+#: Their users' capabilities.
+TENANT = ("mon", "profile rbd", "osd", "profile rbd pool=tenant2", "mgr", "profile rbd pool=tenant2")
 
 
 @pytest.fixture(scope="module")
@@ -32,17 +35,16 @@ def neighbours(administrator: Cluster, second_administrator: Cluster) -> None:
     """On both clusters: pools, users, images, configuration, keys and mirroring of somebody else, named `tenant…`."""
     for cluster in (administrator, second_administrator):
         for pool in ("tenant", "tenant2"):
-            cluster.run("ceph", "osd", "pool", "create", pool, "8")
+            tell(cluster, "osd pool create", pool=pool, pg_num=8)
             cluster.run("rbd", "pool", "init", pool)
-        cluster.run("ceph", "osd", "pool", "create", "tenant-files", "8")
-        cluster.run("ceph", "osd", "pool", "application", "enable", "tenant-files", "cephfs")
-        cluster.run("ceph", "osd", "pool", "create", "tenant-objects", "8")
+        tell(cluster, "osd pool create", pool="tenant-files", pg_num=8)
+        tell(cluster, "osd pool application enable", pool="tenant-files", app="cephfs")
+        tell(cluster, "osd pool create", pool="tenant-objects", pg_num=8)
         cluster.run("rados", "--pool", "tenant-objects", "put", "theirs", "/etc/hostname")
-        caps = ("mon", "profile rbd", "osd", "profile rbd pool=tenant2", "mgr", "profile rbd pool=tenant2")
         for user in ("client.tenant", "client.tenant2"):
-            cluster.run("ceph", "auth", "get-or-create", user, *caps)
-        cluster.run("ceph", "config", "set", "client.tenant", "rbd_cache", "false")
-        cluster.run("ceph", "config-key", "set", "tenant/key", "theirs")
+            make_user(cluster, user, *TENANT)
+        tell(cluster, "config set", who="client.tenant", name="rbd_cache", value="false")
+        tell(cluster, "config-key set", key="tenant/key", val="theirs")
         for spec in ("tenant/replay-0a1b2c3d-with-journal", "tenant2/disk"):
             cluster.run("rbd", "create", "--size", "16M", spec)
         # In this mode every journaled image is mirrored automatically; another mode would end that.
@@ -95,11 +97,11 @@ def untaken(
     assert changes(after) == [[], []]
     for cluster, old, now in zip(clusters, before, after, strict=True):
         for pool in now["pools"].keys() - old["pools"].keys():
-            cluster.run("ceph", "osd", "pool", "delete", pool, pool, "--yes-i-really-really-mean-it")
+            delete_pool(cluster, pool)
         for rule in set(now["crush_rules"]) - set(old["crush_rules"]):
-            cluster.run("ceph", "osd", "crush", "rule", "rm", rule)
+            tell(cluster, "osd crush rule rm", name=rule)
         for user in now["auth"].keys() - old["auth"].keys():
-            cluster.run("ceph", "auth", "rm", user)
+            tell(cluster, "auth rm", entity=user)
     # Nothing is taken, and what was added is gone again.
     found_last[:] = before
 
@@ -219,11 +221,11 @@ def test_the_script_through_cephadm_makes_everything_and_its_undo_removes_that_a
     names = [one.what for command in made for one in command.in_order()]
     assert re.findall("(?m)^made: (.*)$", done.stdout) == names
     assert untaken() == [[], []]
-    key = administrator.run("ceph", "auth", "get-key", "client.paste").stdout.strip()
+    key = tell(administrator, "auth get-key", entity="client.paste")["key"]
     assert key not in Path(f"{script}.made").read_text()
     # A user that somebody has made anew meanwhile, and a pool in use, are left.
-    administrator.run("ceph", "auth", "rm", "client.paste")
-    administrator.run("ceph", "auth", "get-or-create", "client.paste", "mon", "allow r")
+    tell(administrator, "auth rm", entity="client.paste")
+    make_user(administrator, "client.paste", "mon", "allow r")
     second_administrator.run("rbd", "create", "--size", "16M", "paste/theirs")
     left = run("undo")
     assert left.returncode == 1
@@ -267,7 +269,7 @@ def test_a_keyring_that_appears_meanwhile_is_not_overwritten(
 def test_a_neighbours_user_is_refused_and_no_command_is_printed(
     write_site: WriteSite, confs: Path, administrator: Cluster, untaken: Callable[[], list[list[str]]]
 ) -> None:
-    (confs / "left.keyring").write_text(administrator.run("ceph", "auth", "get", "client.tenant").stdout)
+    (confs / "left.keyring").write_text(make_user(administrator, "client.tenant", *TENANT))
     _site(write_site, confs, client="client.tenant", pools="{data: {name: tenant}}", second=False)
     report = _look()
     assert report.exit_status == 4
@@ -335,11 +337,11 @@ def test_the_commands_of_an_erasure_coded_pool_run_to_their_end(
     data_pool = "{name: paste-ec, pg_num: 8, erasure_code: {k: 2, m: 1}}"
     _site(write_site, confs, pools=f"{{data: {{name: paste, pg_num: 8}}, data_pool: {data_pool}}}", second=False)
     assert _paste(_look().findings.commands()).returncode == 0
-    pools = {one["pool_name"]: one for one in administrator.json("ceph", "osd", "pool", "ls", "detail")}
+    pools = {one["pool_name"]: one for one in tell(administrator, "osd pool ls", detail="detail")}
     assert "ec_overwrites" in pools["paste-ec"]["flags_names"]
     assert list(pools["paste-ec"]["application_metadata"]) == ["rbd"]
-    administrator.run("ceph", "osd", "pool", "delete", "paste-ec", "paste-ec", "--yes-i-really-really-mean-it")
-    administrator.run("ceph", "osd", "erasure-code-profile", "rm", "paste-ec")
+    delete_pool(administrator, "paste-ec")
+    tell(administrator, "osd erasure-code-profile rm", name="paste-ec")
 
 
 def test_a_mirror_daemon_is_started_with_its_own_user_and_only_on_the_second_cluster(
@@ -374,7 +376,7 @@ def test_a_mirror_daemon_is_started_with_its_own_user_and_only_on_the_second_clu
     user = keyring.name.removeprefix("ceph.").removesuffix(".keyring")
     assert (tmp_path / "called").read_text() == f"enable --now ceph-rbd-mirror@{user.removeprefix('client.')}\n"
     assert (keyring.stat().st_mode & 0o777, keyring.owner()) == (0o600, "ceph")
-    (made,) = second_administrator.json("ceph", "auth", "get", user)
+    (made,) = tell(second_administrator, "auth get", entity=user)
     assert made["caps"] == {"mon": "profile rbd-mirror", "osd": "profile rbd"}
     kept = keyring.read_bytes()
     on_a_host_of("right")

@@ -8,6 +8,7 @@ from replay.cluster.site_file import load_site
 from replay.owned.ledger import Ledger
 from replay.preflight import command as preflight
 from replay.preflight.write_probe import PROBE
+from support.administrator import make_user
 from support.cluster_snapshot import difference, snapshot
 
 pytestmark = pytest.mark.sandbox
@@ -19,7 +20,7 @@ def site(write_site, live_sandbox, tmp_path, administrator, second_administrator
     caps = ("mon", "profile rbd", "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
     for name, cluster in (("left", administrator), ("right", second_administrator)):
         keyring = tmp_path / name
-        keyring.write_text(cluster.run("ceph", "auth", "get-or-create", "client.probe", *caps).stdout)
+        keyring.write_text(make_user(cluster, "client.probe", *caps))
         keyring.chmod(0o600)
     left, right = live_sandbox.clusters["left"], live_sandbox.clusters["right"]
     write_site(
@@ -64,7 +65,7 @@ def test_it_writes_only_when_it_is_asked(site):
 
 def test_a_user_who_may_not_write_is_found_out(site, administrator, tmp_path):
     caps = ("mon", "profile rbd-read-only", "osd", "profile rbd-read-only pool=replay", "mgr", "allow r")
-    text = administrator.run("ceph", "auth", "get-or-create", "client.reader", *caps).stdout
+    text = make_user(administrator, "client.reader", *caps)
     (tmp_path / "left").write_text(text)
     path = tmp_path / "config" / "sites" / "mine.yaml"
     path.write_text(

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,10 +17,9 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
-from replay.cluster.session import MonitorSession
 from replay.raw.documents import plain
 from replay.sandbox import load
-from support.administrator import administrator_of
+from support.administrator import administrator_of, image_names, tell
 from support.evidence import evidence_of
 from support.patience import patient, wait_until
 
@@ -34,6 +32,8 @@ class Campaign:
     sandbox_directory: Path
     #: Where the measuring code looks for its sandbox; tests of a foreign cluster point it elsewhere.
     sandbox_directory_seen: Path | None = None
+    #: The most that each image's client may read or write a second, unless it is None.
+    rate_bytes_per_second: int | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -56,14 +56,21 @@ class Campaign:
         config = self.folder / "config"
         for name in ("sites", "experiments"):
             (config / name).mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / "config" / "sites" / "sandbox.yaml", config / "sites")
+        self.write_site()
         self.configuration_of(source["name"]).write_text(yaml.safe_dump(source, sort_keys=False))
 
-    def limit_rate(self, bytes_per_second: int) -> None:
-        """Limit each image's client, in tests that stop a run on its way: at its peak it takes the whole machine."""
-        path = self.folder / "config" / "sites" / "sandbox.yaml"
-        limited = f"ceilings:\n  rate_bytes_per_second: {bytes_per_second}\n"
-        path.write_text(path.read_text().replace("ceilings:\n", limited))
+    def write_site(self) -> None:
+        """Write the sandbox's site as it ships, with this campaign's rate."""
+        text = (ROOT / "config" / "sites" / "sandbox.yaml").read_text()
+        if (rate := self.rate_bytes_per_second) is not None:
+            assert "ceilings:\n" in text
+            text = text.replace("ceilings:\n", f"ceilings:\n  rate_bytes_per_second: {rate}\n")
+        (self.folder / "config" / "sites" / "sandbox.yaml").write_text(text)
+
+    def limit_rate(self, bytes_per_second: int | None) -> None:
+        """Limit each image's client, in tests that do not need a peak: at its peak it takes the whole machine."""
+        self.rate_bytes_per_second = bytes_per_second
+        self.write_site()
 
     def configuration_of(self, experiment: str) -> Path:
         return self.folder / "config" / "experiments" / f"{experiment}.yaml"
@@ -119,17 +126,11 @@ class Campaign:
 
     def ask(self, name: str, prefix: str, **arguments: Any) -> Any:
         """Return the monitors' answer on one of the clusters, without the cost of starting the `ceph` program."""
-        with MonitorSession(self.cluster(name)) as session:
-            return session.command({"prefix": prefix, **arguments})
+        return tell(self.cluster(name), prefix, **arguments)
 
     def images(self) -> dict[str, list[str]]:
         """Return the images on both clusters, including those in the trash."""
-        found = {}
-        for name in ("left", "right"):
-            cluster = self.cluster(name)
-            trash = [one["name"] for one in cluster.json("rbd", "trash", "ls", "--all", "replay")]
-            found[name] = cluster.json("rbd", "ls", "replay") + trash
-        return found
+        return {name: image_names(self.cluster(name), "replay") for name in ("left", "right")}
 
     def processes(self, *words: str) -> list[int]:
         """Return the pids of this campaign's processes whose command line has all of `words`.

@@ -41,6 +41,9 @@ class MonitorSession:
     is killed, and the command raises CephCommandError.
     """
 
+    #: The program of the child.
+    server = SERVER
+
     def __init__(
         self, cluster: Cluster, *, connect_timeout_seconds: float = 15.0, python: Path | str = SYSTEM_PYTHON
     ) -> None:
@@ -138,7 +141,7 @@ class MonitorSession:
     def _start(self) -> None:
         self._stop()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
-        argv = [str(self._python), "-I", str(SERVER), str(self.cluster.conf), self.cluster.client]
+        argv = [str(self._python), "-I", str(self.server), str(self.cluster.conf), self.cluster.client]
         argv += [str(self.cluster.keyring or ""), f"{self._connect_timeout_seconds:g}"]
         try:
             # A separate session: Ctrl-C must not close the connection that the clean-up needs.
