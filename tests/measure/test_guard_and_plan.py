@@ -35,7 +35,7 @@ from replay.design.procedures import protocol_class
 from replay.design.sizing import writes
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
-from replay.measure.sentry import RunStoppedError
+from replay.measure.sentry import RunStoppedError, Sentry
 from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
 from replay.raw import evidence
 from replay.raw.history import History
@@ -62,7 +62,7 @@ class Session:
         self.own_states = own_states
         self.osd_df = osd_df or {"nodes": [{"id": 0, "name": "osd.0", "kb": 100, "kb_used": 10}]}
 
-    def status(self):
+    def status(self, **_):
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
     def command(self, command, **_):
@@ -234,6 +234,25 @@ def test_trouble_that_came_and_went_while_a_cell_ran_stops_the_run_as_well():
     made, cell = after_cell(*before_and(CLEAN), seen={"SLOW_OPS": "3 slow ops"})
     assert cell.invalid == ("unhealthy", "SLOW_OPS: 3 slow ops")
     assert made.stop_after_cell() is not None
+
+
+@pytest.mark.parametrize(("when_it_begins", "counts"), [(CLEAN, False), (pgs("unknown"), True)])
+def test_what_has_settled_before_a_cell_begins_is_not_its_trouble(when_it_begins, counts):
+    made = guard(Session(CLEAN))
+    made.sentry = Sentry(made.bench)
+    made.before_block()
+
+    def look_at(now):
+        made.bench.session.status = lambda **_: now
+
+    look_at(pgs("unknown"))  # a pool that was made for the cell
+    made.sentry.look()
+    look_at(when_it_begins)
+    made.before_cell()
+    look_at(CLEAN)
+    cell = Measured(["tool"], {}, 1, "", "", 1.0, {}, invalid=None)
+    made.after_cell(cell)
+    assert (cell.invalid is not None, made.stop_after_cell() is not None) == (counts, counts)
 
 
 @pytest.mark.parametrize("code", ["MDS_ALL_DOWN", "FS_DEGRADED", "MDS_SLOW_REQUEST", "LARGE_OMAP_OBJECTS"])

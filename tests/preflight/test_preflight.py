@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,6 +89,23 @@ def test_rights_to_make_and_remove_pools_end_at_replays_own(write_site: WriteSit
     assert "allow rwx tag rbd replay=own" in found["osd"]
     assert found["mgr"].endswith('allow command "config show" with key=mon_allow_pool_delete')
     assert rights(site)["mon"] == "profile rbd"
+
+
+@pytest.mark.parametrize(("up", "denied", "noted"), [(1, True, 1), (1, False, 0), (0, True, 0)])
+def test_a_user_who_cannot_read_the_osds_counters_is_told_what_stays_unknown(up: int, denied: bool, noted: int) -> None:
+    class Session:
+        def command(self, asked: dict[str, str], target: str = "mon", **_: float) -> Any:
+            if asked["prefix"] == "osd dump":
+                return {"osds": [{"osd": 0, "up": 0}, {"osd": 1, "up": up}]}
+            assert (asked["prefix"], target) == ("perf dump", "osd.1"), "an OSD that is down would not answer"
+            if denied:
+                raise CephCommandError("error 13: Permission denied", where="perf dump", exit_status_of_tool=13)
+            return {}
+
+    findings = Findings()
+    preflight_checks.check_counters(Session(), findings)
+    assert [item.level for item in findings.items] == ["note"] * noted
+    assert all("amplification is skipped" in item.text and "allow *" in item.text for item in findings.items)
 
 
 @pytest.mark.parametrize(("answer", "level", "status"), [(True, "ok", 0), (False, "refused", 4), (None, "warning", 0)])

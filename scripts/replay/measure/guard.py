@@ -82,6 +82,16 @@ class Guard:
             self._check_ceilings(next_set, media_bytes, added_bytes)
         self._await_window()
 
+    def before_cell(self) -> health.Verdict:
+        """Return the cluster's health right before a cell, and forget what has settled by itself until now.
+
+        A pool that Replay has just made has placement groups that are not active yet, which is no trouble of the cell.
+        """
+        verdict = self.health()
+        if self.sentry is not None:
+            self.sentry.forget(health.SETTLING_CODES - dict(verdict.refuse).keys())
+        return verdict
+
     def after_cell(self, measured: Measured) -> health.Verdict:
         """Return the cluster's health after a cell, and void the cell if the cluster was unfit, even in between.
 

@@ -225,7 +225,7 @@ class BlockRunner:
         caches, dropping = self.caches.before_cell()
         waits += dropping
         with self.bench.costs.measure("health"):
-            health_before = self.guard.health()
+            health_before = self.guard.before_cell()
         measured = self.protocol.run(cell, seed)
         with self.bench.costs.measure("health"):
             health_after = self.guard.after_cell(measured)

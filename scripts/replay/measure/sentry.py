@@ -11,7 +11,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -86,6 +86,10 @@ class Sentry:
         """Return the codes, with messages, that appeared since the block began and were seen since the last call."""
         seen, self._seen = self._seen, {}
         return seen
+
+    def forget(self, codes: Collection[str]) -> None:
+        """Drop these codes from those that were seen since the last call of `take`."""
+        self._seen = {code: text for code, text in self._seen.items() if code not in codes}
 
     def cost(self) -> dict[str, float]:
         """Return how often the sentry looked, and how many seconds of wall time that took, for the block's receipt."""

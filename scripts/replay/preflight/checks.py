@@ -82,6 +82,20 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     return status
 
 
+def check_counters(session: MonitorSession, findings: Findings) -> None:
+    """Note if OSDs do not return their counters to this user: then nothing is known of what they do for a write."""
+    osds = session.command({"prefix": "osd dump"}, timeout_seconds=TIMEOUT_SECONDS)["osds"]
+    running = [f"osd.{one['osd']}" for one in osds if one["up"]]
+    if not running:
+        return
+    try:
+        session.command({"prefix": "perf dump"}, target=running[0], timeout_seconds=TIMEOUT_SECONDS)
+    except CephCommandError as error:
+        text = f"{running[0]} does not return its counters ({error.what})"
+        effect = "amplification is skipped, and write-latency and fio-profile do not tell what OSDs did"
+        findings.add("counters", "note", f"{text}: {effect}. OSDs return them to a user with osd 'allow *'")
+
+
 def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
     """Return why a cluster cannot be inspected: it refused the key, did not answer, or does not let the user ask."""
     found = re.search(r"\[errno (\d+)\]", error.what)

@@ -10,12 +10,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from replay.design.design import Cell, CellSet
+from replay.design.design import Cell, CellSet, Skip
 from replay.design.needs import WHOLE, Option
 from replay.measure.parts import Look
 from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.single_tool import SingleTool
-from replay.procedures.watches.ledger import Ledger, require_counters
+from replay.procedures.watches.ledger import Ledger, without_counters
 from replay.procedures.watches.mirror import Mirror
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured, Wait
@@ -80,8 +80,11 @@ class Amplification(SingleTool):
     pilot_share = 0.0
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
-        """Create the images, without pilots. Raises ReplayError if no OSD returns its counters."""
-        require_counters(self)
+        """Create the images, without pilots. If no OSD returns its counters, all variants are unavailable."""
+        if (why := without_counters(self)) is not None:
+            self.unavailable += [Skip(one.name, "osd_counters", why) for one in self.design.variants]
+            self.bench.say(f"{self.design.name} is skipped: {why}; OSDs return them to a user with osd 'allow *'")
+            return
         super().open_block(raw, sets)
 
 

@@ -1,0 +1,96 @@
+"""Every experiment with restricted users, on clusters that Replay did not start: for `npm run test:releases` alone."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from unittest import mock
+
+import pytest
+
+from replay.cluster import admin_commands
+from replay.cluster.site_file import load_site
+from replay.config.experiments import experiment_names
+from replay.preflight.plan import design_for
+from replay.sandbox import load
+from support.administrator import administrator_of
+from support.cluster_snapshot import difference, snapshot
+from support.releases import RELEASE
+from support.smoke import assert_every_cell_is_used_or_explained, described
+
+pytestmark = [pytest.mark.of_release, pytest.mark.slow, pytest.mark.xdist_group("experiments of restricted users")]
+
+USER = "client.replay-foreign"
+
+
+def site_text(sandbox, keyrings):
+    left, right = sandbox.clusters["left"], sandbox.clusters["right"]
+    return f"""\
+name: foreign
+label: Foreign
+limitation: A test.
+cluster: {{conf: {left.conf}, client: {USER}, keyring: {keyrings}/left}}
+pools: {{data: {{name: replay}}}}
+second_cluster:
+  conf: {right.conf}
+  client: {USER}
+  keyring: {keyrings}/right
+  mirror_daemon_admin_socket: {sandbox.mirror.asok}
+client_hosts: [localhost]
+client_release: {RELEASE}
+allows: [second_site, pool_create, pool_delete, host_root, client_hosts]
+"""
+
+
+@pytest.fixture(scope="module")
+def site(sandbox_directory, tmp_path_factory):
+    """The text of a site's file whose users were made by the commands that preflight prints for it."""
+    sandbox, folder = load(sandbox_directory), tmp_path_factory.mktemp("foreign")
+    (folder / "sites").mkdir()
+    text = site_text(sandbox, folder)
+    (folder / "sites" / "foreign.yaml").write_text(text)
+    # An administrator's `ceph` is that of the clusters' release.
+    (folder / "ceph").write_text(f'#!/bin/sh\nexec {shlex.join(sandbox.layout.programs.command(["ceph"]))} "$@"\n')
+    (folder / "ceph").chmod(0o755)
+    with mock.patch.dict(os.environ, {"REPLAY_CONFIG": str(folder)}):
+        named = load_site("foreign", check_files=False)
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    for command in (*admin_commands.user(named), *admin_commands.second_user(named)):
+        subprocess.run(["sh", "-c", command.text], check=True, timeout=60, env=environment)
+    yield text
+    for name in sandbox.clusters:
+        administrator_of(sandbox, name).run("ceph", "auth", "rm", USER)
+
+
+@pytest.fixture
+def foreign(campaign, site, tmp_path):
+    """A campaign whose measuring code sees no sandbox."""
+    (campaign.folder / "config" / "sites").mkdir(parents=True)
+    (campaign.folder / "config" / "sites" / "foreign.yaml").write_text(site)
+    campaign.sandbox_directory_seen = tmp_path / "no-sandbox-here"
+    return campaign
+
+
+def both(campaign):
+    return {name: snapshot(campaign.cluster(name)) for name in ("left", "right")}
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_restricted_users_measure_it_or_are_told_why_not_and_leave_no_trace(foreign, name):
+    foreign.configure(name)
+    with mock.patch.dict(os.environ, {k: foreign.environment[k] for k in ("REPLAY_CONFIG", "REPLAY_SANDBOX_DIR")}):
+        design = design_for(load_site("foreign"), name, "smoke")
+    before = both(foreign)
+    done = foreign.measure(name, site="foreign")
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout)  # what an operator sees: pytest -rP shows it
+    assert [difference(before[side], one) for side, one in both(foreign).items()] == [[], []]
+    derived = foreign.run("derive", "--data", "trial")
+    assert derived.returncode == 0, derived.stdout + derived.stderr
+    told = described(foreign, name)
+    assert told["skipped"] == design.public()["skipped"], "the reasons are in the data"
+    if design.sets:
+        assert_every_cell_is_used_or_explained(foreign, name)
+    else:
+        assert (told["cells"], told["charts"]) == (0, {})
