@@ -16,6 +16,7 @@ from replay.preflight.plan import design_for
 from replay.sandbox import load
 from support.administrator import administrator_of
 from support.cluster_snapshot import difference, snapshot
+from support.evidence import evidence_of
 from support.releases import RELEASE
 from support.smoke import assert_every_cell_is_used_or_explained, described
 
@@ -89,8 +90,15 @@ def test_restricted_users_measure_it_or_are_told_why_not_and_leave_no_trace(fore
     derived = foreign.run("derive", "--data", "trial")
     assert derived.returncode == 0, derived.stdout + derived.stderr
     told = described(foreign, name)
-    assert told["skipped"] == design.public()["skipped"], "the reasons are in the data"
-    if design.sets:
+    foreseen = design.public()["skipped"]
+    assert told["skipped"][: len(foreseen)] == foreseen, "the reasons are in the data"
+    refused = {one["variant"] for one in told["skipped"][len(foreseen) :] if one["requires"] == "osd_counters"}
+    assert len(told["skipped"]) == len(foreseen) + len(refused)
+    assert refused == ({one.name for one in design.variants} if name == "amplification" else set())
+    if refused:
+        assert "amplification is skipped: no OSD returns its counters" in done.stdout
+        assert [path for path in evidence_of(foreign.raw(name)) if path.endswith("result.json")] == []
+    elif design.sets:
         assert_every_cell_is_used_or_explained(foreign, name)
     else:
         assert (told["cells"], told["charts"]) == (0, {})

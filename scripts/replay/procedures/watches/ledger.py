@@ -104,7 +104,8 @@ def without_counters(procedure: Procedure) -> str | None:
     ledger = next(watch for watch in procedure.watches if isinstance(watch, Ledger))
     if (reading := ledger.daemons.read()).osds():
         return None
-    return f"no OSD returns its counters ({'; '.join(reading.unanswered) or 'there is none'})"
+    reasons = dict.fromkeys(one.partition(": ")[2] for one in reading.unanswered)
+    return f"no OSD returns its counters ({'; '.join(reasons) or 'there is none'})"
 
 
 def writes_in(sample: dict[str, Any]) -> int:
