@@ -15,6 +15,7 @@ from replay.base.paths import ROOT
 from replay.design.plan_file import PlannedBlock
 from replay.workflow.command import main
 from replay.workflow.dataset import derive_data_set
+from replay.workflow.snakemake import end_of, run_snakemake
 from support.datasets import append, digests, measured
 from workflow.test_settings import plan_of
 
@@ -198,3 +199,15 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
     reported = snakemake("--report", str(report))
     assert reported.returncode == 0, reported.stderr
     assert "ratios.csv" in report.read_text()
+
+
+@pytest.mark.parametrize(
+    ("ends", "status", "said"),
+    [("kill -KILL $$", 137, "was ended by SIGKILL"), ("exit 3", 3, "ended with status 3")],
+)
+def test_a_snakemake_that_was_killed_is_no_status_of_its_own(ends, status, said, tmp_path, monkeypatch):
+    (tmp_path / "setpriv").write_text(f"#!/bin/sh\n{ends}\n")
+    (tmp_path / "setpriv").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert run_snakemake((), (), tmp_path / "log", lambda line: None) == status
+    assert end_of(status) == said

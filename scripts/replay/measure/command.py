@@ -35,7 +35,7 @@ from replay.raw.evidence import record_design
 from replay.raw.history import History
 from replay.raw.layout import sealed_block
 from replay.sandbox.absent import naming_absent_daemons
-from replay.workflow.snakemake import cause_in, log_path, profile_folder, run_snakemake
+from replay.workflow.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -212,7 +212,7 @@ def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) ->
         return RefusedError.exit_status  # the block has said why
     if status not in (0, INTERRUPTED):
         cause = cause_in(log)
-        progress.line(f"measuring ended with status {status}; {f'{cause}; ' if cause else ''}see {shown(log)}")
+        progress.line(f"Snakemake {end_of(status)}; {f'{cause}; ' if cause else ''}see {shown(log)}")
     return status
 
 

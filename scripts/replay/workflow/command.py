@@ -22,7 +22,7 @@ from replay.derive.reseal import reseal
 from replay.raw.copies import ALTERED, AlteredFile, read_stamp
 from replay.workflow.dataset import derive_data_set, wanted
 from replay.workflow.job import notes_of
-from replay.workflow.snakemake import log_path, run_snakemake
+from replay.workflow.snakemake import end_of, log_path, run_snakemake
 from replay.workflow.warm import warm_jobs
 
 SHOWN_FILES = 10
@@ -125,7 +125,7 @@ def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence
     with warm_jobs():
         status = run_snakemake(("--cores", "all", "--keep-going"), settings, log, told)
     if status not in (0, INTERRUPTED):
-        progress.line(f"Snakemake ended with status {status}, see {shown(log)}; deriving the rest without it")
+        progress.line(f"Snakemake {end_of(status)}, see {shown(log)}; deriving the rest without it")
     return status
 
 

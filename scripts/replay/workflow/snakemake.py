@@ -24,6 +24,9 @@ _CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_
 #: What the plugin for Slurm says of a job that failed, or that Slurm has ended.
 _JOB = re.compile(r"message: (SLURM-job '\d+' failed, SLURM status is: '[A-Z_]+')")
 
+#: A shell adds this to the number of the signal that ended a program.
+_SIGNALLED = 128
+
 
 def run_snakemake(
     arguments: Sequence[str],
@@ -35,6 +38,8 @@ def run_snakemake(
     profile: Path | None = None,
 ) -> int:
     """Run Snakemake with these arguments and `key=value` settings; return its exit status, 130 when interrupted.
+
+    If a signal ended it, the status is 128 and the signal's number, as in a shell.
 
     `profile` says where jobs run, if that is not here; the profile `default` applies in any case.
     `told` gets each line that the jobs print to their shared standard output; Snakemake's own messages go to `log`.
@@ -74,7 +79,17 @@ def run_snakemake(
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
-    return INTERRUPTED if interrupted else status
+    if interrupted:
+        return INTERRUPTED
+    return status if status >= 0 else _SIGNALLED - status
+
+
+def end_of(status: int) -> str:
+    """Return how Snakemake ended, from its status as `run_snakemake` returns it: `ended with status 1`."""
+    try:
+        return f"was ended by {signal.Signals(status - _SIGNALLED).name}"
+    except ValueError:
+        return f"ended with status {status}"
 
 
 def profile_folder(name: str) -> Path:
