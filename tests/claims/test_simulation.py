@@ -15,7 +15,7 @@ SIMULATED_ONCE = pytest.mark.xdist_group("every line of the simulation")
 @pytest.fixture(scope="module")
 def simulated():
     """Every line of the table, from enough experiments for its bounds to mean something."""
-    return list(shares(4000, SEED))
+    return list(shares(2000, SEED))
 
 
 @pytest.mark.parametrize("blocks", [6, 10])

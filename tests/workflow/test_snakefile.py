@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -28,8 +29,38 @@ def benchmarks(tmp_path):
     return folder
 
 
+#: Runs Snakemake for each line that it reads, in a process of its own: a fork of this one, which has loaded Snakemake.
+#: Loading takes most of the time of a run.
+SNAKEMAKE = """
+import json, os, sys
+import jsonschema, orjson, smart_open, yaml, yte  # which it loads when it runs, and so do the rules
+import snakemake.api, snakemake.dag, snakemake.scheduling.job_scheduler, snakemake.workflow
+from snakemake.cli import main
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.environ.clear()
+        os.environ.update(asked["environment"])
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            os.dup2(os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        sys.argv = ["snakemake", *asked["arguments"]]
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def snakemakes():
+    """The process of which each run of Snakemake is a fork."""
+    command = [sys.executable, "-c", SNAKEMAKE]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
+        yield one
+
+
 @pytest.fixture
-def snakemake(benchmarks, tmp_path):
+def snakemake(benchmarks, tmp_path, snakemakes):
     """Run Snakemake on the data sets of the test, without access to this machine's clusters."""
     (tmp_path / "nothing").mkdir()
     environment = {
@@ -40,13 +71,17 @@ def snakemake(benchmarks, tmp_path):
     }
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "snakemake", *arguments]
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        said = {name: tmp_path / "nothing" / name for name in ("stdout", "stderr")}
+        asked = {name: str(path) for name, path in said.items()}
+        snakemakes.stdin.write(json.dumps(asked | {"environment": environment, "arguments": arguments}) + "\n")
+        snakemakes.stdin.flush()
+        status = int(snakemakes.stdout.readline())
+        return subprocess.CompletedProcess(arguments, status, *(path.read_text() for path in said.values()))
 
     return run
 
 
-# Snakemake itself takes more than a second to start: most of these tests are slow.
+# Each run of Snakemake takes a third of a second: these tests are slow.
 @pytest.mark.slow
 @pytest.mark.parametrize("reading", [["--dry-run"], ["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]])
 def test_options_that_only_read_need_no_cluster_and_write_nothing(reading, snakemake, benchmarks):
@@ -72,6 +107,7 @@ def test_a_plan_measures_its_blocks_and_nothing_else(snakemake, benchmarks, tmp_
     assert digests(benchmarks) == before
 
 
+@pytest.mark.slow
 def test_a_typo_is_refused_before_anything_runs(snakemake):
     done = snakemake("--config", "experiments=rbd-bench")
     assert done.returncode == 1
@@ -173,6 +209,7 @@ def test_forcing_the_rule_that_measures_does_not_run_it_for_a_sealed_block(
     assert evidence_in(benchmarks) == before
 
 
+@pytest.mark.slow
 def test_the_rule_that_measures_would_say_that_it_runs(snakemake, benchmarks, tmp_path):
     plan = plan_of("rbd-bench").write(tmp_path / "plans")
     done = snakemake("--dry-run", "--forcerun", "measure_block", "--config", f"plan_file={plan}")
