@@ -11,6 +11,7 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.measure import shipped
 from replay.measure.shipped import require_consent, why_it_ships
+from support.patience import patient
 
 
 class Terminal(io.StringIO):
@@ -32,7 +33,7 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "config").mkdir()
     (tmp_path / "config/talk.yaml").write_text("title: A talk\ndata_set: lead  # measured here\n")
     for words in (["init", "-q"], ["add", "benchmarks/tracked"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True, timeout=60)
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, timeout=patient(60))
     return tmp_path
 
 

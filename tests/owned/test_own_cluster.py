@@ -37,7 +37,7 @@ from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, tell
 from support.cluster_snapshot import difference, snapshot
-from support.patience import wait_until
+from support.patience import patient, wait_until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of one's own cluster")]
 WriteSite = Callable[[str, str], Path]
@@ -326,7 +326,7 @@ allows: [pool_create, pool_delete]
     program.write_text(f'#!/bin/sh\nexec {shlex.join(live_sandbox.layout.programs.command(["ceph"]))} "$@"\n')
     program.chmod(0o755)
     environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
-    subprocess.run(["sh", "-c", command.text], check=True, timeout=60, env=environment)
+    subprocess.run(["sh", "-c", command.text], check=True, timeout=patient(60), env=environment)
     yield load_site("pools")
     tell(administrator, "auth rm", entity="client.replay-pools")
 

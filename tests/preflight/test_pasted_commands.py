@@ -136,7 +136,7 @@ def _paste(commands: list[str], shell: str = "sh", **environment: str) -> subpro
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=patient(60),
         check=False,
     )
 

@@ -182,8 +182,10 @@ def test_every_write_is_counted_through_its_copies_to_the_second_site(campaign):
     for variant in ("without-journal", "with-journal", "journal-mirrored"):
         copies, writes = figure(variant, "copies_per_write"), figure(variant, "osd_writes_per_write")
         assert copies == pytest.approx(2 * writes, rel=0.05), variant
-    # Appends that wait for one another are joined, so there is less than one for each write, but not much less.
-    assert figure("with-journal", "osd_writes_per_write") > 1.2
+    # Besides the write itself. Appends that wait for one another are joined: the slower the OSDs, the fewer there are.
+    # There is at least one append for as many writes as there are threads, since each waits for its own.
+    appended = figure("with-journal", "osd_writes_per_write") - figure("without-journal", "osd_writes_per_write")
+    assert appended > 1 / load_experiment("amplification")["options"]["io_threads"]
     assert figure("with-journal", "osd_bytes_per_byte") == pytest.approx(2, abs=0.1)
     assert figure("without-journal", "osd_bytes_per_byte") == pytest.approx(1, abs=0.01)
     assert figure("with-journal", "media_bytes_per_byte") > figure("without-journal", "media_bytes_per_byte") > 3

@@ -314,9 +314,11 @@ def test_the_lag_of_both_modes_is_seen_while_the_writer_writes(campaign):
     rows = {row["variant"]: row for row in table(campaign, "mirror-lag")}
     assert set(rows) == {"journal", "snapshot"}
     for row in rows.values():
-        assert 0 <= float(row["lag_median_seconds"]) <= float(row["lag_max_seconds"]) <= 7.5
-        assert float(row["operations_per_second"]) == pytest.approx(10, rel=0.2)
-    assert float(rows["journal"]["journal_max_bytes"]) >= 10 * 7 * 65536 * 0.9
+        duration = float(row["duration_seconds"])
+        assert 0 <= float(row["lag_median_seconds"]) <= float(row["lag_max_seconds"]) <= duration
+        assert float(row["operations"]) <= 10 * duration * 1.05, "no more than the writes that are offered"
+        assert float(row["operations"]) * 65536 == float(row["bytes"])
+    assert float(rows["journal"]["journal_max_bytes"]) >= 0.9 * float(rows["journal"]["bytes"])
     assert float(rows["snapshot"]["lag_max_seconds"]) > 2, "no snapshot is complete before the first was ordered"
     assert int(float(rows["snapshot"]["snapshots_taken"])) >= 1
     assert_nothing_names_this_machine(campaign, "mirror-lag")

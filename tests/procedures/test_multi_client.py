@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -40,6 +41,8 @@ from support.ssh_server import folders_of_clients, ssh_server
 
 #: Two seconds to fill an image of 8 MiB, and 1,000 writes of 4 KiB a second.
 SLOW = 4 << 20
+#: After this long, fio's ramp is over on the reference machine.
+RAMP_ENDS_SECONDS = 0.85
 
 
 def report(name):
@@ -270,11 +273,16 @@ def two_hosts(campaign, monkeypatch):
         yield name_them
 
 
+def cell():
+    """Return how many seconds a cell has to last for a client to be lost while it writes, on a slow machine too."""
+    return math.ceil(patient(RAMP_ENDS_SECONDS) + 1)
+
+
 @pytest.mark.sandbox
 @pytest.mark.slow
 def test_clients_of_two_hosts_write_together_and_if_one_host_dies_in_the_cell_the_set_runs_again(campaign, two_hosts):
     before = folders_of_clients()
-    campaign.configure("client-sweep", target_seconds=4, image_size_bytes=8 << 20, factors={"clients": [4]})
+    campaign.configure("client-sweep", target_seconds=cell(), image_size_bytes=8 << 20, factors={"clients": [4]})
     campaign.limit_rate(SLOW)
     two_hosts()
     run = campaign.start("client-sweep")
@@ -282,7 +290,7 @@ def test_clients_of_two_hosts_write_together_and_if_one_host_dies_in_the_cell_th
     there = folders_of_clients() - before
     assert len(there) == 2, "a folder for each host's servers"
     assert not campaign.processes("fio", "--server=sock:"), "no client runs among this machine's own processes"
-    time.sleep(2.5)  # a lost client must have been running, so wait for fio's ramp
+    time.sleep(patient(RAMP_ENDS_SECONDS))  # a lost client must have been running
     # The connection to the second host, as if that host had gone.
     for pid in campaign.processes("ssh", "client-2.sock:"):
         with contextlib.suppress(ProcessLookupError):
@@ -302,7 +310,7 @@ def test_clients_of_two_hosts_write_together_and_if_one_host_dies_in_the_cell_th
 @pytest.mark.sandbox
 @pytest.mark.slow
 def test_if_the_runner_is_killed_no_client_keeps_running_and_the_next_run_repeats_a_set_that_lost_a_client(campaign):
-    campaign.configure("client-sweep", target_seconds=4, image_size_bytes=8 << 20, factors={"clients": [2]})
+    campaign.configure("client-sweep", target_seconds=cell(), image_size_bytes=8 << 20, factors={"clients": [2]})
     campaign.limit_rate(SLOW)
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
@@ -318,7 +326,7 @@ def test_if_the_runner_is_killed_no_client_keeps_running_and_the_next_run_repeat
 
     run = campaign.start("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:", "client-2.sock"), "the controller")
-    time.sleep(2.5)  # as above
+    time.sleep(patient(RAMP_ENDS_SECONDS))  # as above
     for pid in campaign.processes("--server=sock:", "client-2.sock"):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(os.getpgid(pid), signal.SIGKILL)

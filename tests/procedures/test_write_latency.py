@@ -329,4 +329,5 @@ def test_latency_and_cost_of_each_mode_are_measured_while_mirroring_runs(campaig
     assert figure(*journal, "osd_bytes_per_byte") / counted[journal] == pytest.approx(2, abs=0.1)
     assert figure(*mirrored, "second_stored_writes_per_write") / counted[mirrored] == pytest.approx(1, abs=0.1)
     assert figure("one-writer", "none", "second_stored_writes_per_write") < 0.1
-    assert figure("one-writer", "snapshot-every-second", "snapshots_taken") >= 2
+    # A slow snapshot delays the next one, so how many there were depends on the machine.
+    assert figure("one-writer", "snapshot-every-second", "snapshots_taken") >= 1

@@ -80,8 +80,8 @@ def test_each_of_the_recorded_writes_is_one_operation_and_two_copies():
 def test_the_samplers_own_cost_is_recorded_and_charged():
     made = sampler(Session(BEFORE, AFTER))
     sample = made.between(made.read(), made.read())
-    assert 0 < sample["cost_seconds"] < 5
-    assert made.bench.costs.seconds["sample"] > 0
+    charged = made.bench.costs.seconds["sample"]
+    assert 0 <= sample["cost_seconds"] <= round(charged, 4) and charged > 0
 
 
 def test_names_of_newer_releases_are_found_too():
@@ -198,6 +198,7 @@ def test_on_a_sandbox_every_daemon_of_both_clusters_is_seen(sandbox_directory, t
         bench_argv = ["rados", *cluster.arguments(), "bench", "1", "write", "-p", "replay", "-b", "65536"]
         subprocess.run(bench_argv, check=True, capture_output=True, timeout=patient(60))
         sample = made.between(before, made.read())
+        charged = bench.costs.seconds["sample"]
     assert list(sample["primary"]) == ["osd.0", "osd.1", "osd.2", "mgr", "mon"]
     assert list(sample["secondary"]) == ["osd.0", "mgr", "mon", "rbd-mirror"]
     assert "left_out" not in sample and "unanswered" not in sample
@@ -206,4 +207,4 @@ def test_on_a_sandbox_every_daemon_of_both_clusters_is_seen(sandbox_directory, t
     osds = [one for name, one in sample["primary"].items() if name.startswith("osd.")]
     assert all(one["cpu"]["seconds"] > 0 for one in osds)
     assert sum(one["media"]["write_bytes"] for one in osds) >= 3 * total(sample, "client", "write_in_bytes") * 0.9
-    assert sample["cost_seconds"] < 2
+    assert 0 < sample["cost_seconds"] <= round(charged, 4)

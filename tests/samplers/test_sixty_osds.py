@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from replay.samplers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS
 from replay.samplers.trims import TrimSampler
 from support.bench import bench_of
 from support.large_cluster import FSID, LargeSession, answers
+from support.patience import CPU_NORM_SECONDS, ROUNDS
 
 OSDS, POOLS, GROUPS_OF_POOL = 60, 20, 128
 #: Each part runs so often, and that so often again: a busy machine makes some of it take longer, and the least counts.
@@ -52,13 +54,16 @@ def site(session: LargeSession) -> Site:
 
 
 def _cost(session: LargeSession, run: Callable[[], object]) -> float:
-    """Return the CPU seconds of one run."""
+    """Return the CPU seconds of one run, as they would be on a machine that is no slower than the reference machine."""
     costs = []
     for _ in range(AGAIN):
         before = session.cpu_seconds()
         for _ in range(TIMES):
             run()
-        costs.append((session.cpu_seconds() - before) / TIMES)
+        after = session.cpu_seconds()
+        hashlib.pbkdf2_hmac("sha512", b"as", b"slow", ROUNDS // 10)
+        slowness = (session.cpu_seconds() - after) / (CPU_NORM_SECONDS / 10)
+        costs.append((after - before) / TIMES / max(1.0, slowness))
     return min(costs)
 
 

@@ -16,6 +16,7 @@ from replay.cli.main import main
 from replay.comparing.read import read_side
 from replay.telling.questions import metrics_in, questions_of, usual_metrics
 from support.foreign_results import job, report, write
+from support.patience import patient
 
 #: fio prints the same options for each run of a point.
 SIZES = ("4k", "16k", "64k")
@@ -97,7 +98,7 @@ def checked(talk: Path) -> str:
     environment = {key: value for key, value in os.environ.items() if key != "REPLAY_BENCHMARKS"}
     done = subprocess.run(
         ["node", "scripts/check.mjs"],
-        cwd=ROOT, env={**environment, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=300,
+        cwd=ROOT, env={**environment, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=patient(60),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
