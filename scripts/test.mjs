@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Runs every check and every test: `npm test`; the fast ones: `npm run test:quick`; other releases: `test:releases`. */
 
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
 import { test as program } from "./npm/declared.mjs";
@@ -10,7 +10,7 @@ import { optionsOf } from "./npm/program.mjs";
 import { runSetup } from "./npm/tasks.mjs";
 import { readReport } from "./npm/test-report.mjs";
 import { runToItsEnd } from "./npm/test-run.mjs";
-import { testSteps } from "./npm/test-steps.mjs";
+import { OWN_FOLDER, testSteps } from "./npm/test-steps.mjs";
 
 const GRACE_MS = 10_000;
 
@@ -39,9 +39,17 @@ for (const level of options.quick ? ["present", "derive"] : ["test"]) {
 // If every program was installed, a test that lacks one fails; else it is skipped, and says so.
 if (!options.quick) process.env.REPLAY_TEST_WHOLE = "1";
 
-const reports = path.join(ROOT, ".cache/test");
-rmSync(reports, { recursive: true, force: true });
+const reports = path.join(ROOT, OWN_FOLDER);
+removeFoldersOfEndedRuns(path.dirname(reports));
 mkdirSync(reports, { recursive: true });
+
+/** Removes the folders of runs that have ended, each named after its process, and keeps those of runs that go on. */
+function removeFoldersOfEndedRuns(folder) {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder))
+    if (name === String(process.pid) || !existsSync(`/proc/${name}`))
+      rmSync(path.join(folder, name), { recursive: true, force: true });
+}
 
 /** Runs one step; resolves to its row of the summary. */
 async function run(step, index) {

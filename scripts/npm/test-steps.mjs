@@ -56,9 +56,12 @@ const TOGETHER = new Set([
   ...PLUGIN_TOGETHER.map((name) => `plugins/chartjs-plugin-csv/test/${name}.test.js`),
 ]);
 
+/** What this run writes, below the project: a folder of its own, since two runs may go on side by side. */
+export const OWN_FOLDER = `.cache/test/${process.pid}`;
+
 /** Writes a test file for each group, which runs the group in one process. Returns their paths. */
 function groupFiles() {
-  const folder = ".cache/test/groups";
+  const folder = `${OWN_FOLDER}/groups`;
   mkdirSync(path.join(ROOT, folder), { recursive: true });
   const program = pathToFileURL(path.join(ROOT, "tests/deck/support/together.js")).href;
   return GROUPS.map((_, position) => {
@@ -198,7 +201,7 @@ export function testSteps({ quick = false, releases = false, hosts = false } = {
     { name: "check", argv: () => [process.execPath, "scripts/check.mjs"], bound: MINUTE },
     {
       name: "build",
-      argv: () => [process.execPath, "scripts/build.mjs", "--out", ".cache/test/dist"],
+      argv: () => [process.execPath, "scripts/build.mjs", "--out", `${OWN_FOLDER}/dist`],
       // The talk may not say yet where people clone it; what is built here is not published.
       environment: { REPLAY_REPOSITORY: "https://people.example/talk" },
       bound: 2 * MINUTE,

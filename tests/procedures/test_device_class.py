@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -254,8 +255,9 @@ def groups_of(campaign):
     mark = os.fsencode(campaign.sandbox_directory)
     found = []
     for group in hierarchy.root.glob("replay-*-osd-*"):
-        lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in (group / "cgroup.procs").read_text().split()]
-        found += [group.name for line in lines if mark in line]
+        with contextlib.suppress(OSError):  # that of another run, and gone by now
+            lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in (group / "cgroup.procs").read_text().split()]
+            found += [group.name for line in lines if mark in line]
     return found
 
 

@@ -157,9 +157,9 @@ def remove_empty_groups(hierarchy: Hierarchy | None, *, now: Callable[[], float]
         return 0
     removed = 0
     for folder in hierarchy.root.glob("replay-*"):
-        is_ours = _GROUP.fullmatch(folder.name) and not _words(folder / "cgroup.procs")
-        if is_ours and now() - folder.stat().st_ctime > JUST_MADE_SECONDS:
-            with contextlib.suppress(OSError):  # a process came in between, or another program was faster
+        with contextlib.suppress(OSError):  # a process came in between, or another program was faster
+            is_ours = _GROUP.fullmatch(folder.name) and not _words(folder / "cgroup.procs")
+            if is_ours and now() - folder.stat().st_ctime > JUST_MADE_SECONDS:
                 folder.rmdir()
                 removed += 1
     return removed

@@ -6,14 +6,14 @@ import path from "node:path";
 import { test } from "node:test";
 
 import { TOGETHER } from "../../../plugins/chartjs-plugin-csv/test/together/files.js";
-import { GROUPS, testSteps } from "../../../scripts/npm/test-steps.mjs";
+import { GROUPS, OWN_FOLDER, testSteps } from "../../../scripts/npm/test-steps.mjs";
 
 const DECK = path.resolve(import.meta.dirname, "..");
 
 test("every group is run once", async () => {
   const files = testSteps()
     .flatMap((step) => step.argv("report"))
-    .filter((word) => word.startsWith(".cache/test/groups/"));
+    .filter((word) => word.startsWith(`${OWN_FOLDER}/groups/`));
   const numbers = await Promise.all(
     files.map(async (name) => {
       const text = await readFile(path.resolve(DECK, "../..", name), "utf8");
