@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 def too_small(raw, cell):
     """Leave a pilot that asks for almost nothing, as if the machine had nearly stopped."""
     found = Measured(["made up by a test"], {}, 0, utc_now(), utc_now(), 2.0, {})
-    total = 16 * 4096
+    total = 4 * 4096
     Pilots(BlockWriter(raw, 1), cell).keep(
         1, found, io_total_bytes=total, duration_seconds=2.0, io_total_bytes_of_cell=total
     )
@@ -39,10 +39,10 @@ def too_small(raw, cell):
 def test_a_quick_run_ends_with_sentences_and_a_set_that_was_too_short_is_run_again(tmp_path, sandbox_directory):
     campaign = Campaign(tmp_path, sandbox_directory)
     experiment = load_experiment(NAME)
-    # Every cell that `npm start` measures, for half as long, with a quarter of the least number of writes (64 unless it
+    # Every cell that `npm start` measures, for half as long, with an eighth of the least number of writes (64 unless it
     # is given), on images that are filled in a sixteenth of the time.
     scale = experiment["scales"]["quick"]
-    scale |= {"target_seconds": 1, "minimum_seconds": 0.3, "minimum_operations": 16}
+    scale |= {"target_seconds": 1, "minimum_seconds": 0.3, "minimum_operations": 8}
     scale |= {"image_size_bytes": scale["image_size_bytes"] // 16}
     campaign.write_experiment(experiment)
     design = expand(experiment, "quick")

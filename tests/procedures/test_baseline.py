@@ -228,7 +228,7 @@ def test_a_block_measures_disk_and_network_and_leaves_nothing_behind(campaign):
 @pytest.mark.sandbox
 def test_leftovers_of_a_killed_block_are_removed_by_clean(campaign):
     campaign.configure("baseline", target_seconds=20)
-    running = campaign.start("baseline")
+    running = campaign.start_block("baseline")
     try:
         campaign.wait_for(lambda: beside_osds(campaign) and campaign.processes("fio"), "fio")
         kill_together(campaign.measuring())

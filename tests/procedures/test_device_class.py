@@ -290,8 +290,7 @@ def assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, n
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
 
 
-def in_its_benchmark(campaign):
-    run = campaign.start("device-class")
+def in_its_benchmark(campaign, run):
     campaign.wait_for(lambda: groups_of(campaign) and campaign.processes("rbd", "bench", "rand"), "the benchmark")
     return run
 
@@ -303,12 +302,12 @@ def test_the_next_run_removes_classes_and_caps_of_one_that_was_killed_and_ctrl_c
     campaign, untouched
 ):
     campaign.configure("device-class", target_seconds=60, variants=["capped"])
-    run = in_its_benchmark(campaign)
+    run = in_its_benchmark(campaign, campaign.start_block("device-class"))
     os.kill(campaign.runner("device-class"), signal.SIGKILL)
     run.communicate(timeout=patient(60))
     assert state_of(campaign)["classes"] != untouched["classes"], "the kill came too early, and this proves nothing"
 
-    run = in_its_benchmark(campaign)
+    run = in_its_benchmark(campaign, campaign.start("device-class"))
     run.send_signal(signal.SIGINT)
     said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said

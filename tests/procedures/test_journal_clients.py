@@ -211,7 +211,7 @@ def test_journals_are_in_a_pool_that_the_block_removes_and_the_next_one_if_its_r
 
 def kill_the_runner_in_a_cell(campaign):
     campaign.configure("journal-clients")
-    run = campaign.start("journal-clients")
+    run = campaign.start_block("journal-clients")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
     [controller, *_] = campaign.processes("--client=sock:")
     words = Path(f"/proc/{controller}/cmdline").read_text().split("\0")

@@ -279,7 +279,7 @@ def test_a_daemon_that_was_stopped_catches_up_and_the_rate_follows_from_the_evid
 @pytest.mark.sandbox
 def test_the_next_clean_removes_the_copy_of_an_image_that_a_killed_run_had_stopped(campaign):
     campaign.configure("mirror-replay", image_size_bytes=67108864, variants=["journal"])
-    run = campaign.start("mirror-replay")
+    run = campaign.start_block("mirror-replay")
     campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)
     words = {word for pid in campaign.processes("fio", "jobs.fio") for word in words_of(pid)}
     paths = [Path(word.removeprefix("--output=")) for word in words if word.endswith((".fio", ".json"))]

@@ -39,8 +39,8 @@ from support.samples import sample
 from support.smoke import measure_as_shipped
 from support.ssh_server import folders_of_clients, ssh_server
 
-#: Two seconds to fill an image of 8 MiB, and 1,000 writes of 4 KiB a second.
-SLOW = 4 << 20
+#: Two seconds to fill an image, and 512 writes of 4 KiB a second.
+SLOW, SMALL = 2 << 20, 4 << 20
 #: After this long, fio's ramp is over on the reference machine.
 RAMP_ENDS_SECONDS = 0.85
 
@@ -282,7 +282,7 @@ def cell():
 @pytest.mark.slow
 def test_clients_of_two_hosts_write_together_and_if_one_host_dies_in_the_cell_the_set_runs_again(campaign, two_hosts):
     before = folders_of_clients()
-    campaign.configure("client-sweep", target_seconds=cell(), image_size_bytes=8 << 20, factors={"clients": [4]})
+    campaign.configure("client-sweep", target_seconds=cell(), image_size_bytes=SMALL, factors={"clients": [4]})
     campaign.limit_rate(SLOW)
     two_hosts()
     run = campaign.start("client-sweep")
@@ -310,9 +310,9 @@ def test_clients_of_two_hosts_write_together_and_if_one_host_dies_in_the_cell_th
 @pytest.mark.sandbox
 @pytest.mark.slow
 def test_if_the_runner_is_killed_no_client_keeps_running_and_the_next_run_repeats_a_set_that_lost_a_client(campaign):
-    campaign.configure("client-sweep", target_seconds=cell(), image_size_bytes=8 << 20, factors={"clients": [2]})
+    campaign.configure("client-sweep", target_seconds=cell(), image_size_bytes=SMALL, factors={"clients": [2]})
     campaign.limit_rate(SLOW)
-    run = campaign.start("client-sweep")
+    run = campaign.start_block("client-sweep")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "the controller")
     [controller, *_] = campaign.processes("--client=sock:")
     word = next(

@@ -467,7 +467,7 @@ def test_ctrl_c_while_it_writes_leaves_no_pool(campaign, pools):
 @pytest.mark.slow
 def test_the_next_run_removes_the_pools_of_one_that_was_killed_and_measures_what_the_monitors_allow(campaign, pools):
     campaign.configure("rados-bench", target_seconds=30, factors={"mode": ["write"], "object_size_bytes": [65536]})
-    run = campaign.start("rados-bench")
+    run = campaign.start_block("rados-bench")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "write"), "the benchmark")
     os.kill(campaign.runner("rados-bench"), signal.SIGKILL)
     run.communicate(timeout=patient(60))

@@ -345,7 +345,7 @@ def test_the_throttle_is_set_for_the_block_and_gone_after_it(campaign, untouched
 @pytest.mark.slow
 def test_clean_restores_what_a_killed_run_had_changed_and_ctrl_c_what_it_changed_itself(campaign, untouched):
     campaign.configure("placement", target_seconds=60)
-    run = campaign.start("placement")
+    run = campaign.start_block("placement")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "--max-objects", "8192") or
                       campaign.processes("rados", "bench", "rand"), "the benchmark")  # fmt: skip
     os.kill(campaign.runner("placement"), signal.SIGKILL)

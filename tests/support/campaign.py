@@ -12,11 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import yaml
 
 from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
+from replay.measure.arguments import COMMAND as MEASURE
+from replay.measure.run import chosen
 from replay.raw.documents import plain
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
@@ -98,9 +101,21 @@ class Campaign:
     def start(self, experiment: str) -> subprocess.Popen[str]:
         return self.start_with("measure", *self.measure_arguments(experiment))
 
+    def start_block(self, experiment: str) -> subprocess.Popen[str]:
+        """Start an experiment's first block as Snakemake does, for a test that kills it."""
+        with mock.patch.dict(os.environ, self.environment):
+            plan = chosen(MEASURE.parser().parse_args(self.measure_arguments(experiment))).plan_file()
+            path = plan.write(self.folder / "plans")
+        first = plan.blocks[0]
+        block = ["--experiment", experiment, "--block", str(first.block), "--plan", first.plan]
+        return self._started([sys.executable, "-m", "replay.measure.block", "--plan-file", str(path), *block])
+
     def start_with(self, name: str, *arguments: str) -> subprocess.Popen[str]:
+        return self._started(self.command(name, *arguments))
+
+    def _started(self, argv: list[str]) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.command(name, *arguments),
+            argv,
             env=self.environment,
             cwd=self.folder,
             stdout=subprocess.PIPE,
