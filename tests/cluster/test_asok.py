@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from replay.cluster.asok import AdminSocketError, ask
+from support.patience import patient
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def daemon(tmp_path):
 
     yield start
     for thread, listener in threads:
-        thread.join(5)
+        thread.join(patient(5))
         listener.close()
 
 

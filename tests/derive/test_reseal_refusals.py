@@ -31,6 +31,7 @@ from support.datasets import (
     remove,
 )
 from support.evidence import pack_again
+from support.patience import patient
 
 
 def refused(data_set, error=ConfigurationError):
@@ -185,7 +186,7 @@ def reseal_killed(data_set, writes):
 
     process = multiprocessing.get_context("fork").Process(target=run)
     process.start()
-    process.join(60)
+    process.join(patient(60))
     assert process.exitcode == 9
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import signal
 from argparse import Namespace
 from types import SimpleNamespace
 
@@ -54,7 +55,10 @@ def edit(tmp_path, monkeypatch):
         configuration = yaml.safe_load(experiment.read_text())
         change(configuration)
         experiment.write_text(yaml.safe_dump(configuration, sort_keys=False))
-        return block.main(job)
+        before = signal.getsignal(signal.SIGTERM)
+        status = block.main(job)
+        assert signal.getsignal(signal.SIGTERM) is before
+        return status
 
     return run
 

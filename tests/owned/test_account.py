@@ -15,6 +15,7 @@ from replay.base.errors import EvidenceError, RefusedError, ReplayError
 from replay.design.media import Write
 from replay.owned.account import Account
 from replay.owned.spending import Spending
+from support.patience import patient
 
 GIB = 1 << 30
 
@@ -72,7 +73,7 @@ def test_processes_that_charge_at_once_lose_nothing(tmp_path):
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(120)
+        worker.join(patient(60))
     assert [worker.exitcode for worker in workers] == [0, 0, 0, 0]
     assert Account(path).total() == 100
 

@@ -17,6 +17,7 @@ from replay.sandbox import load
 from support.administrator import administrator_of
 from support.cluster_snapshot import difference, snapshot
 from support.evidence import evidence_of
+from support.patience import patient
 from support.releases import RELEASE
 from support.smoke import assert_every_cell_is_used_or_explained, described
 
@@ -58,7 +59,7 @@ def site(sandbox_directory, tmp_path_factory):
         named = load_site("foreign", check_files=False)
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
     for command in (*admin_commands.user(named), *admin_commands.second_user(named)):
-        subprocess.run(["sh", "-c", command.text], check=True, timeout=60, env=environment)
+        subprocess.run(["sh", "-c", command.text], check=True, timeout=patient(60), env=environment)
     yield text
     for name in sandbox.clusters:
         administrator_of(sandbox, name).run("ceph", "auth", "rm", USER)

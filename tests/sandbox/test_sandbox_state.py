@@ -4,6 +4,7 @@ import fcntl
 import json
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -81,7 +82,9 @@ def test_without_a_sandbox_the_error_says_how_to_get_one(tmp_path):
 
 def test_down_without_a_sandbox_is_not_an_error(tmp_path, capsys):
     assert down(tmp_path / "none") is False
+    before = signal.getsignal(signal.SIGTERM)
     assert main(["down", "--directory", str(tmp_path / "none")]) == 0
+    assert signal.getsignal(signal.SIGTERM) is before, "SIGTERM is like Ctrl-C only while the command runs"
     assert "no sandbox in" in capsys.readouterr().out
 
 

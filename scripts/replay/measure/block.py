@@ -51,8 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--plan", required=True, help="the digest that names the block's evidence")
     parser.add_argument("--log", type=Path, help="also append every line that stays on the screen to this file")
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, _interrupt)
     with contextlib.ExitStack() as stack:
+        stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, _interrupt))
         log = stack.enter_context(options.log.open("a")) if options.log else None
         return _run(options, stack.enter_context(Progress(log=log)))
 

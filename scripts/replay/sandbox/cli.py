@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Run one command and return the exit status, as `main` does."""
     # SIGTERM works like Ctrl-C: everything that this command started is stopped.
-    signal.signal(signal.SIGTERM, _interrupt)
+    previous = signal.signal(signal.SIGTERM, _interrupt)
     programs = {"up": _up, "down": _down, "status": _status, "conf": _conf, "releases": _releases}
     try:
         return programs[options.what](options, None if options.what == "releases" else _directory(options))
@@ -47,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("sandbox: interrupted; everything that this command started has been stopped", file=sys.stderr)
         return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def _interrupt(*_: Any) -> NoReturn:

@@ -27,7 +27,7 @@ def test_they_run_at_once_and_their_results_keep_the_order(tmp_path):
 
 def test_one_that_hangs_is_killed_at_the_bound_and_the_others_keep_what_they_printed():
     quick, hung = run_together(
-        [shell("echo done"), shell("echo begun", "exec sleep 3600")], timeout_seconds=patient(0.3)
+        [shell("echo done"), shell("echo begun", "exec sleep 3600")], timeout_seconds=patient(0.6)
     )
     assert (quick.exit_status, quick.stdout) == (0, b"done\n")
     assert (hung.exit_status, hung.stdout) == (None, b"begun\n")
