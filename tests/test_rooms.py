@@ -137,6 +137,7 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
+@pytest.mark.xdist_group("modules that a room loads")
 @pytest.mark.parametrize("room", NEED_NO_CLUSTER)
 def test_deriving_and_judging_load_nothing_that_knows_a_cluster(room, loaded):
     names, found = loaded[room]

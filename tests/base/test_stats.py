@@ -65,6 +65,7 @@ def test_the_interval_is_student_s():
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.xdist_group("scipy's statistics")
 def test_the_interval_reaches_as_many_standard_errors_as_student_s_table_says(n, stats):
     assert t_quantile(n) == pytest.approx(stats.t.ppf(0.975, n - 1))
 
@@ -111,6 +112,7 @@ def test_an_interval_beyond_any_number_is_none_and_a_ratio_beyond_any_number_is_
             exponentiate(Estimate(value, None, None, 1))
 
 
+@pytest.mark.xdist_group("scipy's statistics")
 def test_the_difference_of_pairs_is_student_s(stats):
     first, second = [2.0, 3.5, 1.0, 4.2], [1.8, 3.0, 1.1, 3.6]
     found = paired_difference(first, second)
@@ -125,6 +127,7 @@ def test_the_difference_of_pairs_is_student_s(stats):
         paired_difference([1.0], [2.0])
 
 
+@pytest.mark.xdist_group("scipy's statistics")
 def test_the_difference_of_two_samples_is_welch_s(stats):
     first, second = [1.1, 1.9, 3.2, 4.0, 4.4, 6.1], [2.0, 2.2, 2.1, 1.9]
     found = welch_difference(first, second)

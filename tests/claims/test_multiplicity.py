@@ -20,6 +20,7 @@ def named(name, judgement, **more):
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
+@pytest.mark.xdist_group("scipy's statistics")
 def test_q_values_are_those_of_scipy(p_values):
     # Here, because it takes a second of processor time in each process that collects this file.
     from scipy import stats as scipy_stats
@@ -33,6 +34,7 @@ def test_no_p_value_gives_no_q_value():
 
 
 @given(st.lists(st.floats(-3, 3), min_size=3, max_size=12, unique=True), st.floats(-3, 3))
+@pytest.mark.xdist_group("scipy's statistics")
 def test_a_one_sided_p_value_is_that_of_scipy(values, edge):
     from scipy import stats as scipy_stats
 

@@ -153,6 +153,7 @@ def test_every_further_data_set_is_compared_with_the_first():
 
 
 @given(st.lists(RATES, min_size=2, max_size=9), st.lists(RATES, min_size=2, max_size=9))
+@pytest.mark.xdist_group("scipy's statistics")
 def test_welch_s_interval_is_that_of_scipy(over, under):
     # Here, because it takes a second of processor time in each process that collects this file.
     from scipy import stats as scipy_stats
@@ -168,6 +169,7 @@ def test_welch_s_interval_is_that_of_scipy(over, under):
 
 
 @given(st.lists(st.tuples(RATES, RATES), min_size=2, max_size=9))
+@pytest.mark.xdist_group("scipy's statistics")
 def test_the_interval_of_pairs_is_that_of_scipy(pairs):
     from scipy import stats as scipy_stats
 

@@ -14,6 +14,8 @@ import pytest
 from replay.owned.account import Account
 from support.scripted_block import CELL_BYTES, COPIES, FILL_BYTES, FSID, PIECES, PILOT_BYTES
 
+#: All in one process of the tests: each would start the one of which the blocks are forks.
+pytestmark = pytest.mark.xdist_group("scripted blocks")
 PROGRAM = Path(__file__).resolve().parents[1] / "support" / "scripted_block.py"
 #: Two sets of two cells.
 BLOCK_MEDIA_BYTES = COPIES * (FILL_BYTES + PILOT_BYTES + 4 * CELL_BYTES)
