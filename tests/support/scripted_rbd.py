@@ -65,7 +65,7 @@ class ScriptedRbd:
             before_block=lambda: None,
             before_set=lambda what, **ahead: None,
             settle=lambda: iter(()),
-            health=lambda: healthy,
+            before_cell=lambda: healthy,
             after_cell=lambda measured: healthy,
             stop_after_cell=lambda: None,
             new={},
