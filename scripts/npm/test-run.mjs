@@ -67,13 +67,17 @@ class Run {
  * Runs a program, `argv`, to its end, or until it has exceeded `bound`, milliseconds on the reference machine of
  * patience.mjs, scaled to the speed of this machine at that moment. Nothing that it started survives it.
  *
- * `onTask` gets the Task; `log` is a file for the guardian's output; `environment` is added to that of this process.
+ * `onTask` gets the Task; `log` is a file for the guardian's output; `environment` is added to that of this process;
+ * `measure` returns how slow the machine is now.
  * @returns {Promise<{status: number, endedAfter: number|null, left: string[]}>} `endedAfter`: milliseconds after which
  *   it was ended, null if it ended by itself; `left`: what it left running
  */
-export async function runToItsEnd(argv, { bound, log, environment = {}, onTask = () => {} }) {
+export async function runToItsEnd(
+  argv,
+  { bound, log, environment = {}, onTask = () => {}, measure = measurePatience },
+) {
   const began = performance.now();
-  let patience = measurePatience();
+  let patience = measure();
   const run = new Run(log);
   const [command, ...args] = argv;
   const task = new Task(command, args, {
@@ -88,7 +92,7 @@ export async function runToItsEnd(argv, { bound, log, environment = {}, onTask =
     const left = bound * patience - (performance.now() - began);
     timer = setTimeout(() => {
       // If the machine has become slower since, the program gets the time that it needs now.
-      const now = measurePatience();
+      const now = measure();
       if (now > patience) {
         patience = now;
         return watch();
