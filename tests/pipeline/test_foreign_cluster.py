@@ -8,8 +8,9 @@ import subprocess
 
 import pytest
 
+from replay.owned.pools import await_clean
 from replay.sandbox import load
-from support.administrator import administrator_of, delete_pool, make_user, tell
+from support.administrator import administrator_of, delete_pool, make_user, session_of, tell
 from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together
@@ -43,6 +44,7 @@ def keyrings(sandbox_directory, tmp_path_factory):
     tell(left, "config-key set", key="replay/neighbour", val="here")
     for spec in NEIGHBOURS:
         left.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
+    await_clean(session_of(left), ["replay2"])
     yield folder
     for spec in NEIGHBOURS:
         left.run("rbd", "rm", "--no-progress", spec)
@@ -178,6 +180,7 @@ def test_a_run_ends_at_new_trouble_with_block_devices_and_ignores_that_of_others
     tell(left, "fs new", fs_name="files", metadata="files-meta", data="files-data")  # no MDS serves it
     said = foreign.folder / "said"
     try:
+        await_clean(session_of(left), ["files-meta", "files-data"])
         wait_until(lambda: "MDS_ALL_DOWN" in tell(left, "health")["checks"], "the file system's trouble")
         before = both(foreign)
         run_for_long(foreign)
