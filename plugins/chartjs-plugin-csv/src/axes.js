@@ -22,9 +22,9 @@ export function xScaleType(model, chartType, settings) {
   const numeric = model.xs.every((x) => typeof x === "number");
   if (!numeric || chartType === "bar") return "category";
   if (settings.xScale && settings.xScale !== "auto") return settings.xScale;
-  const unit = xUnitOf(model, settings);
+  if (xUnitOf(model, settings) !== "bytes") return "linear";
   const { low, high } = xRange([model.xs.map((x) => ({ x }))]) ?? { low: 0, high: 0 };
-  return unit === "bytes" && low > 0 && high / low >= LOG_SPAN ? "log2" : "linear";
+  return low > 0 && high / low >= LOG_SPAN ? "log2" : "linear";
 }
 
 /**

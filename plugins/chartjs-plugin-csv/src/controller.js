@@ -10,7 +10,8 @@ import { notesOf } from "./notes.js";
 import { ownDatasets, ownScales } from "./own.js";
 import { isLogarithmic } from "./range.js";
 import { Room } from "./room.js";
-import { interpret, readingOf } from "./source.js";
+import { readingOf } from "./source.js";
+import { readModel } from "./table.js";
 import { themeAt } from "./style.js";
 
 /**
@@ -206,7 +207,7 @@ export class CsvController {
 
   #readText() {
     try {
-      this.#show(interpret(this.text, readingOf(this.settings)).model);
+      this.#show(readModel(this.text, readingOf(this.settings)));
     } catch (error) {
       this.#fail(error);
       return true;

@@ -31,9 +31,12 @@ export function range({ low, high }, unit, format) {
 
 /** "n = 10" or "n = 6–10" over points; null if none has a count. */
 export function counts(points) {
-  const known = points.map(({ n }) => n).filter((n) => Number.isFinite(n));
-  if (known.length === 0) return null;
-  const least = known.reduce((a, b) => Math.min(a, b));
-  const greatest = known.reduce((a, b) => Math.max(a, b));
+  let [least, greatest] = [Infinity, -Infinity];
+  for (const { n } of points) {
+    if (!Number.isFinite(n)) continue;
+    least = Math.min(least, n);
+    greatest = Math.max(greatest, n);
+  }
+  if (greatest < least) return null;
   return least === greatest ? `n = ${least}` : `n = ${least}–${greatest}`;
 }

@@ -1,4 +1,5 @@
 import { CsvError } from "./error.js";
+import { STEP, finish, visit } from "./slices.js";
 
 const QUOTE = '"';
 
@@ -33,10 +34,15 @@ export function parseCsv(text) {
  * @throws {CsvError}
  */
 export function parseRecords(text, dialect) {
+  return finish(parsing(text, dialect));
+}
+
+/** The work of `parseRecords`, which may be done in slices. */
+export function* parsing(text, dialect) {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   // Large files come from programs and are plain; splitting them is several times as fast as scanning.
   const plain = !text.includes(QUOTE) && !text.includes("\r");
-  const found = plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
+  const found = yield* plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
   const { rows, places } = found;
   const ragged = rows.findIndex((row) => row.length !== rows[0].length);
   if (ragged >= 0) throw raggedRow(places[ragged], rows[ragged].length, rows[0].length);
@@ -50,13 +56,13 @@ function isLeftOut(line, { comment, blankLines, delimiter }) {
   return blankLines && !line.includes(delimiter) && line.trim() === "";
 }
 
-function splitRows(text, dialect) {
+function* splitRows(text, dialect) {
   const [rows, places, left] = [[], [], []];
   if (text === "") return { rows, places, left };
   const { delimiter, comment, trim } = dialect;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  lines.forEach((line, index) => {
+  yield* visit(lines, (line, index) => {
     if (isLeftOut(line, dialect)) {
       if (comment !== null && line.startsWith(comment)) left.push({ place: index + 1, text: line });
       return;
@@ -76,7 +82,7 @@ function raggedRow(row, found, width) {
   });
 }
 
-function scanRows(text, start, dialect) {
+function* scanRows(text, start, dialect) {
   const { delimiter, comment, trim } = dialect;
   const stops = ['"', "\r", "\n", delimiter];
   const special = new RegExp(
@@ -145,6 +151,7 @@ function scanRows(text, start, dialect) {
   };
 
   while (at < text.length) {
+    if (place % STEP === 0) yield;
     if (skipLine()) continue;
     for (;;) {
       skipBlanks();

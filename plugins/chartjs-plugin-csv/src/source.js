@@ -1,7 +1,8 @@
 import { companionUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { loadText } from "./load.js";
-import { joinCompanions, readTable } from "./table.js";
+import { inSlices } from "./slices.js";
+import { joinCompanions, readingTable } from "./table.js";
 
 /** Companion suffixes of each kind of band: [suffix of the lower bound, suffix of the upper bound]. */
 const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"] };
@@ -28,7 +29,7 @@ export function bandOfFile(url) {
  */
 export async function loadModel(url, { bands = false, reading = {}, ...request } = {}) {
   const text = await loadText(url, request);
-  const { model, orientation } = interpret(text, reading, url);
+  const { model, orientation } = await interpret(text, reading, url, request.signal);
   if (bands === false || model.kind === "long") return { model, text };
 
   const [low, high] = BAND_FILES[bands === "auto" ? bandOfFile(url) : bands] ?? unknownBands(bands, url);
@@ -52,19 +53,19 @@ export function readingOf({ orientation, delimiter, decimal, comment, missing })
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Reads CSV text into a model, and says how the file is laid out; errors name `url`. */
-export function interpret(text, reading, url = null) {
+/** Reads CSV text into a model, and says how the file is laid out; a page stays usable meanwhile. Errors name `url`. */
+async function interpret(text, reading, url, signal) {
   try {
-    return readTable(text, reading);
+    return await inSlices(readingTable(text, reading), { signal });
   } catch (error) {
-    throw error instanceof CsvError && url ? error.in(url) : error;
+    throw error instanceof CsvError ? error.in(url) : error;
   }
 }
 
 async function loadCompanion(url, optional, reading, request) {
   try {
     const text = await loadText(url, request);
-    return { text, model: interpret(text, reading, url).model };
+    return { text, model: (await interpret(text, reading, url, request.signal)).model };
   } catch (error) {
     if (optional && isAbsent(error)) return null;
     throw error;

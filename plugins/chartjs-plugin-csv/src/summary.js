@@ -42,9 +42,14 @@ export function summarize(model, options = {}) {
   const told = model.series.slice(0, MOST_SERIES).map((series) => describeSeries(series, say));
   if (model.series.length === 0) told.push("no series shown yet");
   if (model.series.length > MOST_SERIES) told.push(`and ${model.series.length - MOST_SERIES} more`);
-  const n = counts(model.series.flatMap(({ points }) => points));
+  const n = counts(pointsOf(model));
   const end = [n, ...notes, second && `compared with ${second}`].filter(Boolean);
   return `${[head, ...told, ...end].join("; ")}.`;
+}
+
+/** All points of a model; a file may have too many of them for one more list. */
+function* pointsOf({ series }) {
+  for (const { points } of series) yield* points;
 }
 
 function spanOf(model, { xTitle = null }, say) {
@@ -63,8 +68,11 @@ function describeSeries({ name, points }, say) {
   const [first, last] = [measured[0], measured.at(-1)];
   const parts = [tell(first)];
   if (last !== first) parts.push(tell(last));
-  const least = measured.reduce((a, b) => (b.y < a.y ? b : a));
-  const greatest = measured.reduce((a, b) => (b.y > a.y ? b : a));
+  let [least, greatest] = [first, first];
+  for (const point of measured) {
+    if (point.y < least.y) least = point;
+    if (point.y > greatest.y) greatest = point;
+  }
   for (const [word, point] of [
     ["lowest ", least],
     ["highest ", greatest],

@@ -1,5 +1,6 @@
 import { CsvError } from "./error.js";
-import { ambiguous, readRows, toNumber } from "./dialect.js";
+import { ambiguous, readingRows, toNumber } from "./dialect.js";
+import { STEP, finish, visit } from "./slices.js";
 
 /**
  * @typedef {{x: number|string, y: number|null, low: number|null, high: number|null, n: number|null}} Point
@@ -41,19 +42,24 @@ export function readModel(text, options = {}) {
 }
 
 /** Like `readModel`, but also returns how the file is laid out: `{model, orientation}`. */
-export function readTable(text, { orientation = "auto", ...dialect } = {}) {
+export function readTable(text, options = {}) {
+  return finish(readingTable(text, options));
+}
+
+/** The work of `readTable`, which may be done in slices. */
+export function* readingTable(text, { orientation = "auto", ...dialect } = {}) {
   if (!ORIENTATIONS.includes(orientation)) {
     throw new CsvError(`option orientation is "${orientation}"; expected ${ORIENTATIONS.join(", ")}`, {
       kind: "options",
     });
   }
-  const table = readRows(text, dialect);
+  const table = yield* readingRows(text, dialect);
   const { rows } = table;
   if (rows.length === 0) throw new CsvError("the file is empty", { kind: "empty" });
   const header = rows[0];
   const isLong = header.length === LONG_HEADER.length && LONG_HEADER.every((name, i) => header[i] === name);
   if (rows.length === 1) throw new CsvError("a header, but no data row", { kind: "empty" });
-  if (isLong) return { model: readLong(table), orientation };
+  if (isLong) return { model: yield* readLong(table), orientation };
   if (header.length < 2) {
     throw new CsvError("the header names no x value (expected: axis title, then one column per x)", {
       row: 1,
@@ -61,17 +67,18 @@ export function readTable(text, { orientation = "auto", ...dialect } = {}) {
       kind: "header",
     });
   }
-  const laid = ["rows", "columns"].includes(orientation) ? orientation : orientationOf(table, orientation);
-  return { model: laid === "rows" ? readRowsOfSeries(table) : readColumnsOfSeries(table), orientation: laid };
+  const laid = ["rows", "columns"].includes(orientation)
+    ? orientation
+    : yield* orientationOf(table, orientation);
+  const model = yield* laid === "rows" ? readRowsOfSeries(table) : readColumnsOfSeries(table);
+  return { model, orientation: laid };
 }
 
 /** x values are numbers or moments; names of series are words. */
-function orientationOf({ rows: [header, ...body], numberOf }, wanted) {
+function* orientationOf({ rows, numberOf }, wanted) {
   const isPlace = (text) => numberOf(text) !== null || MOMENT.test(text);
-  // A missing one is an error in the file, and says nothing about its layout.
-  const along = (texts) => texts.some(isPlace) && texts.every((text) => text === "" || isPlace(text));
-  const above = along(header.slice(1));
-  const beside = along(body.map(([first]) => first));
+  const above = yield* areAlong(rows[0].slice(1), (text) => text, isPlace);
+  const beside = yield* areAlong(rows.slice(1), ([first]) => first, isPlace);
   if (above !== beside) return above ? "rows" : "columns";
   if (wanted === "prefer-rows") return "rows";
   throw ambiguous(
@@ -81,8 +88,20 @@ function orientationOf({ rows: [header, ...body], numberOf }, wanted) {
   );
 }
 
-function readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
-  const xs = readXs(header.slice(1), numberOf);
+/** Whether texts are x values. A missing one is an error in the file, and says nothing about its layout. */
+function* areAlong(items, textOf, isPlace) {
+  let some = false;
+  for (let index = 0; index < items.length; index += 1) {
+    const text = textOf(items[index]);
+    if (isPlace(text)) some = true;
+    else if (text !== "") return false;
+    if (index % STEP === STEP - 1) yield;
+  }
+  return some;
+}
+
+function* readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
+  const xs = yield* xsOf(header.slice(1), numberOf);
   const seen = new Set();
   header.forEach((text, i) => checkName(text, { row: places[0], column: i + 1 }));
   xs.forEach((x, i) => {
@@ -92,39 +111,44 @@ function readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing
     seen.add(x);
   });
   const names = new Set();
-  const series = body.map(([name, ...fields], index) => {
+  const series = [];
+  for (const [index, [name, ...fields]] of body.entries()) {
     const row = places[index + 1];
-    const at = { row, column: 1, kind: "header" };
-    addSeries(names, name, at);
-    const points = fields.map((text, i) =>
-      pointOf(xs[i], valueAt(text, { numberOf, isMissing }, { row, column: i + 2 }, header[i + 1])),
-    );
-    return { name, points };
-  });
+    addSeries(names, name, { row, column: 1, kind: "header" });
+    const points = [];
+    yield* visit(fields, (text, i) => {
+      points.push(
+        pointOf(xs[i], valueAt(text, { numberOf, isMissing }, { row, column: i + 2 }, header[i + 1])),
+      );
+    });
+    series.push({ name, points });
+  }
   return { kind: "wide", xLabel: header[0], xs, series };
 }
 
-function readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
+function* readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
   const names = new Set();
   header
     .slice(1)
     .forEach((name, i) => addSeries(names, name, { row: places[0], column: i + 2, kind: "header" }));
-  const xs = readXs(
+  const xs = yield* xsOf(
     body.map(([x]) => x),
     numberOf,
   );
-  xs.forEach((x, index) => {
+  yield* visit(xs, (x, index) => {
     const at = { row: places[index + 1], column: 1 };
     if (x === "") throw new CsvError("a row without an x value", { ...at, kind: "number" });
     if (typeof x === "string") checkName(x, at);
   });
-  const series = [...names].map((name, i) => ({
-    name,
-    points: body.map((fields, index) => {
+  const series = [];
+  for (const [i, name] of [...names].entries()) {
+    const points = [];
+    yield* visit(body, (fields, index) => {
       const at = { row: places[index + 1], column: i + 2 };
-      return pointOf(xs[index], valueAt(fields[i + 1], { numberOf, isMissing }, at, name));
-    }),
-  }));
+      points.push(pointOf(xs[index], valueAt(fields[i + 1], { numberOf, isMissing }, at, name)));
+    });
+    series.push({ name, points });
+  }
   const distinct = [...new Set(xs)];
   if (distinct.length === xs.length) return { kind: "wide", xLabel: header[0], xs, series };
   // Several values at one x: points, as in the long form.
@@ -153,14 +177,14 @@ function valueAt(text, { numberOf, isMissing }, { row, column }, title) {
   });
 }
 
-function readLong({ rows: [, ...body], places, numberOf, isMissing }) {
+function* readLong({ rows: [, ...body], places, numberOf, isMissing }) {
   const byName = new Map();
   const names = new Set();
-  const xs = readXs(
+  const xs = yield* xsOf(
     body.map((fields) => fields[1]),
     numberOf,
   );
-  body.forEach((fields, index) => {
+  yield* visit(body, (fields, index) => {
     const row = places[index + 1];
     const name = fields[0];
     if (name === "") throw new CsvError("a point without a series name", { row, column: 1, kind: "header" });
@@ -210,11 +234,15 @@ function checkName(name, at) {
 
 /** x values are numbers if all of them are, else they stay words. */
 export function readXs(texts, numberOf = toNumber) {
+  return finish(xsOf(texts, numberOf));
+}
+
+function* xsOf(texts, numberOf) {
   const numbers = [];
   for (const text of texts) {
     const number = numberOf(text);
     if (number === null) return texts;
-    numbers.push(number);
+    if (numbers.push(number) % STEP === 0) yield;
   }
   return numbers;
 }
