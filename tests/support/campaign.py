@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -37,6 +37,8 @@ class Campaign:
     sandbox_directory_seen: Path | None = None
     #: The most that each image's client may read or write a second, unless it is None.
     rate_bytes_per_second: int | None = None
+    #: The runs that were started and not awaited at once.
+    started: list[subprocess.Popen[str]] = field(default_factory=list, repr=False)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -114,7 +116,7 @@ class Campaign:
         return self._started(self.command(name, *arguments))
 
     def _started(self, argv: list[str]) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             argv,
             env=self.environment,
             cwd=self.folder,
@@ -122,6 +124,8 @@ class Campaign:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        self.started.append(process)
+        return process
 
     def raw(self, experiment: str) -> Path:
         return self.folder / "benchmarks" / "trial" / experiment / "raw"
@@ -169,7 +173,17 @@ class Campaign:
         return self.processes("-m replay measure") + self.processes("-m replay.measure.block")
 
     def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 90.0) -> None:
-        wait_until(condition, what, seconds)
+        """Wait as `wait_until` does, but not for what a run can no longer do because it has ended meanwhile."""
+        running = [one for one in self.started if one.poll() is None]
+
+        def met() -> bool:
+            ended = [one for one in running if one.poll() is not None]
+            if condition():
+                return True
+            assert not ended, f"{what}: the run ended before: {ended[0].communicate(timeout=patient(10))[0]}"
+            return False
+
+        wait_until(met, what, seconds)
 
     def runner(self, experiment: str) -> int:
         """Return the pid of the block's runner: the Python process itself, not the shell that started it."""
