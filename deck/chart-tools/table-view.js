@@ -7,6 +7,7 @@ import { drawTable, tablesOf } from "chartjs-plugin-csv";
 
 import { renewChildren } from "../page/in-place.js";
 import { element, keepKeys } from "../page/elements.js";
+import { describeCells } from "../text/stacked-tables.js";
 
 const VIEW = "chart-table-view";
 /** Parts of a slide that the table repeats, and that make room for it. */
@@ -38,7 +39,7 @@ export function showTables(charts, { scrolls }) {
     const draw = (details) =>
       renewChildren(
         view,
-        tables.map((table) => drawTable(table, { document: page, details })),
+        tables.map((table) => describeCells(drawTable(table, { document: page, details }))),
       );
     draw(true);
     setCovered(place, true);

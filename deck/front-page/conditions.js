@@ -1,55 +1,94 @@
 /**
- * Who a measurement applies to, according to its manifest: the limiting resource, the load, the layout.
- * `<ul data-applies="rbd-journaling"></ul>` lists it. Pure but for `writeConditions`.
+ * Who a measurement applies to, according to its manifest: release, machine, media, the limiting resource, the load, the layout.
+ * `<ul data-applies="rbd-journaling"></ul>` lists it for that experiment, `<ul data-applies="answer"></ul>` for those behind
+ * the answer chart. Pure but for `writeConditions`.
  */
 
+import { formatValue } from "chartjs-plugin-csv";
+
+import { waysOf } from "../data/answer.js";
 import { formatPercent } from "../data/format.js";
 import { renewChildren } from "../page/in-place.js";
 
+/** Stands for the experiments behind the answer chart. */
+export const ANSWER = "answer";
+
 /** The most frequent limiter, as a condition; `share` is its share of the runs. */
 const LIMITS = {
-  cpu: (share) =>
-    `your cluster runs out of processors before disks and network, as this one did in ${share} of its runs`,
-  disk: (share) => `your cluster waits for its disks, as this one did in ${share} of its runs`,
-  network: (share) => `your cluster waits for its network, as this one did in ${share} of its runs`,
-  none: (share) => `nothing on your cluster reaches its limit, as here in ${share} of the runs`,
+  cpu: (share) => `processors run out before disks and network, as in ${share} of these runs`,
+  disk: (share) => `your clients wait for the disks, as in ${share} of these runs`,
+  network: (share) => `your clients wait for the network, as in ${share} of these runs`,
+  none: (share) => `nothing on your cluster reaches its limit, as in ${share} of these runs`,
 };
+const MEDIA = "media_write_operations_per_second";
 
 /**
  * @param {object|null} manifest
- * @param {string} name   the experiment
+ * @param {string[]} names   the experiments
  * @returns {string[]} each continues "It applies to you if"; empty if nothing is recorded
  */
-export function conditionsOf(manifest, name) {
-  const experiment = manifest?.experiments?.[name];
-  if (!experiment) return [];
-  const { io_threads: inFlight } = experiment.parameters ?? {};
-  const { replicas, clusters } = manifest.setup ?? {};
+export function conditionsOf(manifest, names) {
+  const experiments = names.map((name) => manifest?.experiments?.[name]).filter(Boolean);
+  if (experiments.length === 0) return [];
+  const { replicas, ceph_release: release, ceph_version: version } = manifest.setup ?? {};
+  const inFlight = experiments.map(({ parameters }) => parameters?.io_threads).find(Number.isFinite);
   return [
-    limitOf(experiment.limiters),
-    Number.isFinite(inFlight) && `your client has many operations in flight at once: here ${inFlight}`,
-    Number.isFinite(replicas) && `your pools keep the same number of replicas: here ${replicas}`,
-    clusters > 1 &&
-      manifest.machines?.length === 1 &&
-      "your second site shares the machine with the first, as here; with machines of its own, mirroring may cost the client less",
+    (release || version) && `you run Ceph ${release || version}`,
+    machineOf(manifest),
+    limitOf(experiments.map(({ limiters }) => limiters)),
+    mediaOf(manifest),
+    Number.isFinite(inFlight) && `a client has many operations in flight: here ${inFlight}`,
+    Number.isFinite(replicas) && `your pools keep as many replicas: here ${replicas}`,
   ].filter(Boolean);
 }
 
+/** How large a machine is, and whether it holds both sites; false if nobody recorded it. */
+function machineOf({ setup, machines }) {
+  const { cores, clusters } = setup ?? {};
+  const size = Number.isFinite(cores) && `${cores} ${cores === 1 ? "core" : "cores"}`;
+  if (clusters > 1 && machines?.length === 1)
+    return `one machine${size ? ` with ${size}` : ""} holds both sites; on more machines, mirroring may cost a client less`;
+  return size && `your machines are as small: ${size} each`;
+}
+
+/** What the media took on their own; false without a baseline. */
+function mediaOf({ ceilings }) {
+  const { unit, point, [`median_${unit}`]: most } = ceilings?.[MEDIA] ?? {};
+  if (!Number.isFinite(most)) return false;
+  const [, bytes] = /^media-(\d+)-/.exec(point ?? "") ?? [];
+  const size = bytes ? ` of ${formatValue(Number(bytes), "bytes")}` : "";
+  return `your media are as fast: up to ${formatValue(Number(most.toPrecision(2)), unit)} for writes${size}`;
+}
+
 /** The limiter of most runs, in words; null if none is recorded. */
-function limitOf(limiters) {
-  const counts = Object.entries(limiters ?? {}).filter(([, count]) => count > 0);
+function limitOf(all) {
+  const sums = new Map();
+  for (const [limiter, count] of all.flatMap((one) => Object.entries(one ?? {})))
+    sums.set(limiter, (sums.get(limiter) ?? 0) + count);
+  const counts = [...sums].filter(([, count]) => count > 0);
   if (counts.length === 0) return null;
   const runs = counts.reduce((sum, [, count]) => sum + count, 0);
   const [limiter, count] = counts.reduce((most, one) => (one[1] > most[1] ? one : most));
   const say =
-    LIMITS[limiter] ?? ((share) => `your cluster is limited by ${limiter}, as here in ${share} of the runs`);
+    LIMITS[limiter] ?? ((share) => `your cluster is limited by ${limiter}, as in ${share} of these runs`);
   return say(formatPercent(count / runs));
 }
 
-/** Writes or updates every such list below `page`. */
-export function writeConditions(page, manifest) {
+/** The experiments that a list is about. */
+function experimentsOf(name, answer) {
+  if (name !== ANSWER) return [name];
+  const { price, loss } = waysOf(answer);
+  return [...new Set([price?.source, loss?.source].filter(Boolean))];
+}
+
+/**
+ * Writes or updates every such list below `page`.
+ * @param {Element} page
+ * @param {{manifest: object|null, answer: object|null}} data
+ */
+export function writeConditions(page, { manifest, answer }) {
   for (const list of page.querySelectorAll("[data-applies]")) {
-    const conditions = conditionsOf(manifest, list.dataset.applies);
+    const conditions = conditionsOf(manifest, experimentsOf(list.dataset.applies, answer));
     const texts = conditions.length ? conditions : ["nobody recorded how these data were measured"];
     renewChildren(
       list,

@@ -11,7 +11,8 @@ import { writeCommand } from "./command.js";
 import { writeConditions } from "./conditions.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
 import { readPage } from "./read-page.js";
-import { describeCells, offerFigures } from "./tables.js";
+import { describeCells } from "../text/stacked-tables.js";
+import { offerFigures } from "./tables.js";
 
 /** People read this page close up, and on phones; sizes in px. */
 const FONT = { size: 15 };
@@ -52,7 +53,7 @@ export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts
 
   const write = () => {
     writeTexts(page);
-    writeConditions(page, data.manifest);
+    writeConditions(page, data);
     for (const table of page.querySelectorAll("section > table")) describeCells(table);
   };
   write();

@@ -1,36 +1,11 @@
-/** Tables on the page: the author's tables, adapted to narrow screens, and tables of the charts' figures, made on demand. */
+/** Tables of the figures of the page's charts, made on demand. */
 
 import { drawTable, tablesOf } from "chartjs-plugin-csv";
 
 import { chartedAs } from "../chart-tools/charted.js";
 import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
-import { chosenText } from "../text/verdict-text.js";
-
-/**
- * Prepares a table for screens that lay out its rows as blocks (css/front-page.css): each cell carries its column's heading,
- * and roles are explicit, because browsers drop them with the table layout.
- */
-export function describeCells(table) {
-  const headings = [...table.querySelectorAll("thead th, thead td")];
-  const titles = headings.map(chosenText);
-  const role = (name) => (part) => part.setAttribute("role", name);
-  role("table")(table);
-  table.querySelectorAll("thead, tbody").forEach(role("rowgroup"));
-  table.querySelectorAll("tr").forEach(role("row"));
-  headings.forEach((heading, at) => {
-    if (titles[at] !== "") role("columnheader")(heading);
-    // An empty heading is a cell.
-    else if (heading.tagName === "TH")
-      heading.replaceWith(element(table.ownerDocument, "td", { role: "cell" }));
-  });
-  for (const row of table.querySelectorAll("tbody tr")) {
-    [...row.cells].forEach((cell, at) => {
-      role(at === 0 ? "rowheader" : "cell")(cell);
-      if (at > 0) cell.dataset.title = titles[at] ?? "";
-    });
-  }
-}
+import { describeCells } from "../text/stacked-tables.js";
 
 /**
  * Fills each `<details data-figures>` below `page`, when opened, with the figures of its section's charts.
@@ -63,7 +38,7 @@ function figuresOf(slots, data, page) {
       page,
       "div",
       { class: "scrolled", tabindex: "0", role: "region", "aria-label": table.caption },
-      drawTable(table, { document: page }),
+      describeCells(drawTable(table, { document: page })),
     ),
   );
   const files = known

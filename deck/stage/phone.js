@@ -6,11 +6,12 @@
  * reveal assumes that all pages have the same height, so this module finds out which slide is in sight.
  */
 
+import { makeScrollable } from "../page/elements.js";
+import { describeCells } from "../text/stacked-tables.js";
 import { PHONE_WIDTH } from "./reveal-options.js";
 
 const CLASS = "phone";
 const SCROLLS = "scrolls";
-const WIDE_PARTS = { table: "Table, scrolls sideways", pre: "Command, scrolls sideways" };
 const FONT = { size: 13 };
 
 /** Chart.js options of charts on a phone, over those of the stage. */
@@ -135,18 +136,18 @@ function tops(slides) {
   return slides.map((slide) => slide.getBoundingClientRect().top);
 }
 
-/** Lets anything wider than a phone scroll sideways by itself, also by keyboard. Call it before the slides are laid out. */
-export function wrapWideParts(root) {
-  for (const wide of root.querySelectorAll("section table, section pre, section .drawing")) {
-    // The table of claims is rebuilt in its place when the data change.
-    const part = wide.closest("[data-claims]") ?? wide;
-    if (part.closest(`.${SCROLLS}, aside.notes`)) continue;
-    const box = part.ownerDocument.createElement("div");
+/**
+ * Fits what is wider than a phone to it, before the slides are laid out: a row of a table becomes a card, and a drawing
+ * scrolls sideways by itself, also by keyboard. Commands break their lines (css/scroll-view.css).
+ */
+export function fitWideParts(root) {
+  for (const table of root.querySelectorAll("section table")) describeCells(table);
+  for (const drawing of root.querySelectorAll("section .drawing")) {
+    if (drawing.closest(`.${SCROLLS}, aside.notes`)) continue;
+    const box = drawing.ownerDocument.createElement("div");
     box.className = SCROLLS;
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", WIDE_PARTS[wide.localName] ?? "Drawing, scrolls sideways");
-    part.replaceWith(box);
-    box.append(part);
+    makeScrollable(box, "Drawing, scrolls sideways");
+    drawing.replaceWith(box);
+    box.append(drawing);
   }
 }

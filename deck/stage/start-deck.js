@@ -9,7 +9,7 @@ import { applyCut, redirected } from "./cut.js";
 import { drawQrCodes, qrTarget } from "./qr.js";
 import { Bindings } from "./bindings.js";
 import { stageKeys } from "./keys.js";
-import { PHONE_CHARTS, followPhone, phoneQuery, wrapWideParts } from "./phone.js";
+import { PHONE_CHARTS, fitWideParts, followPhone, phoneQuery } from "./phone.js";
 import { revealOptions } from "./reveal-options.js";
 import { dressSlideNumber } from "./slide-number.js";
 import { printFrames } from "./print-frames.js";
@@ -48,7 +48,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     if (mode.print) printFrames(root);
     writeTalkFacts(root, talk);
     absent = applyCut(root, mode.cut);
-    if (flowing) wrapWideParts(root);
+    if (flowing) fitWideParts(root);
     keepToTheCut();
     asked = location.hash;
     // Registered before reveal's own listener, which would find no such slide.

@@ -4,10 +4,12 @@
  * or the data change. Text alternative: the picture's label says what it shows, mode by mode.
  */
 
+import { adviceOf } from "../data/advice.js";
 import { EVERYTHING, decisionTable, figureText, waysOf } from "../data/answer.js";
 import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
-import { STAGES, answerLayout, goneLayout } from "./answer-layout.js";
+import { STAGES, STAGE_TYPE, answerLayout, goneLayout } from "./answer-layout.js";
+import { describeCells } from "./stacked-tables.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 export const GONE = "gone";
@@ -60,9 +62,17 @@ function draw(place) {
   const box = { width: picture.clientWidth, height: picture.clientHeight };
   const { answerChart: asked } = place.dataset;
   const stage = STAGES.includes(asked) || asked === GONE ? asked : "whole";
+  const type = parseFloat(getComputedStyle(picture).fontSize) || STAGE_TYPE;
+  const layout =
+    stage === GONE
+      ? goneLayout(given.ways, { ...box, type })
+      : answerLayout(given.ways, { stage, ...box, type });
   const origin = place.querySelector(":scope > .provenance");
   origin.hidden = stage === "empty";
-  origin.textContent = given.origin;
+  const { unplaced } = layout;
+  origin.textContent = [given.origin, unplaced.length > 0 && `not measured here: ${unplaced.join("; ")}`]
+    .filter(Boolean)
+    .join(" · ");
   const label = describe(given.ways, stage);
   if (box.width < 1 || box.height < 1) {
     // Not laid out yet; what it says is there for those who do not look.
@@ -73,8 +83,8 @@ function draw(place) {
   picture.removeAttribute("role");
   picture.removeAttribute("aria-label");
   const pen = penOn(place.ownerDocument, { ...box, label });
-  if (stage === GONE) drawGone(pen, goneLayout(given.ways, box), box);
-  else drawAnswer(pen, answerLayout(given.ways, { stage, ...box }), { stage, ways: given.ways, ...box });
+  if (stage === GONE) drawGone(pen, layout, box);
+  else drawAnswer(pen, layout, { stage, ...box });
   renewChildren(picture, [pen.svg]);
 }
 
@@ -93,49 +103,41 @@ function penOn(page, { width, height, label }) {
   return { svg, add: (...given) => svg.append(make(...given)) };
 }
 
-function drawAnswer(
-  { add },
-  { plot, xTicks, yTicks, points, lines, unplaced },
-  { stage, ways, width, height },
-) {
+function drawAnswer({ add }, { scale, titles, plot, xTicks, yTicks, points, lines }, { stage, height }) {
   const { left, right, top, bottom, beyond } = plot;
   add("rect", { class: "beyond", x: beyond, y: top, width: right - beyond, height: bottom - top });
   add("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` });
+  const middle = { y: bottom + 30 * scale, "text-anchor": "middle" };
   for (const { at, text } of xTicks) {
-    add("path", { class: "tick", d: `M${at} ${bottom}v8` });
-    add("text", { class: "tick-text", x: at, y: bottom + 30, "text-anchor": "middle" }, text);
+    add("path", { class: "tick", d: `M${at} ${bottom}v${8 * scale}` });
+    add("text", { class: "tick-text", x: at, ...middle }, text);
   }
-  add(
-    "text",
-    { class: "tick-text", x: (beyond + right) / 2, y: bottom + 30, "text-anchor": "middle" },
-    EVERYTHING,
-  );
+  add("text", { class: "tick-text", x: (beyond + right) / 2, ...middle }, EVERYTHING);
   for (const { at, text, value } of yTicks) {
     if (value > 0) add("path", { class: "grid", d: `M${left} ${at}H${right}` });
-    add("text", { class: "tick-text", x: left - 12, y: at + 7, "text-anchor": "end" }, text);
+    const place = { x: left - 12 * scale, y: at + 7 * scale, "text-anchor": "end" };
+    add("text", { class: "tick-text", ...place }, text);
   }
-  add("text", { class: "axis-title", x: right, y: height - 12, "text-anchor": "end" }, `${LOSS_TITLE} →`);
-  const price = stage === "empty" ? "What each write pays" : (ways.price?.title ?? "What each write pays");
-  add("text", { class: "axis-title", x: left - 8, y: 22 }, `↑ ${price}`);
-  if (stage === "empty") drawEmpty({ add }, plot);
+  add("text", { class: "axis-title", x: right, y: height - 12 * scale, "text-anchor": "end" }, titles.loss);
+  titles.price.forEach((text, index) =>
+    add("text", { class: "axis-title", x: left - 8 * scale, y: (22 + 25 * index) * scale }, text),
+  );
+  if (stage === "empty") drawEmpty({ add }, plot, scale);
   for (const { y, kind, text, labelY } of lines) {
     add("path", { class: `line ${kind}`, d: `M${left} ${y}H${beyond}` });
     add("text", { class: `name ${kind}`, x: beyond - 8, y: labelY, "text-anchor": "end" }, text);
   }
-  for (const point of points) drawPoint({ add }, point);
-  if (unplaced.length > 0 && stage !== "empty") {
-    const more = `Not measured here: ${unplaced.join(", ")}`;
-    add("text", { class: "tick-text", x: width - 30, y: top - 12, "text-anchor": "end" }, more);
-  }
+  for (const point of points) drawPoint({ add }, point, scale);
 }
 
 /** The question: where everybody wants to be, and where nobody is by accident. */
-function drawEmpty({ add }, { left, right, top, bottom, beyond }) {
-  add("text", { class: "hint", x: left + 24, y: bottom - 24 }, "safe and cheap");
-  add("text", { class: "hint", x: left + 24, y: top + 36 }, "safe and dear");
+function drawEmpty({ add }, { left, right, top, bottom, beyond }, scale) {
+  const edge = 24 * scale;
+  add("text", { class: "hint", x: left + edge, y: bottom - edge }, "safe and cheap");
+  add("text", { class: "hint", x: left + edge, y: top + 36 * scale }, "safe and dear");
   add(
     "text",
-    { class: "hint", x: (beyond + right) / 2, y: bottom - 24, "text-anchor": "middle" },
+    { class: "hint", x: (beyond + right) / 2, y: bottom - edge, "text-anchor": "middle" },
     "no mirroring",
   );
   const names = ["a journal?", "a snapshot a minute?", "a snapshot a second?"];
@@ -148,31 +150,38 @@ function drawEmpty({ add }, { left, right, top, bottom, beyond }) {
 
 function drawPoint(
   { add },
-  { at, medianAt, y, lowY, highY, kind, text, labelAt, labelY, toLeft, price, label },
+  { at, medianAt, y, lowY, highY, kind, text, labelAt, labelY, anchor, price, label },
+  scale,
 ) {
   if (medianAt !== null) add("path", { class: `range ${kind}`, d: `M${medianAt} ${y}H${at}` });
   if (lowY !== null && highY !== null)
     add("path", { class: `interval ${kind}`, d: `M${at} ${lowY}V${highY}` });
-  add("circle", { class: `point ${kind}`, cx: at, cy: y, r: 10, "data-mode": label, "data-price": price });
-  const anchor = toLeft ? "end" : "start";
+  add("circle", {
+    class: `point ${kind}`,
+    ...{ cx: at, cy: y, r: 10 * scale, "data-mode": label, "data-price": price },
+  });
   text.forEach((line, index) =>
     add(
       "text",
       {
         class: index === 0 ? `name ${kind}` : "tick-text",
-        ...{ x: labelAt, y: labelY + index * 25, "text-anchor": anchor },
+        ...{ x: labelAt, y: labelY + index * 25 * scale, "text-anchor": anchor },
       },
       line,
     ),
   );
 }
 
-function drawGone({ add }, { rows, seconds, left, right, size, unplaced }, { height }) {
-  add("text", { class: "tick-text", x: left, y: 18 }, `${figureText(seconds, "seconds")} before`);
-  add("text", { class: "tick-text", x: right, y: 18, "text-anchor": "end" }, "the site is lost");
-  add("path", { class: "axis", d: `M${right + 4} 26V${height - 24}` });
+function drawGone({ add }, { scale, above, rows, seconds, left, right, size }, { height }) {
+  const first = 18 * scale;
+  add("text", { class: "tick-text", x: left, y: first }, `${figureText(seconds, "seconds")} before`);
+  add("text", { class: "tick-text", x: right, y: first, "text-anchor": "end" }, "the site is lost");
+  add("path", { class: "axis", d: `M${right + 4} ${26 * scale}V${height - 24 * scale}` });
   for (const { label, kind, y, text, marks } of rows) {
-    add("text", { class: `name ${kind}`, x: left - 18, y: y + 7, "text-anchor": "end" }, label);
+    const name = above
+      ? { x: 0, y: y - size / 2 - 8 * scale }
+      : { x: left - 18 * scale, y: y + 7 * scale, "text-anchor": "end" };
+    add("text", { class: `name ${kind}`, ...name }, label);
     for (const { at, gone } of marks) {
       const half = size / 2;
       if (gone) {
@@ -182,10 +191,8 @@ function drawGone({ add }, { rows, seconds, left, right, size, unplaced }, { hei
         add("rect", { class: `kept ${kind}`, x: at - half, y: y - half, width: size, height: size, rx: 3 });
       }
     }
-    add("text", { class: "gone-text", x: right + 18, y: y + 10 }, text);
+    add("text", { class: "gone-text", x: right + 18 * scale, y: y + 10 * scale }, text);
   }
-  if (unplaced.length > 0)
-    add("text", { class: "tick-text", x: 0, y: height - 14 }, `Not measured here: ${unplaced.join(", ")}`);
 }
 
 /** The picture in words. */
@@ -225,7 +232,8 @@ function originOf({ ways: { price, loss }, answer, dataSet, manifest }) {
 
 function tableOf(answer, page) {
   if (answer === null) return element(page, "p", {}, "This data set has no answer.csv. Derive it again.");
-  const { ways, rows } = decisionTable(answer);
+  const { ways, rows: figures } = decisionTable(answer);
+  const rows = [...figures, { title: "Pick it for", cells: adviceOf(answer) }];
   const head = element(page, "tr", {}, element(page, "th", { scope: "col" }, "Figure"));
   for (const way of ways) head.append(element(page, "th", { scope: "col" }, way));
   const lines = rows.map(({ title, cells }) =>
@@ -234,14 +242,16 @@ function tableOf(answer, page) {
       "tr",
       {},
       element(page, "th", { scope: "row" }, title),
-      ...cells.map((cell, at) => element(page, "td", { "data-column": ways[at] }, cell)),
+      ...cells.map((cell) => element(page, "td", {}, cell)),
     ),
   );
-  return element(
-    page,
-    "table",
-    { class: "decision-figures" },
-    element(page, "thead", {}, head),
-    element(page, "tbody", {}, ...lines),
+  return describeCells(
+    element(
+      page,
+      "table",
+      { class: "decision-figures" },
+      element(page, "thead", {}, head),
+      element(page, "tbody", {}, ...lines),
+    ),
   );
 }

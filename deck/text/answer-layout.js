@@ -8,29 +8,65 @@ export const STAGES = ["empty", "price", "loss", "whole"];
 const TICKS = [0.1, 1, 5, 15, 60, 300, 900, 3600];
 const SHORTEST = 0.5;
 const LONGEST = 120;
-/** px; the type of the stage is 20 px high. */
+/** The stage's type, in px. The sizes below are for this one, and shrink with the type. */
+export const STAGE_TYPE = 20;
 const LINE = 25;
 const ROOM = { left: 100, right: 30, top: 34, bottom: 74 };
 const LETTER = 10.2;
-/** The share of the width at the right that has no scale: everything is lost. */
+/** The least share of the width at the right that has no scale: everything is lost. */
 const BEYOND = 0.15;
+/** A box that is narrower than this many letters, such as a phone's, has less room beside its axes and names. */
+const NARROW_LETTERS = 60;
+
+const TITLES = {
+  loss: "Seconds of acknowledged writes lost with the first site, worst trial →",
+  shortLoss: "Seconds of writes lost at worst →",
+};
+
+/** What a box of this width and type has room for. */
+function measuresOf(width, type) {
+  const scale = type / STAGE_TYPE;
+  const letter = LETTER * scale;
+  const narrow = width < NARROW_LETTERS * letter;
+  return {
+    scale,
+    letter,
+    line: LINE * scale,
+    narrow,
+    left: narrow ? ROOM.left * scale * 0.7 : ROOM.left * scale,
+  };
+}
+
+/** A text in lines of so many letters at most, where its words allow it. */
+function linesOf(text, letters) {
+  return text.split(" ").reduce((lines, word) => {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    return lines.length && longer.length <= letters ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, []);
+}
 
 /**
  * @param {ReturnType<import("../data/answer.js").waysOf>} ways
- * @param {{stage: string, width: number, height: number}} box   px
- * @returns {{plot: {left: number, right: number, top: number, bottom: number, beyond: number}, xTicks: object[],
+ * @param {{stage: string, width: number, height: number, type?: number}} box   px; type: the height of its letters
+ * @returns {{scale: number, titles: {loss: string, price: string[]}, plot: {left: number, right: number, top: number, bottom: number, beyond: number}, xTicks: object[],
  *            yTicks: object[], points: object[], lines: object[], unplaced: string[]}}
- *   beyond: where losing everything begins; points: modes with both figures; lines: modes of which only the price is known or
+ *   scale: of all distances, against those of the stage; titles: of the axes, the upper one in lines; beyond: where losing
+ *   everything begins; points: modes with both figures; lines: modes of which only the price is known or
  *   shown; unplaced: labels of modes that the data lack
  */
-export function answerLayout(ways, { stage, width, height }) {
+export function answerLayout(ways, { stage, width, height, type = STAGE_TYPE }) {
+  const { scale, letter, line, narrow, left } = measuresOf(width, type);
+  const paid = (stage === "empty" ? null : ways.price?.title) ?? "What each write pays";
+  const price = linesOf(`↑ ${paid}`, Math.floor((width - left) / letter));
+  const top = ROOM.top * scale + (price.length - 1) * line;
   const plot = {
-    left: ROOM.left,
-    right: Math.max(ROOM.left + 1, width - ROOM.right),
-    top: ROOM.top,
-    bottom: Math.max(ROOM.top + 1, height - ROOM.bottom),
+    left,
+    right: Math.max(left + 1, narrow ? width - letter : width - ROOM.right * scale),
+    top,
+    bottom: Math.max(top + 1, height - ROOM.bottom * scale),
   };
-  plot.beyond = plot.right - (plot.right - plot.left) * BEYOND;
+  const wide = plot.right - plot.left;
+  plot.beyond = plot.right - Math.min(wide / 3, Math.max(wide * BEYOND, EVERYTHING.length * letter));
   const known = stage === "empty" ? [] : ways.modes;
   const x = lossScale(ways.modes, plot);
   const y = priceScale(ways, plot);
@@ -41,12 +77,15 @@ export function answerLayout(ways, { stage, width, height }) {
     ? known.filter((mode) => !points.includes(mode))
     : known.filter(({ price }) => price === null);
   return {
+    scale,
+    titles: { loss: narrow ? TITLES.shortLoss : TITLES.loss, price },
     plot,
-    xTicks: x.ticks,
+    xTicks: readable(x.ticks, letter),
     yTicks: stage === "empty" ? [] : y.ticks,
     points: apart(
       points.map((mode) => pointOf(mode, { x, y, plot, unit: ways.price.unit })),
       plot,
+      { letter, line, scale },
     ),
     lines: spread(
       lines.map((mode) => ({
@@ -55,6 +94,7 @@ export function answerLayout(ways, { stage, width, height }) {
         text: `${mode.label}: ${priceText(mode.price, ways.price.unit)}`,
       })),
       plot,
+      line,
     ),
     unplaced: missing.map(({ label }) => label),
   };
@@ -71,6 +111,17 @@ function lossScale(modes, { left, beyond }) {
   };
   const ticks = TICKS.filter((value) => Math.log(value) >= from - 1e-9 && Math.log(value) <= to);
   return { at, ticks: ticks.map((value) => ({ value, at: at(value), text: figureText(value, "seconds") })) };
+}
+
+/** The ticks whose texts do not touch the one before. */
+function readable(ticks, letter) {
+  let end = -Infinity;
+  return ticks.filter(({ at, text }) => {
+    const half = ((text.length + 1) * letter) / 2;
+    if (at - half < end) return false;
+    end = at + half;
+    return true;
+  });
 }
 
 /** From nothing upwards. A ratio begins at 1, where nothing is paid. */
@@ -114,38 +165,45 @@ function priceText(price, unit) {
   return price === 0 ? "no price" : figureText(price, unit);
 }
 
-/** Labels beside points, two lines each; one that would lie on another moves up, and one at the edge to the other side. */
-function apart(points, { left, right, top, bottom }) {
+/**
+ * Labels beside points, two lines each. One that would lie on another moves up, one at the edge to the other side, and one that
+ * fits on neither stands above its point.
+ */
+function apart(points, { left, right, top, bottom }, { letter, line, scale }) {
+  const gap = 18 * scale;
   // No label lies on a point, or on the bar to its median.
   const boxes = points.map(({ at, medianAt, y }) => ({
-    start: Math.min(at - 14, medianAt ?? at),
-    end: at + 14,
-    top: y - 12,
-    bottom: y + 12,
+    start: Math.min(at - 14 * scale, medianAt ?? at),
+    end: at + 14 * scale,
+    top: y - 12 * scale,
+    bottom: y + 12 * scale,
   }));
   return [...points]
     .sort((a, b) => b.y - a.y)
     .map((point) => {
-      const length = Math.max(...point.text.map((line) => line.length)) * LETTER;
-      const toLeft = point.at + 18 + length > right;
-      const start = toLeft ? Math.max(left, point.at - 18 - length) : point.at + 18;
-      let y = Math.min(point.y - LINE, bottom - 2 * LINE);
+      const length = Math.max(...point.text.map(({ length: letters }) => letters)) * letter;
+      const anchor =
+        point.at + gap + length <= right ? "start" : point.at - gap - length >= left ? "end" : "middle";
+      const middle = Math.max(left + length / 2, Math.min(point.at, right - length / 2));
+      const labelAt = { start: point.at + gap, end: point.at - gap, middle }[anchor];
+      const start = { start: labelAt, end: labelAt - length, middle: labelAt - length / 2 }[anchor];
+      let y = Math.min(point.y - line, bottom - 2 * line);
       const overlaps = (box) =>
-        start < box.end && start + length > box.start && y < box.bottom && y + 2 * LINE > box.top;
-      for (let hit = boxes.find(overlaps); hit && y > top - LINE; hit = boxes.find(overlaps))
-        y = hit.top - 2 * LINE;
-      boxes.push({ start, end: start + length, top: y, bottom: y + 2 * LINE });
-      return { ...point, labelAt: toLeft ? point.at - 18 : point.at + 18, labelY: y + LINE - 6, toLeft };
+        start < box.end && start + length > box.start && y < box.bottom && y + 2 * line > box.top;
+      for (let hit = boxes.find(overlaps); hit && y > top - line; hit = boxes.find(overlaps))
+        y = hit.top - 2 * line;
+      boxes.push({ start, end: start + length, top: y, bottom: y + 2 * line });
+      return { ...point, anchor, labelAt, labelY: y + line - 6 * scale };
     });
 }
 
 /** Labels of horizontal lines, each on its own; the lowest keeps its place. */
-function spread(lines, { top, bottom }) {
-  let below = bottom + LINE;
+function spread(lines, { top, bottom }, height) {
+  let below = bottom + height;
   return [...lines]
     .sort((a, b) => b.y - a.y)
     .map((line) => {
-      const labelY = Math.max(top, Math.min(line.y - 8, below - LINE));
+      const labelY = Math.max(top, Math.min(line.y - 8, below - height));
       below = labelY;
       return { ...line, labelY };
     });
@@ -155,28 +213,32 @@ function spread(lines, { top, bottom }) {
  * The drawing of what is gone: for each mode the last seconds before the loss, one mark for each of a few moments, those that
  * the second site lacks apart.
  * @param {ReturnType<import("../data/answer.js").waysOf>} ways
- * @param {{width: number, height: number}} box   px
- * @returns {{rows: {label: string, kind: string, y: number, text: string, marks: {at: number, gone: boolean}[]}[],
+ * @param {{width: number, height: number, type?: number}} box   px; type: the height of its letters
+ * @returns {{scale: number, above: boolean, rows: {label: string, kind: string, y: number, text: string, marks: {at: number, gone: boolean}[]}[],
  *            seconds: number, left: number, right: number, size: number, unplaced: string[]}}
- *   seconds: from the left edge to the loss; size: of a mark
+ *   above: the names stand above their rows, because there is no room beside them; seconds: from the left edge to the loss;
+ *   size: of a mark
  */
-export function goneLayout({ modes }, { width, height }) {
+export function goneLayout({ modes }, { width, height, type = STAGE_TYPE }) {
+  const { scale, narrow } = measuresOf(width, type);
   const lost = modes.filter(({ worst }) => typeof worst === "number");
-  const left = 330;
-  const right = Math.max(left + 1, width - 150);
+  const left = narrow ? 0 : 330 * scale;
+  const right = Math.max(left + 1, width - 150 * scale);
   const longest = Math.max(1, ...lost.map(({ worst }) => worst));
   const seconds = longest * 1.25;
-  const count = Math.max(8, Math.floor((right - left) / 26));
-  const rowHeight = Math.min(92, (height - 66) / Math.max(1, lost.length));
+  const count = Math.max(8, Math.floor((right - left) / (26 * scale)));
+  const rowHeight = Math.min(92, (height - 66 * scale) / Math.max(1, lost.length));
   return {
+    scale,
+    above: narrow,
     seconds,
     left,
     right,
-    size: Math.min(20, rowHeight * 0.6),
+    size: Math.min(20 * scale, rowHeight * (narrow ? 0.3 : 0.6)),
     rows: lost.map((mode, row) => ({
       label: mode.label,
       kind: mode.kind,
-      y: 30 + (row + 0.5) * rowHeight,
+      y: 30 * scale + (row + (narrow ? 0.7 : 0.5)) * rowHeight,
       text: figureText(mode.worst, "seconds"),
       marks: Array.from({ length: count }, (_, index) => {
         const before = seconds * (1 - (index + 0.5) / count);

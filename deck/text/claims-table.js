@@ -17,6 +17,7 @@ import { drawForestPlot } from "./forest-plot.js";
 import { unbroken } from "../data/format.js";
 import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
+import { describeCells } from "./stacked-tables.js";
 
 const EXPLORATORY_SIGN = "†";
 
@@ -72,7 +73,7 @@ function tableOf(rows, altered, page) {
   if (altered) table.append(element(page, "caption", {}, "ALTERED DATA"));
   const head = element(page, "tr");
   for (const title of ["Claim", "Source", "Found", "Region", "Verdict"])
-    head.append(element(page, "th", { scope: "col" }, title));
+    head.append(element(page, "th", { scope: "col", "data-title": title }, title));
   // Rows show only the sign, so that they stay short; each also has the word for people who cannot see the sign.
   if (rows.some((row) => row.exploratory !== null)) {
     const key = { class: EXPLORATORY, "aria-hidden": "true" };
@@ -88,7 +89,7 @@ function tableOf(rows, altered, page) {
     const lines = checks.map((row) => lineOf(row, page));
     table.append(element(page, "tbody", { class: "setup-checks" }, element(page, "tr", {}, title), ...lines));
   }
-  return table;
+  return describeCells(table);
 }
 
 function lineOf(row, page) {

@@ -9,6 +9,7 @@ import { unbroken } from "../data/format.js";
 import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 import { drawForestPlot } from "./forest-plot.js";
+import { describeCells } from "./stacked-tables.js";
 
 const PLOT_WIDTH = 160;
 const NOT_HERE = "not measured here";
@@ -52,7 +53,7 @@ export function writeReleases(root, data) {
       const sets = names.map((name, at) => ({ name, ...others[at] }));
       // Until the releases are measured, what is on show says where it stands.
       const all = sets.some(({ claims }) => claims !== null) ? sets : [own, ...sets];
-      renewChildren(place, [tableOf(releaseRows(ids, all), place.ownerDocument)]);
+      renewChildren(place, [describeCells(tableOf(releaseRows(ids, all), place.ownerDocument))]);
     };
     makeScrollable(place, "Claims by release");
     if (place.childElementCount === 0) show(names.map(() => ({ claims: null, manifest: null })));
@@ -67,7 +68,7 @@ function tableOf({ columns, rows }, page) {
     head.append(
       make(
         "th",
-        { scope: "col" },
+        { scope: "col", "data-title": here ? title : `${title}, ${NOT_HERE}` },
         title,
         here ? null : make("small", {}, ` ${NOT_HERE}`),
         here && title !== name ? make("small", {}, name) : null,

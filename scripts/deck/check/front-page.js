@@ -1,5 +1,6 @@
 /** What the reader's page takes from slides, and whose conditions it lists, is there. */
 
+import { ANSWER } from "../../../deck/front-page/conditions.js";
 import { parseTaken } from "../../../deck/front-page/taken.js";
 import { elementsWith } from "../text/segments.js";
 import { elements } from "../text/tree.js";
@@ -27,9 +28,10 @@ export function takenParts({ slides }) {
 
 /** Listed conditions belong to an experiment that exists. */
 export function listedConditions({ slides, experiments }) {
+  const known = new Set([...experiments, ANSWER]);
   return slides.flatMap((slide) =>
     [...elementsWith(slide, "data-applies")]
-      .filter(({ attributes }) => !experiments.has(attributes["data-applies"]))
+      .filter(({ attributes }) => !known.has(attributes["data-applies"]))
       .map((element) => ({
         file: slide.file,
         line: lineIn(slide, element.start),

@@ -41,14 +41,19 @@ async function open({ query = "?explore&data=fixture", hash = "", ...options } =
 
 const text = async (page, selector) => (await page.innerText(selector)).replace(/\s+/g, " ").trim();
 
-test("the first screen has the question, what mirroring is, the answer, and the chart to the slides", async () => {
+test("the first screen has the question, what mirroring is, the answer, its chart, and to whom it applies", async () => {
   const page = await open();
-  assert.match(await text(page, ".hero .lead"), /Ceph .* mirror .* recovery point objective \(RPO\)/s);
+  assert.match(await text(page, ".hero .lead"), /Ceph .* mirror .* measured: what is lost/s);
+  assert.match(await text(page, ".hero .kicker"), /^Recovery point objective, RPO for short/);
   assert.match(await text(page, "p.answer:not([hidden])"), /^Writes lost at worst: .* with a journal/);
   const drawn = page.locator(".hero .answer-picture svg");
   assert.match(await drawn.getAttribute("aria-label"), /lost with the first site/);
   assert.equal(await text(page, "h1"), "What does your RPO cost?");
-  for (const selector of ["h1", "p.answer:not([hidden])"]) {
+  assert.match(await text(page, ".hero .applies"), /^Measured on .* It applies to you if .* Ceph \d+/);
+  // RPO is spelled out before it is used.
+  assert.ok((await page.evaluate(() => document.body.innerText.indexOf("RPO for short"))) < 60);
+  const shown = ["h1", "p.answer:not([hidden])", ".hero .answer-picture", ".hero .applies"];
+  for (const selector of shown) {
     const box = await page.locator(selector).first().boundingBox();
     assert.ok(box.y >= 0 && box.y + box.height <= 720, `${selector} ends at ${box.y + box.height} px`);
   }
@@ -111,7 +116,7 @@ test("it says where it was measured, to whom it applies, and each mode in the ta
   const page = await open();
   assert.match(
     await text(page, "#reader-measured"),
-    /It applies to you if .*processors before disks and network/,
+    /applies to you if .*processors run out before disks and network/,
   );
   assert.equal(await page.locator("#reader-decision .answer-table").count(), 1);
   assert.equal(await page.locator(".front-page .chapter-error").count(), 0);
@@ -130,7 +135,7 @@ test("whatever the verdicts, each group of texts shows exactly one, and the answ
     await page.waitForFunction(() => document.querySelectorAll("p.answer:not([hidden])").length === 1);
     const shown = await text(page, "p.answer:not([hidden])");
     assert.match(shown, /\.\)?$/, verdict);
-    const chosen = await page.locator(".hero > [data-when]:not([hidden])").count();
+    const chosen = await page.locator("#reader-chart > p [data-when]:not([hidden])").count();
     assert.equal(chosen, 1, `${verdict}: ${chosen} texts on the journal's price`);
   }
   await deck.replaceFile(CLAIMS, original);
@@ -205,10 +210,12 @@ for (const [name, viewport] of Object.entries({
       viewport,
       ...(viewport.width < 500 ? { isMobile: true, hasTouch: true } : {}),
     });
+    await page.click("details[data-figures] summary");
+    await page.waitForSelector(".scrolled table");
     const wide = await page.evaluate(() => {
       const limit = document.documentElement.clientWidth;
-      // Except parts that scroll separately, and the headings of a narrow table, which are for screen readers.
-      const scrolls = (element) => element.closest(".scrolled, thead") !== null;
+      // Except the headings of a narrow table, which are for screen readers.
+      const scrolls = (element) => element.closest("thead") !== null;
       return [...document.querySelectorAll(".front-page *")]
         .filter((one) => one.getClientRects().length > 0 && !scrolls(one))
         .filter((one) => one.getBoundingClientRect().right > limit + 1)
@@ -221,6 +228,20 @@ for (const [name, viewport] of Object.entries({
     );
     await page.close();
   });
+
+test("on a phone a link of the page leads to the top of its slide, title first", async () => {
+  const page = await open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  await page.click('.hero a[href$="#/claims"]');
+  await page.waitForSelector("html[data-deck-ready]");
+  await page.evaluate(() => window.replay.charts.ready());
+  const { slide, title } = await page.evaluate(() => ({
+    slide: document.getElementById("claims").getBoundingClientRect().top,
+    title: document.querySelector("#claims h2").getBoundingClientRect().top,
+  }));
+  assert.ok(Math.abs(slide) <= 1, `the slide begins at ${slide} px`);
+  assert.ok(title >= 0 && title < 200, `its title is at ${title} px`);
+  await page.close();
+});
 
 test("axe finds no violation with the figures open, on a phone", async () => {
   const page = await open({ viewport: { width: 390, height: 844 } });

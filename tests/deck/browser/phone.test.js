@@ -54,7 +54,7 @@ test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is
         const name = `${slide.id}: <${element.localName}> “${element.textContent.trim().slice(0, 24)}”`;
         if (size < smallest - 0.05) found.push(`${name} has ${size.toFixed(1)} px`);
         if (box.right > innerWidth + 1 || box.left < -1) {
-          const scrolls = element.closest("pre, .scrolls, table");
+          const scrolls = element.closest(".scrolls, thead");
           if (!scrolls)
             found.push(`${name} reaches from ${Math.round(box.left)} to ${Math.round(box.right)} px`);
         }
@@ -63,6 +63,36 @@ test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is
     return found;
   }, SMALLEST_TEXT_PX);
   assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("on the smallest phone each row of a table is a card with its columns' names, still a table, and none scrolls", async () => {
+  const page = await openPhone("#/title", { viewport: { width: 320, height: 568 } });
+  const { tables, problems } = await page.evaluate(() => {
+    const all = [...document.querySelectorAll(".slides table")].filter(
+      (table) => table.getClientRects().length > 0,
+    );
+    const found = [];
+    for (const table of all) {
+      const name = table.closest("section").id;
+      for (let part = table; part.localName !== "section"; part = part.parentElement)
+        if (part.scrollWidth > part.clientWidth + 1)
+          found.push(`${name}: ${part.localName} scrolls sideways`);
+      if (table.getAttribute("role") !== "table") found.push(`${name}: has no role`);
+      const rows = [...table.querySelectorAll("tbody tr")];
+      for (const [at, { cells }] of rows.entries()) {
+        const shown = [...cells].slice(1).map((cell) => getComputedStyle(cell, "::before").content);
+        if (shown.some((content) => content === "none" || content.startsWith('""')))
+          found.push(`${name}: row ${at + 1} has a cell without its column's name`);
+        const tops = [...cells].map((cell) => cell.getBoundingClientRect().top);
+        if (tops.some((top, index) => index > 0 && top <= tops[index - 1]))
+          found.push(`${name}: row ${at + 1} is no card`);
+      }
+    }
+    return { tables: all.length, problems: found };
+  });
+  assert.deepEqual(problems, []);
+  assert.ok(tables > 5, `${tables} tables`);
   await page.close();
 });
 

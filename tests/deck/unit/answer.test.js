@@ -4,12 +4,14 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
+import { adviceOf } from "../../../deck/data/advice.js";
 import { answerSource, decisionTable, parseAnswer, waysOf } from "../../../deck/data/answer.js";
 import { appendixNumbers } from "../../../deck/stage/slide-number.js";
 import { dotsAcross, medianOf } from "../../../deck/stage/strip-chart.js";
 import { answerLayout, goneLayout } from "../../../deck/text/answer-layout.js";
 import { ratioBars } from "../../../deck/text/ratio-bars.js";
 import { releaseRows } from "../../../deck/text/releases.js";
+import { columnTitles } from "../../../deck/text/stacked-tables.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 
 const COLUMNS = [
@@ -142,6 +144,75 @@ test("the table has three digits, and words where nothing was measured", () => {
   });
   assert.deepEqual(rows[1].cells, ["a restore", "80.3 ms", "not measured", "not measured"]);
   assert.equal(rows.length, 3, "bytes to disks stand in only where no latency was measured");
+});
+
+test("the advice follows the figures: who is best at what, and no word on what was not measured", () => {
+  assert.deepEqual(adviceOf(answer), [
+    "what a backup can restore",
+    "the fewest seconds lost",
+    "the cheapest small writes",
+    "not measured",
+  ]);
+  const media = (value, low, high) => ({
+    media_bytes_per_byte_4k: value,
+    media_bytes_per_byte_4k_low: low,
+    media_bytes_per_byte_4k_high: high,
+    media_bytes_per_byte_4k_n: 6,
+    media_bytes_per_byte_4k_source: "amplification: x",
+  });
+  const way = (name, figures) => ({ name, label: name, mode: "snapshot-mirrored", ...LOST, ...figures });
+  const columns = [...COLUMNS, "media_bytes_per_byte_4k_low", "media_bytes_per_byte_4k_high"];
+  const told = (...rows) =>
+    adviceOf({
+      modes: rows.map((row) => Object.fromEntries(columns.map((name) => [name, String(row[name] ?? "")]))),
+    });
+  // Two intervals that overlap are both named; a third is worse in everything that was measured.
+  assert.deepEqual(
+    told(way("a", media(9, 8, 10)), way("b", media(9.5, 8.5, 10.5)), way("c", media(30, 29, 31))),
+    ["small writes as cheap as any", "small writes as cheap as any", "too little measured to say"],
+  );
+  // Nothing is advised where nothing can be told apart, nor by one figure alone.
+  assert.deepEqual(told(way("a", media(9, 8, 10)), way("b", media(9.5, 8.5, 10.5))), [
+    "too little measured to say",
+    "too little measured to say",
+  ]);
+  assert.deepEqual(told(way("a", { recovery_point_worst_seconds: 1 }), way("b", {})), [
+    "too little measured to say",
+    "not measured",
+  ]);
+  assert.deepEqual(adviceOf(null), []);
+});
+
+test("in a narrow box the titles are shorter, ticks do not touch, and each label stays within it", () => {
+  const ways = waysOf(answer);
+  const type = 13;
+  for (const width of [280, 320, 350]) {
+    const { titles, plot, points, xTicks } = answerLayout(ways, { stage: "whole", width, height: 320, type });
+    assert.ok(titles.loss.length * type * 0.51 < width, titles.loss);
+    assert.ok(titles.price.every((line) => line.length * type * 0.51 < width));
+    assert.ok(plot.left < plot.beyond && plot.beyond < plot.right && plot.right <= width);
+    xTicks.slice(1).forEach(({ at }, index) => assert.ok(at - xTicks[index].at > 2 * type));
+    for (const { anchor, labelAt, text } of points) {
+      const length = Math.max(...text.map((line) => line.length)) * type * 0.51;
+      const start = { start: labelAt, end: labelAt - length, middle: labelAt - length / 2 }[anchor];
+      assert.ok(start >= 0 && start + length <= width, `${text}: from ${start} to ${start + length}`);
+    }
+  }
+  const gone = goneLayout(ways, { width: 280, height: 320, type });
+  assert.ok(gone.above && gone.left === 0 && gone.right < 280);
+});
+
+test("each column of a stacked table has its heading, also below one that spans several", () => {
+  const cell = (text, columns = 1, rows = 1) => ({ text, columns, rows });
+  assert.deepEqual(
+    columnTitles([
+      [cell("Size", 1, 2), cell("Reads", 2)],
+      [cell("with"), cell("without")],
+    ]),
+    ["Size", "Reads, with", "Reads, without"],
+  );
+  assert.deepEqual(columnTitles([[cell(""), cell("A")]]), ["", "A"]);
+  assert.deepEqual(columnTitles([]), []);
 });
 
 test("a bound value reads a field of answer.csv with two digits, and null where there is none", () => {
