@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-/** Shows which sentences of the talk another data set changes: `npm run wording`. */
+/** Shows which sentences of the talk another data set changes, or what is said in a cut: `npm run wording`. */
 
 import { benchmarksRoot, talkRoot } from "./deck/data-sets.js";
 import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";
+import { rehearsalOf, rehearsalText } from "./deck/text/rehearsal.js";
 import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
 import { wordingDifferences } from "./deck/text/wording.js";
 import { wording as program } from "./npm/declared.mjs";
@@ -11,10 +12,27 @@ import { optionsOf } from "./npm/program.mjs";
 const options = optionsOf(program);
 
 try {
-  await report(options);
+  await (options.rehearse ? rehearse(options) : report(options));
 } catch (error) {
-  console.error(error instanceof NotThere ? error.message : `The wording was not compared: ${error.message}`);
+  console.error(error instanceof NotThere ? error.message : `The wording was not read: ${error.message}`);
   process.exitCode = error instanceof NotThere ? 2 : 1;
+}
+
+async function rehearse({ data: asked, rehearse: minutes, "words-per-minute": rate }) {
+  const benchmarks = benchmarksRoot();
+  const { stated, shipped, chapters } = await openTalk(talkRoot());
+  const cut = Number(minutes);
+  const known = stated.cuts.map((one) => one.minutes);
+  if (!known.includes(cut))
+    throw new NotThere(`config/talk.yaml has no cut of ${cut} minutes; it has ${known.join(", ")}`);
+  const data = asked ?? shipped;
+  await requireDataSets(benchmarks, [data]);
+  const set = await readDataSet(benchmarks, data);
+  for (const lack of lacking(set)) console.error(`Note: ${lack}`);
+  const how = { cut, data, ...(rate ? { wordsPerMinute: Number(rate) } : {}) };
+  const slides = chapters.flatMap((chapter) => chapter.slides);
+  const rows = rehearsalOf(slides, wordsOf(set, { shipped: data === shipped }), how);
+  process.stdout.write(rehearsalText(rows, how));
 }
 
 async function report({ data, against, json }) {

@@ -29,8 +29,7 @@ const MEDIA = "media_write_operations_per_second";
  */
 export function conditionsOf(manifest, names) {
   const experiments = names.map((name) => manifest?.experiments?.[name]).filter(Boolean);
-  if (experiments.length === 0) return [];
-  const { replicas, ceph_release: release, ceph_version: version } = manifest.setup ?? {};
+  const { replicas, ceph_release: release, ceph_version: version } = manifest?.setup ?? {};
   const inFlight = experiments.map(({ parameters }) => parameters?.io_threads).find(Number.isFinite);
   return [
     (release || version) && `you run Ceph ${release || version}`,
@@ -43,7 +42,8 @@ export function conditionsOf(manifest, names) {
 }
 
 /** How large a machine is, and whether it holds both sites; false if nobody recorded it. */
-function machineOf({ setup, machines }) {
+function machineOf(manifest) {
+  const { setup, machines } = manifest ?? {};
   const { cores, clusters } = setup ?? {};
   const size = Number.isFinite(cores) && `${cores} ${cores === 1 ? "core" : "cores"}`;
   if (clusters > 1 && machines?.length === 1)
@@ -52,8 +52,9 @@ function machineOf({ setup, machines }) {
 }
 
 /** What the media took on their own; false without a baseline. */
-function mediaOf({ ceilings }) {
-  const { unit, point, [`median_${unit}`]: most } = ceilings?.[MEDIA] ?? {};
+function mediaOf(manifest) {
+  const { unit, point, ...found } = manifest?.ceilings?.[MEDIA] ?? {};
+  const most = found[`median_${unit}`];
   if (!Number.isFinite(most)) return false;
   const [, bytes] = /^media-(\d+)-/.exec(point ?? "") ?? [];
   const size = bytes ? ` of ${formatValue(Number(bytes), "bytes")}` : "";

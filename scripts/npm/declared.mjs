@@ -180,21 +180,32 @@ REPLAY_TALK names the folder of another talk, which holds config/talk.yaml, slid
 /** @type {import("./program.mjs").Program} */
 export const wording = {
   command: "npm run wording --",
-  help: `Shows every sentence of the talk that changes with another data set, so that you can rehearse it.
+  help: `Shows every sentence of the talk that changes with another data set, or all that is said, read against the clock.
 
-Usage: npm run wording -- --data NAME [options]
+Usage: npm run wording -- --data NAME [--against NAME] [--json]
+       npm run wording -- --rehearse MINUTES [--data NAME] [--words-per-minute N]
 
-  --data NAME     the data set benchmarks/NAME
-  --against NAME  the data set to compare with (the shipped one)
-  --json          print the differences as JSON
-  --help          show this text`,
+  --data NAME           the data set benchmarks/NAME
+  --against NAME        the data set to compare with (the shipped one)
+  --json                print the differences as JSON
+  --rehearse MINUTES    print what is said in that cut, such as 20, from which minute to which
+  --words-per-minute N  how fast you speak (130)
+  --help                show this text`,
   options: {
     data: { type: "string" },
     against: { type: "string" },
     json: { type: "boolean" },
+    rehearse: { type: "string" },
+    "words-per-minute": { type: "string" },
   },
-  check({ data, against }) {
-    if (data === undefined) throw new Error("--data is missing");
+  check({ data, against, json, rehearse, "words-per-minute": rate }) {
+    if (data === undefined && rehearse === undefined) throw new Error("--data is missing");
+    if (rehearse !== undefined && (against !== undefined || json))
+      throw new Error("--rehearse prints one text: leave out --against and --json");
+    if (rate !== undefined && rehearse === undefined)
+      throw new Error("--words-per-minute is for --rehearse MINUTES");
+    if (rehearse !== undefined) requireCount("rehearse", rehearse);
+    if (rate !== undefined) requireCount("words-per-minute", rate);
     requireDataSetName("data", data);
     requireDataSetName("against", against);
   },

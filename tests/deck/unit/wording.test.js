@@ -8,8 +8,10 @@ import { promisify } from "node:util";
 
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
+import { readDataSet, wordsOf } from "../../../scripts/deck/text/data-set-words.js";
+import { cuesOf, rehearsalOf, rehearsalText } from "../../../scripts/deck/text/rehearsal.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { changed, wordingDifferences } from "../../../scripts/deck/text/wording.js";
 import { MANIFEST, claimsWith } from "../support/talk.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
@@ -90,6 +92,68 @@ test("sentences that stay are not listed, even between two that change", () => {
   );
 });
 
+const shippedWords = async () => {
+  const { chapters } = await openTalk(PROJECT);
+  const set = await readDataSet(path.join(PROJECT, "benchmarks"), "reference");
+  return {
+    slides: chapters.flatMap((chapter) => chapter.slides),
+    words: wordsOf(set, { shipped: true }),
+  };
+};
+
+test("a rehearsal has each slide of a cut in its time, its cues apart from what is said", () => {
+  const slides = slidesOf(
+    [
+      `<!-- .slide: id="a" data-timing="60" -->\n## A\n\n<!-- Note -->\n**One** · **Two**<!-- .element: class="x" --> · **Three**\n\nFour words are said.\n\nAnd **more** here.`,
+      `<!-- .slide: id="b" data-cut="40" data-timing="20" -->\n## B\n\n<!-- Note -->\nNo cues.`,
+      `<!-- .slide: id="c" data-timing="9" data-timing-20="2" -->\n## <span class="finding">So.</span><span class="question">Why?</span>\n\n<!-- Note -->\n${"word ".repeat(10)}`,
+      `<!-- .slide: id="d" data-visibility="uncounted" -->\n## D\n\n<!-- Note -->\nAppendix.`,
+    ].join("\n\n\n"),
+    { file: "a.md" },
+  ).map(readSlide);
+  const how = { cut: 20, wordsPerMinute: 60, data: "mine" };
+  const rows = rehearsalOf(slides, wordsOf({ manifest: null, claims: null }), how);
+  assert.deepEqual(
+    rows.map(({ id, title, from, seconds, cues, said, words, needed }) => [
+      ...[id, title, from, seconds, cues.length, said[0], words, needed],
+    ]),
+    [
+      ["a", "A", 0, 60, 3, "Four words are said.", 7, 7],
+      ["c", "Why? So.", 60, 2, 0, "word ".repeat(10).trim(), 10, 10],
+    ],
+  );
+  const text = rehearsalText(rows, how);
+  assert.match(
+    text,
+    /^# Rehearsal of the 20-minute cut\n\nData: mine\. .* 60 words a minute.* 0:17 of the 1:02/,
+  );
+  assert.match(text, /More words than time: c \(10 s of words in 2 s\)\./);
+  assert.match(text, /## 1:00–1:02 · 2\. Why\? So\.\n\n10 words, 10 s of 2 s\n\nword word/);
+});
+
+test("the notes of this talk begin with three cues, then prose, and read no interval aloud", async () => {
+  const { slides } = await shippedWords();
+  const spoken = slides.filter(({ note, front }) => note && !front);
+  assert.ok(spoken.length > 80, `${spoken.length} slides with notes`);
+  for (const slide of spoken) {
+    const text = slide.text.slice(slide.note.start);
+    assert.equal(cuesOf(text).length, 3, `${slide.file} #${slide.id} begins with three cues`);
+    assert.match(text.trim(), /\n\n\S/, `${slide.file} #${slide.id} has prose after its cues`);
+    assert.doesNotMatch(text, /value="[^"]*\.(?:interval|low|high)"/, `${slide.file} #${slide.id}`);
+  }
+  assert.deepEqual(cuesOf("**Bold** words begin this.\n\nProse."), []);
+});
+
+test("this talk can be said unhurried in each of its cuts", async () => {
+  const { slides, words } = await shippedWords();
+  for (const cut of [20, 40]) {
+    const rows = rehearsalOf(slides, words, { cut });
+    assert.ok(rows.length > 10);
+    for (const { id, needed, seconds } of rows)
+      assert.ok(needed <= seconds, `${cut}: ${id} takes ${needed} s`);
+  }
+});
+
 test("the command names the existing data sets, and prints a diff or JSON of the talk", async () => {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-wording-"));
   try {
@@ -112,6 +176,15 @@ test("the command names the existing data sets, and prints a diff or JSON of the
       return true;
     });
     await assert.rejects(run(), (error) => error.code === 2 && /--data/.test(error.stderr));
+    await assert.rejects(run("--rehearse", "25"), (error) => {
+      assert.equal(error.code, 2);
+      assert.match(error.stderr, /config\/talk\.yaml has no cut of 25 minutes; it has 40, 20/);
+      return true;
+    });
+    assert.match(
+      (await run("--rehearse", "20")).stdout,
+      /^# Rehearsal of the 20-minute cut\n\nData: reference\./,
+    );
     assert.match((await run("--data", "mine")).stdout, /“mine” and “reference” read alike\./);
 
     await writeFile(
