@@ -20,7 +20,8 @@ const MONTHS = [
   "November",
   "December",
 ];
-/** Of trials, and so measured; other seconds were set. */
+/** Measured, and so said with two digits; other rates and seconds are limits or were set. */
+const MEASURED_RATE = /^(?:median|low|high)_/;
 const MEASURED_SECONDS = /^(?:median|min|max)_seconds$/;
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
@@ -43,12 +44,13 @@ export function formatBytes(bytes) {
 export function formatSeconds(seconds, { digits = null } = {}) {
   const value = digits === null ? Number(seconds) : Number(Number(seconds).toPrecision(digits));
   const size = Math.abs(value);
+  const said = (number) => (digits === null ? trimmed(number, 1) : formatShort(number, digits));
   if (size === 0) return "0 s";
-  if (size < 1e-3) return `${trimmed(value * 1e6, 1)} µs`;
-  if (size < 1) return `${trimmed(value * 1e3, 1)} ms`;
-  if (size < 120) return `${trimmed(value, 1)} s`;
-  if (size < 7200) return `${trimmed(value / 60, 1)} min`;
-  return `${trimmed(value / 3600, 1)} h`;
+  if (size < 1e-3) return `${said(value * 1e6)} µs`;
+  if (size < 1) return `${said(value * 1e3)} ms`;
+  if (size < 120) return `${said(value)} s`;
+  if (size < 7200) return `${said(value / 60)} min`;
+  return `${said(value / 3600)} h`;
 }
 
 /** A number with so many significant digits, without an exponent: 18.797 → "19", 0.0314 → "0.031" with two. */
@@ -122,7 +124,7 @@ export function formatValue(value, key = "") {
   if (typeof value === "number") {
     if (!Number.isFinite(value)) return null;
     const [rate] = /(?:bytes|operations)_per_second$/.exec(key) ?? [];
-    if (rate) return formatMeasured(value, rate);
+    if (rate) return formatMeasured(MEASURED_RATE.test(key) ? Number(value.toPrecision(2)) : value, rate);
     if (key.endsWith("_bytes")) return formatBytes(value);
     if (MEASURED_SECONDS.test(key)) return formatSeconds(value, { digits: 2 });
     if (key.endsWith("_seconds")) return formatSeconds(value);

@@ -1,6 +1,6 @@
 /**
- * The label of each slide with charts: data set, releases, n, date, limiter, and whether a claim on the slide is
- * exploratory. One line for each data set, below all charts of the slide.
+ * The label of each slide with charts, or with a claim's verdict or estimate in its text: data set, releases, n, date, limiter,
+ * and whether a claim on the slide is exploratory. One line for each data set, below all charts of the slide.
  * Rewriting the line's text keeps anything that other modules have appended.
  */
 
@@ -26,15 +26,20 @@ export function writeLabels(root, data) {
   for (const slide of root.querySelectorAll("section")) labelSlide(slide, data);
 }
 
-/** Writes or rewrites the label of one slide, if it shows charts. Charts that the current verdicts hide do not count. */
+/**
+ * Writes or rewrites the label of one slide, if it shows charts or says what became of claims. Charts that the current verdicts
+ * hide do not count.
+ */
 export function labelSlide(slide, { resolve, manifestOf, claims, alterationsOf }) {
   if (slide.querySelector("section")) return;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
-  if (canvases.length === 0) {
+  const sources = canvases.length
+    ? canvases.map((canvas) => resolve(shownSource(canvas)))
+    : sourcesOfClaims(claimsOn(slide), claims, manifestOf);
+  if (sources.length === 0) {
     slide.querySelector(`:scope > .${CLASS}`)?.remove();
     return;
   }
-  const sources = canvases.map((canvas) => resolve(shownSource(canvas)));
   const origin = byDataSet(sources)
     .map((group) => {
       const name = partsOf(group[0])?.dataSet;
@@ -61,7 +66,20 @@ function claimsOn(slide) {
   const names = [...slide.querySelectorAll("[data-when], data[value]")]
     .filter((one) => one.closest("aside.notes") === null)
     .map((one) => (one.dataset.when ?? one.getAttribute("value")).split(/[\s.]/)[0]);
-  return [...new Set(names)];
+  const bars = [...slide.querySelectorAll("[data-ratios]")].flatMap((one) =>
+    [...one.dataset.ratios.matchAll(/=\s*([\w-]+)\./g)].map(([, id]) => id),
+  );
+  return [...new Set([...names, ...bars])];
+}
+
+/** The addresses of the charts from which claims were judged, as far as the manifest has them. */
+function sourcesOfClaims(ids, document, manifestOf) {
+  const set = document?.data_set;
+  const charts = ids
+    .map((id) => (Object.hasOwn(document?.claims ?? {}, id) ? document.claims[id] : null))
+    .filter((claim) => claim?.chart && claim.verdict !== "not measured")
+    .map(({ chart }) => `benchmarks/${set}/${chart.replace("/", "/aggregate/")}.csv`);
+  return [...new Set(charts)].filter((src) => chartEntry(src, manifestOf(set)) !== null);
 }
 
 /** The file that a canvas shows: its own, or the one that a reader chose. */

@@ -140,7 +140,7 @@ test("the table has three digits, and words where nothing was measured", () => {
   assert.equal(ways.length, 4);
   assert.deepEqual(rows[0], {
     title: "Lost at worst",
-    cells: ["all since the last backup", "5.6 s", "67.4 s", "not measured"],
+    cells: ["all since the last backup", "5.64 s", "67.4 s", "not measured"],
   });
   assert.deepEqual(rows[1].cells, ["a restore", "80.3 ms", "not measured", "not measured"]);
   assert.equal(rows.length, 3, "bytes to disks stand in only where no latency was measured");
