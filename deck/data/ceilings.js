@@ -25,7 +25,9 @@ export function ceilingsOf(names, manifest) {
       const value = found[`median_${unit}`];
       if (!Number.isFinite(value)) return null;
       const words = name.replace(SCALED, "").replaceAll("_", " ");
-      return { name, words, unit, value, n, text: `${words}: ${formatValue(value, unit)}` };
+      // On stage, what was measured has two digits.
+      const text = `${words}: ${formatValue(Number(value.toPrecision(2)), unit)}`;
+      return { name, words, unit, value, n, text };
     })
     .filter(Boolean)
     .sort((a, b) => b.value - a.value);

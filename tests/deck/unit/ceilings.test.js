@@ -22,8 +22,8 @@ test("a canvas gets the ceilings that it names and the data have, the greatest f
   assert.deepEqual(
     found.map(({ name, text, n }) => ({ name, text, n })),
     [
-      { name: NETWORK, text: "network: 6.01 GB/s", n: 6 },
-      { name: WRITE, text: "media write: 2.38 GB/s", n: 6 },
+      { name: NETWORK, text: "network: 6 GB/s", n: 6 },
+      { name: WRITE, text: "media write: 2.4 GB/s", n: 6 },
     ],
   );
   assert.deepEqual(ceilingsOf("constructor", manifest), []);
@@ -33,13 +33,13 @@ test("a canvas gets the ceilings that it names and the data have, the greatest f
 
 test("people who cannot see the lines can read each of them once", () => {
   const one = ceilingsOf(READ_OPERATIONS, manifest);
-  assert.equal(ceilingWords([...one, ...one]), "dashed: media read: 93.1k ops/s (n = 6)");
+  assert.equal(ceilingWords([...one, ...one]), "dashed: media read: 93k ops/s (n = 6)");
   assert.equal(ceilingWords([]), "");
 });
 
 test("a bound ceiling is written as the chart writes it", () => {
-  assert.equal(formatValue(2380324990, "median_bytes_per_second"), "2.38 GB/s");
-  assert.equal(formatValue(93056.9715, "median_operations_per_second"), "93.1k ops/s");
+  assert.equal(formatValue(2380324990, "median_bytes_per_second"), "2.4 GB/s");
+  assert.equal(formatValue(93056.9715, "median_operations_per_second"), "93k ops/s");
 });
 
 const marksOf = CeilingMarks({
@@ -53,8 +53,8 @@ test("a chart's ceilings are dashed lines with their names, the highest first", 
   assert.deepEqual(
     marks.map(({ axis, value, label }) => [axis, value, label]),
     [
-      ["y", 6008530190, "network: 6.01 GB/s"],
-      ["y", 2380324990, "media write: 2.38 GB/s"],
+      ["y", 6008530190, "network: 6 GB/s"],
+      ["y", 2380324990, "media write: 2.4 GB/s"],
     ],
   );
   for (const { dash, reach } of marks) {
