@@ -70,7 +70,12 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   if (mode.print) plugins.push((await coming).charts);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));
   const bindings = Bindings({ deck, mode });
+  // While reveal lays the slides out on pages, they are not in the document.
+  const laidOut = mode.print
+    ? new Promise((resolve) => root.addEventListener("pdf-ready", resolve, { once: true }))
+    : null;
   await deck.initialize();
+  await laidOut;
   const nameSlide = makeReadable(deck);
   dressSlideNumber(deck);
   drawQrCodes(root, qrTarget(talk.address, location));
