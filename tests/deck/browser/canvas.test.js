@@ -1,14 +1,11 @@
-/** Every canvas shows its CSV file: values, bounds and counts, at their places and in their colours. */
+/** What a canvas shows of its CSV file. every-slide.test.js compares each chart of the talk with its file. */
 import assert from "node:assert/strict";
-import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { parse } from "csv-parse/sync";
 
 import { talkOfPoints } from "../../../scripts/deck/perf/generated-talk.js";
-import { readChart } from "../support/csv-file.js";
-import { chartsOf, eachSlide, goTo, startDeck } from "../support/deck.js";
-import { drawingProblems } from "../support/drawing.js";
+import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
 let deck;
 
@@ -16,62 +13,6 @@ before(async () => {
   deck = await startDeck();
 });
 after(() => deck?.close());
-
-const fileOf = (chart) => path.join(deck.benchmarks, chart.url.replace(/^benchmarks\//, ""));
-
-for (const dataSet of ["fixture", "shipped"])
-  test(`every canvas draws exactly the numbers of its CSV file, few charts are kept, and each comes back as it was: ${dataSet}`, async () => {
-    const takeAway = await deck.lendShipped();
-    const page = await deck.openDeck(`?data=${dataSet}`);
-    const held = await page.evaluate(() =>
-      Object.values(window.replay.data.manifest.experiments).flatMap(({ charts }) =>
-        Object.values(charts).map((chart) => chart.path),
-      ),
-    );
-    const problems = [];
-    await goTo(page, "journal-ratio");
-    const before = await chartsOf(page, "journal-ratio");
-    const kept = [];
-    const kinds = { ratio: 0, bands: 0, long: 0 };
-    let compared = 0;
-    await eachSlide(page, async (id) => {
-      for (const chart of await chartsOf(page, id)) {
-        // The fixture has few charts; any other must say that its file is missing.
-        if (!held.includes(chart.url.split("/").slice(2).join("/"))) {
-          assert.match(String(chart.error), /404/, `${id}: ${chart.url}`);
-          assert.equal(dataSet, "fixture", `${id}: ${chart.url} is not in the data that ship`);
-          continue;
-        }
-        assert.equal(chart.error, undefined, `${id}: ${chart.error}`);
-        const file = await readChart(fileOf(chart));
-        assert.deepEqual(chart.labels, file.columns, `${id}: ${chart.src}`);
-        assert.deepEqual(chart.series, file.series, `${id}: ${chart.src}`);
-        assert.deepEqual(chart.bounds, file.bounds, `${id}: ${chart.src}`);
-        assert.ok(chart.shown.length > 0, `${id}: ${chart.src} shows no series`);
-        compared += 1;
-        kinds.ratio += Number(/\/ratio-/.test(chart.url));
-        kinds.bands += Number(Object.values(file.bounds).some((all) => all.some(({ low }) => low !== null)));
-        kinds.long += Number(file.long);
-      }
-      problems.push(...(await page.evaluate(drawingProblems, id)));
-      kept.push(
-        await page.evaluate(
-          () => [...window.replay.charts.charts.values()].filter(({ chart }) => chart).length,
-        ),
-      );
-    });
-    assert.ok(Math.max(...kept) <= 30, `${Math.max(...kept)} charts were kept at once`);
-    await goTo(page, "journal-ratio");
-    assert.deepEqual(await chartsOf(page, "journal-ratio"), before);
-    problems.push(...(await page.evaluate(drawingProblems, "journal-ratio")));
-    assert.deepEqual(problems, []);
-    assert.ok(compared >= (dataSet === "fixture" ? 20 : 90), `only ${compared} charts`);
-    for (const kind of ["ratio", "bands", "long"])
-      assert.ok(kinds[kind] > 0, `no chart of the kind ${kind} was seen`);
-    assert.deepEqual(page.complaints, []);
-    await page.close();
-    await takeAway();
-  });
 
 test("a chart of some series shows only those, and keeps the numbers of all", async () => {
   const page = await deck.openDeck();

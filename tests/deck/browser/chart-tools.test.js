@@ -9,7 +9,7 @@ import { parse } from "csv-parse/sync";
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 import { layoutProblems } from "../support/layout.js";
-import { withToolsChapter } from "../support/chapters.js";
+import { withToolsChapterAlone } from "../support/chapters.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
 let deck;
@@ -22,7 +22,7 @@ after(() => deck?.close());
 async function open(query, id, options = {}) {
   const page = await deck.openDeck(`?data=fixture${query}`, {
     hash: `#/${id}`,
-    prepare: withToolsChapter,
+    prepare: withToolsChapterAlone,
     ...options,
   });
   await page.evaluate(() => window.replay.stage.tools.ready);
@@ -272,7 +272,7 @@ test("each click reveals one line, on an axis that does not move", async () => {
 });
 
 test("on paper all steps are shown", async () => {
-  const page = await deck.openDeck("?data=fixture&view=print", { prepare: withToolsChapter });
+  const page = await deck.openDeck("?data=fixture&view=print", { prepare: withToolsChapterAlone });
   await page.waitForSelector("html[data-charts-ready]", { timeout: patient(30_000) });
   const shown = await page.evaluate(() => {
     const slot = window.replay.charts.charts.get(document.querySelector("#tools-steps canvas"));

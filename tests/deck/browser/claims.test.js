@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 
 import { VERDICTS, judged, judgedAlike } from "../support/claims.js";
 import { lookAtEachSlide, startDeck } from "../support/deck.js";
@@ -368,16 +368,35 @@ test("a frozen talk shows its own data set, whatever the address asks for, and s
   }
 });
 
-for (const verdict of VERDICTS) {
-  test(`if every claim were ${verdict}, each slide of the talk would still have one title, and fit`, async () => {
-    const document = judgedAlike(claims, verdict);
-    const name = await addDataSet(`all-${verdict.replaceAll(" ", "-")}`, document);
-    // No file of a chart ever comes: the texts are the same, and each chart's place is there before it is drawn.
-    const prepare = (one) => one.route(/\.csv$/, () => {});
-    const page = await deck.openDeck(`?data=${name}`, { prepare });
-    const { ids, found } = await lookAtEachSlide(page, [layoutProblems, groupProblems]);
-    assert.ok(ids.length > 40, `only ${ids.length} slides were looked at`);
-    assert.deepEqual(found, []);
-    await page.close();
+describe("if every claim had the same verdict", () => {
+  const name = "all-alike";
+  /** What depends on verdicts; the other slides are those of every-slide.test.js. */
+  const DEPENDS = "[data-when], [data-claims], data[value]";
+  let page;
+  before(async () => {
+    await addDataSet(name, claims);
+    page = await deck.openDeck(`?data=${name}`, {
+      // No file of a chart ever comes: the texts are the same, and each chart's place is there before it is drawn.
+      prepare: (one) => one.route(/\.csv$/, () => {}),
+    });
   });
-}
+  after(() => page?.close());
+
+  for (const verdict of VERDICTS) {
+    test(`if every claim were ${verdict}, each slide of the talk would still have one title, and fit`, async () => {
+      const document = { ...judgedAlike(claims, verdict), data_set: name };
+      await deck.replaceFile(`${name}/claims.json`, JSON.stringify(document));
+      await page.waitForFunction((wanted) => {
+        const found = Object.values(window.replay.data.claims.claims).filter(
+          ({ conditions }) => Object.keys(conditions).length > 0,
+        );
+        return found.every((one) => one.verdict === wanted);
+      }, verdict);
+      // The texts are written in the task that took the claims, or in the next ones.
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+      const { ids, found } = await lookAtEachSlide(page, [layoutProblems, groupProblems], { with: DEPENDS });
+      assert.ok(ids.length > 40, `only ${ids.length} slides were looked at`);
+      assert.deepEqual(found, []);
+    });
+  }
+});

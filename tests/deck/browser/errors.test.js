@@ -7,8 +7,6 @@ import { after, before, test } from "node:test";
 import { onlyChapters } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
-const SLIDE = "throughput-write-seq";
-const CSV = "**/fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
 let deck;
 
 before(async () => {
@@ -44,16 +42,6 @@ test("a chapter that cannot be fetched is an error on its slide, and the others 
   await page.close();
 });
 
-/** Opens the appendix with other content in place of one chart's file. */
-function openWith(answer, csv = CSV) {
-  return deck.openDeck("?data=fixture", {
-    prepare: async (page) => {
-      await onlyChapters(page, ["slides/90-appendix.md"]);
-      await page.route(csv, (route) => route.fulfill({ contentType: "text/csv", ...answer }));
-    },
-  });
-}
-
 const BROKEN = {
   "a web page where the file should be": [
     { contentType: "text/html", body: "<!doctype html><title>Talk</title>" },
@@ -71,20 +59,46 @@ const BROKEN = {
   "an error of the server": [{ status: 500, body: "" }, /500/],
 };
 
+/** A chapter in place of the appendix: a slide for each kind of wrong file, then one with a file of the data set. */
+const FOLDER = "benchmarks/reference/rbd-journaling/aggregate";
+const slideOf = (id, file) =>
+  `<!-- .slide: id="${id}" data-timing="10" -->\n## ${id}\n\n` +
+  `<canvas data-chart="line" data-chart-src="${FOLDER}/${file}.csv"></canvas>\n`;
+const KINDS = Object.entries(BROKEN).map(([what, [answer, expected]], at) => ({
+  ...{ what, answer, expected },
+  ...{ id: `slide-${at}`, file: `wrong-${at}` },
+}));
+
 test("each kind of wrong CSV file is named in the chart's place, and does not affect other charts", async () => {
+  const chapter = [
+    ...KINDS.map(({ id, file }) => slideOf(id, file)),
+    slideOf("right", "throughput-read-seq"),
+  ];
+  const page = await deck.openDeck("?data=fixture", {
+    prepare: async (opened) => {
+      await onlyChapters(opened, ["slides/90-appendix.md"]);
+      await opened.route("**/slides/90-appendix.md", (route) =>
+        route.fulfill({ contentType: "text/markdown; charset=utf-8", body: chapter.join("\n\n\n") }),
+      );
+      for (const { file, answer } of KINDS)
+        await opened.route(`**/${file}.csv`, (route) =>
+          route.fulfill({ contentType: "text/csv", ...answer }),
+        );
+    },
+  });
   const wrong = [];
-  for (const [what, [answer, expected]] of Object.entries(BROKEN)) {
-    const page = await openWith(answer);
-    await goTo(page, SLIDE);
-    const alert = page.locator(`#${SLIDE} [role="alert"]`);
+  for (const { what, expected, id, file } of KINDS) {
+    await goTo(page, id);
+    const alert = page.locator(`#${id} [role="alert"]`);
     const text = (await alert.count()) === 1 ? await alert.innerText() : "no alert";
-    if (!expected.test(text) || !/throughput-write-seq\.csv/.test(text)) wrong.push(`${what}: ${text}`);
-    await goTo(page, "throughput-read-seq");
-    const [other] = await chartsOf(page, "throughput-read-seq");
-    if (other.error) wrong.push(`${what}: another chart says ${other.error}`);
-    await page.close();
+    if (!expected.test(text) || !text.includes(`${file}.csv`)) wrong.push(`${what}: ${text}`);
   }
   assert.deepEqual(wrong, []);
+  await goTo(page, "right");
+  const [other] = await chartsOf(page, "right");
+  assert.equal(other.error, undefined);
+  assert.ok(other.shown.length > 0);
+  await page.close();
 });
 
 test("names in a CSV file are text wherever they are shown, and never markup or script", async () => {
@@ -92,7 +106,14 @@ test("names in a CSV file are text wherever they are shown, and never markup or 
   const body = `"<script>window.hacked = 2</script> size",4096,8192\n"${name.replaceAll('"', '""')}",1,2\n=cmd|x!A1,3,4\n`;
   // A slide that names no series shows all of the file's, whatever their names.
   const slide = "clients";
-  const page = await openWith({ body }, "**/fixture/client-sweep/aggregate/iops-randwrite-4096.csv");
+  const page = await deck.openDeck("?data=fixture", {
+    prepare: async (opened) => {
+      await onlyChapters(opened, ["slides/90-appendix.md"]);
+      await opened.route("**/fixture/client-sweep/aggregate/iops-randwrite-4096.csv", (route) =>
+        route.fulfill({ contentType: "text/csv", body }),
+      );
+    },
+  });
   await goTo(page, slide);
   const [chart] = await chartsOf(page, slide);
   assert.equal(chart.error, undefined);

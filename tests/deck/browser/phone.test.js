@@ -2,23 +2,38 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
+import { onlyChapters } from "../support/chapters.js";
 import { startDeck } from "../support/deck.js";
 
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
 /** CSS pixels of the phone itself; smaller text makes people zoom. */
 const SMALLEST_TEXT_PX = 12;
 let deck;
+/** The whole talk on a phone. Tests scroll in it, and leave it otherwise as it is. */
+let page;
 
 before(async () => {
   deck = await startDeck();
+  page = await openPhone();
 });
 after(() => deck?.close());
 
 const openPhone = (hash = "#/title", options = {}) =>
   deck.openDeck("?data=fixture&explore", { ...PHONE, hash, ...options });
 
+/** Some of the talk's chapters, `slides/….md`: a phone lays out every slide of a deck before it shows one. */
+const openChapters = (files, hash, prepare = () => {}) =>
+  openPhone(hash, {
+    async prepare(one) {
+      await onlyChapters(
+        one,
+        files.map((name) => `slides/${name}.md`),
+      );
+      await prepare(one);
+    },
+  });
+
 test("a phone shows slides to scroll through, none of them wider than the screen", async () => {
-  const page = await openPhone();
   assert.equal(await page.evaluate(() => window.replay.deck.isScrollView()), true);
   const facts = await page.evaluate(() => ({
     sideways: Math.max(
@@ -34,11 +49,9 @@ test("a phone shows slides to scroll through, none of them wider than the screen
   assert.ok(facts.slides > 40);
   assert.ok(facts.high, "there is nothing to scroll through");
   assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is cut off`, async () => {
-  const page = await openPhone();
   const problems = await page.evaluate((smallest) => {
     const found = [];
     for (const slide of document.querySelectorAll(".slides section:not(.stack)")) {
@@ -63,7 +76,6 @@ test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is
     return found;
   }, SMALLEST_TEXT_PX);
   assert.deepEqual(problems, []);
-  await page.close();
 });
 
 test("on the smallest phone each row of a table is a card with its columns' names, still a table, and none scrolls", async () => {
@@ -97,7 +109,6 @@ test("on the smallest phone each row of a table is a card with its columns' name
 });
 
 test("on a phone a chart is drawn when it comes into sight, sharp, and as wide as its slide allows", async () => {
-  const page = await openPhone();
   for (const id of ["journal-ratio", "throughput-write-seq"]) {
     await page.evaluate((slide) => document.getElementById(slide).scrollIntoView(), id);
     await page.waitForFunction(
@@ -122,11 +133,9 @@ test("on a phone a chart is drawn when it comes into sight, sharp, and as wide a
     }
   }
   assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("a touch on a chart reads the value under the finger", async () => {
-  const page = await openPhone("#/throughput-write-seq");
   await page.evaluate(() => document.getElementById("throughput-write-seq").scrollIntoView());
   await page.waitForFunction(() => {
     const canvas = document.querySelector("#throughput-write-seq canvas");
@@ -149,7 +158,6 @@ test("a touch on a chart reads the value under the finger", async () => {
     return window.replay.charts.charts.get(canvas).chart.tooltip.dataPoints.map(({ dataIndex }) => dataIndex);
   });
   assert.deepEqual([...new Set(indexes)], [4]);
-  await page.close();
 });
 
 const topOf = (page, id) =>
@@ -186,26 +194,28 @@ async function raiseFirstSlide(page) {
 }
 
 test("an address leads to the top of its slide, whatever comes after it", async () => {
-  for (const id of ["mirror-lag", "claims", "throughput-write-seq"]) {
+  for (const [id, chapter] of [
+    ["mirror-lag", "92-mirror"],
+    ["claims", "90-appendix"],
+    ["throughput-write-seq", "90-appendix"],
+  ]) {
     let arrive;
     const arrived = new Promise((resolve) => {
       arrive = resolve;
     });
     // There are no data before the deck is ready, so every chart is late on every machine.
-    const page = await openPhone(`#/${id}`, {
-      async prepare(one) {
-        await leaveScrollingToThePage(one);
-        await one.route(/\.csv$/, async (route) => {
-          await arrived;
-          await route.continue();
-        });
-      },
+    const opened = await openChapters(["00-hook", "20-loss", chapter], `#/${id}`, async (one) => {
+      await leaveScrollingToThePage(one);
+      await one.route(/\.csv$/, async (route) => {
+        await arrived;
+        await route.continue();
+      });
     });
-    await assertAtTop(page, id);
-    await raiseFirstSlide(page);
-    await assertAtTop(page, id);
+    await assertAtTop(opened, id);
+    await raiseFirstSlide(opened);
+    await assertAtTop(opened, id);
     arrive();
-    await page.waitForFunction(
+    await opened.waitForFunction(
       (slide) =>
         [...document.querySelectorAll(`#${slide} canvas[data-chart]:not([data-when][hidden] *)`)].every(
           (canvas) => {
@@ -215,30 +225,30 @@ test("an address leads to the top of its slide, whatever comes after it", async 
         ),
       id,
     );
-    await raiseFirstSlide(page);
-    await assertAtTop(page, id);
-    assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), id);
-    await page.close();
+    await raiseFirstSlide(opened);
+    await assertAtTop(opened, id);
+    assert.equal(await opened.evaluate(() => window.replay.deck.getCurrentSlide().id), id);
+    await opened.close();
   }
 });
 
 test("a link within the deck leads to the top of its slide, too", async () => {
-  const page = await openPhone("#/title", { prepare: leaveScrollingToThePage });
-  await page.evaluate(() => {
+  const opened = await openChapters(["00-hook", "20-loss", "92-mirror"], "#/title", leaveScrollingToThePage);
+  await opened.evaluate(() => {
     location.hash = "#/mirror-lag";
   });
-  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "mirror-lag");
-  await raiseFirstSlide(page);
-  await assertAtTop(page, "mirror-lag");
-  await page.close();
+  await opened.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "mirror-lag");
+  await raiseFirstSlide(opened);
+  await assertAtTop(opened, "mirror-lag");
+  await opened.close();
 });
 
 test("the page does not jump back if the reader has scrolled on", async () => {
-  const page = await openPhone("#/lag");
-  await page.evaluate(() => document.getElementById("claims").scrollIntoView());
-  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "claims");
-  await raiseFirstSlide(page);
-  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "claims");
-  assert.ok((await topOf(page, "lag")) < -844);
-  await page.close();
+  const opened = await openChapters(["00-hook", "20-loss", "90-appendix"], "#/lag");
+  await opened.evaluate(() => document.getElementById("claims").scrollIntoView());
+  await opened.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "claims");
+  await raiseFirstSlide(opened);
+  assert.equal(await opened.evaluate(() => window.replay.deck.getCurrentSlide().id), "claims");
+  assert.ok((await topOf(opened, "lag")) < -844);
+  await opened.close();
 });

@@ -1,4 +1,4 @@
-/** The deck on paper. */
+/** The deck on paper: the view that is printed. pdf.test.js prints it. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -53,9 +53,6 @@ test("the print view has a page for each slide, each chart drawn, in light colou
   assert.equal(facts.tooHigh, 0);
   assert.equal(facts.unseen, 0, "a step that is not on paper");
   assert.equal(facts.background, "rgb(253, 252, 249)");
-  const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true });
-  const count = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g).length;
-  assert.equal(count, facts.pages);
   assert.deepEqual(page.complaints, []);
   await page.close();
 });

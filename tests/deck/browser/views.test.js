@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 
 import { chartsOf, goTo, openSpeakerView, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
+import { patient } from "../../../scripts/npm/patience.mjs";
 
 let deck;
 
@@ -43,7 +44,7 @@ test("the overview shows slides with their charts, and leaving it shows the slid
           missing: /404/.test(error?.message),
         })),
     );
-  const end = Date.now() + 8000;
+  const end = Date.now() + patient(8000);
   let charts = await inSight();
   while (charts.some(({ drawn }) => !drawn) && Date.now() < end) {
     await page.waitForTimeout(100);

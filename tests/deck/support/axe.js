@@ -28,9 +28,9 @@ export async function loadAxe(page) {
 /**
  * Every violation, whatever its impact, as `rule: element`.
  * @param {import("playwright-core").Page|import("playwright-core").Frame} page
- * @param {{include?: string[], rules?: string[], chapterOf?: string}} [options]   include: selectors of the parts to
- *   check, else the whole document; rules: the only rules to run, else all; chapterOf: the id of a slide whose chapter
- *   alone is in the document meanwhile, because axe reads the whole of it each time
+ * @param {{include?: string[], rules?: string[], slideOnly?: string}} [options]   include: selectors of the parts to
+ *   check, else the whole document; rules: the only rules to run, else all; slideOnly: the id of the only slide that is
+ *   in the document meanwhile, because axe reads the whole of it each time
  * @returns {Promise<string[]>}
  */
 export async function axeProblems(page, options = {}) {
@@ -45,14 +45,17 @@ export function axeProblemsAndPasses(page, options = {}) {
   return runAxe(page, options, ["violations", "passes"]);
 }
 
-function runAxe(page, { include = null, rules = null, chapterOf = null }, resultTypes = ["violations"]) {
+function runAxe(page, { include = null, rules = null, slideOnly = null }, resultTypes = ["violations"]) {
   return page.evaluate(
     async ({ selectors, only, slide, types }) => {
-      const chapters = slide === null ? [] : [...document.querySelectorAll(".slides > section")];
-      const places = chapters
-        .filter((chapter) => !chapter.contains(document.getElementById(slide)))
-        .map((chapter) => [chapter, document.createComment("")]);
-      for (const [chapter, place] of places) chapter.replaceWith(place);
+      const kept = slide === null ? null : document.getElementById(slide);
+      const others = kept
+        ? [...document.querySelectorAll(".slides > section, .slides > section > section")].filter(
+            (one) => !one.contains(kept),
+          )
+        : [];
+      const places = others.map((other) => [other, document.createComment("")]);
+      for (const [other, place] of places) other.replaceWith(place);
       const context = selectors ? { include: selectors.map((selector) => [selector]) } : document;
       const { violations, passes } = await window.axe.run(context, {
         resultTypes: types,
@@ -61,7 +64,7 @@ function runAxe(page, { include = null, rules = null, chapterOf = null }, result
         preload: false,
         ...(only && { runOnly: { type: "rule", values: only } }),
       });
-      for (const [chapter, place] of places) place.replaceWith(chapter);
+      for (const [other, place] of places) place.replaceWith(other);
       const problems = violations.flatMap(({ id: rule, nodes }) =>
         nodes.map(({ html, failureSummary }) => {
           const why = failureSummary?.split("\n").at(1)?.trim() ?? "";
@@ -70,14 +73,14 @@ function runAxe(page, { include = null, rules = null, chapterOf = null }, result
       );
       return { problems, passed: Object.fromEntries(passes.map(({ id, nodes }) => [id, nodes.length])) };
     },
-    { selectors: include, only: rules, slide: chapterOf, types: resultTypes },
+    { selectors: include, only: rules, slide: slideOnly, types: resultTypes },
   );
 }
 
 /**
  * What axe finds in a page that follows the system's colours: in light by all rules, then in dark by those on colours.
  * @param {import("playwright-core").Page} page   opened in light, with reduced motion
- * @param {{include?: string[], chapterOf?: string}} [options]   as for `axeProblems`
+ * @param {{include?: string[], slideOnly?: string}} [options]   as for `axeProblems`
  * @returns {Promise<string[]>}
  */
 export async function axeInBothThemes(page, options = {}) {

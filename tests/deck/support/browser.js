@@ -3,8 +3,13 @@
 import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
-// Pages of the same site and context share a process. A new one would compile every script and read every font again.
-const SHARED_PROCESS = ["--process-per-site"];
+const SHARED_PROCESS = [
+  // Pages of the same site and context share a process. A new one would compile every script and read every font again.
+  "--process-per-site",
+  // No process is started in advance for a page of another site: it would be thrown away with each page of the deck's.
+  "--renderer-process-limit=1",
+  "--disable-site-isolation-trials",
+];
 
 /** The browser of this process, how many users have not closed it yet, and its free contexts by their options. */
 let shared = null;

@@ -167,9 +167,10 @@ Words.
 Words.
 `;
 
-/** Puts the chapter of the chart tools in place of one of the talk's, also in the windows that the page opens. */
-export function withToolsChapter(page) {
-  return page
+/** Makes the chapter of the chart tools the whole talk, also in the windows that the page opens. */
+export async function withToolsChapterAlone(page) {
+  await onlyChapters(page, ["slides/91-journal.md"]);
+  await page
     .context()
     .route("**/slides/91-journal.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: TOOLS }),

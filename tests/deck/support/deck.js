@@ -114,29 +114,19 @@ export function slideIds(page) {
 }
 
 /**
- * Goes to each slide, the appendix included, shows all its fragments, and calls `visit` with its id. With
- * `charts: false` nobody waits for its charts, whose places are there before them.
- */
-export async function eachSlide(page, visit, { charts = true } = {}) {
-  const ids = await slideIds(page);
-  for (const id of ids) {
-    await goTo(page, id, { charts });
-    await visit(id);
-  }
-  return ids;
-}
-
-/**
- * Goes to each slide as `eachSlide` does, within one call: `looks` are functions of a slide's id that run in the page and
- * return what they find. It does not wait for charts, but their places exist.
+ * Goes to each slide that has an element of the selector `with`, all by default, and shows its fragments, within one
+ * call: `looks` are functions of a slide's id that run in the page and return what they find. It does not wait for
+ * charts, but their places exist.
  * @returns {Promise<{ids: string[], found: string[]}>}
  */
-export function lookAtEachSlide(page, looks) {
+export function lookAtEachSlide(page, looks, { with: part = "*" } = {}) {
   // Source text, because the page's policy allows only the debugger to evaluate code.
   return page.evaluate(`(async () => {
     const looks = [${looks.map(String).join(",")}];
     const { deck } = window.replay;
-    const slides = [...document.querySelectorAll(".slides section:not(.stack)")];
+    const slides = [...document.querySelectorAll(".slides section:not(.stack)")].filter((slide) =>
+      slide.querySelector(${JSON.stringify(part)}),
+    );
     const found = [];
     for (const slide of slides) {
       const steps = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));

@@ -1,0 +1,207 @@
+/**
+ * Every slide of the talk, with its charts and all its steps. A slide is visited once for each data set and screen, and
+ * several tests read what was found there, because showing all slides takes as long as thirty other tests.
+ */
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { axeProblems, loadAxe } from "../support/axe.js";
+import { readChart } from "../support/csv-file.js";
+import { SCREENS, chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
+import { drawingProblems } from "../support/drawing.js";
+import { chartTextProblems, layoutProblems } from "../support/layout.js";
+
+/** A slide with two charts of one file each. */
+const RATIOS = "journal-ratio";
+let deck;
+let takeAway;
+
+before(async () => {
+  deck = await startDeck();
+  takeAway = await deck.lendShipped();
+});
+after(async () => {
+  await takeAway?.();
+  await deck?.close();
+});
+
+/**
+ * Visits each slide once. A look gets the page and a slide's id and returns what is wrong there; if it fails, that is
+ * what is wrong.
+ * @returns {Promise<{ids: string[], found: Record<string, string[]>}>} what each look found, by the look's name
+ */
+async function walk(page, looks) {
+  const ids = await slideIds(page);
+  const found = Object.fromEntries(Object.keys(looks).map((name) => [name, []]));
+  for (const id of ids)
+    for (const [name, look] of Object.entries(looks))
+      try {
+        found[name].push(...(await look(page, id)));
+      } catch (error) {
+        found[name].push(`${id}: ${error.message}`);
+      }
+  return { ids, found };
+}
+
+const shows = async (page, id) => {
+  await goTo(page, id);
+  return [];
+};
+const layout = (page, id) => page.evaluate(layoutProblems, id);
+const chartTexts = (page, id) => page.evaluate(chartTextProblems, id);
+const drawing = (page, id) => page.evaluate(drawingProblems, id);
+const axe = async (page, id) => {
+  const problems = await axeProblems(page, { include: [`[id="${id}"]`, ".slide-number"], slideOnly: id });
+  return problems.map((text) => `${id}: ${text}`);
+};
+
+/** As the address would ask for it; charts need not be drawn again for the texts around them to be measured. */
+const layoutInDark = (page, id) =>
+  // Source text, because the page's policy allows only the debugger to evaluate code.
+  page.evaluate(`(() => {
+    const root = document.documentElement;
+    const ground = () => getComputedStyle(document.body).backgroundColor;
+    const light = ground();
+    root.dataset.theme = "dark";
+    try {
+      return ground() === light ? ["the page stays light"] : (${layoutProblems})(${JSON.stringify(id)});
+    } finally {
+      delete root.dataset.theme;
+    }
+  })()`);
+
+/** Goes to a slide as a reader does who types its address while the deck is open. */
+const address = (page, id) =>
+  page.evaluate(async (wanted) => {
+    const here = () => window.replay.deck.getCurrentSlide().id;
+    if (here() === wanted) return [];
+    location.hash = `#/${wanted}`;
+    await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
+    await new Promise((resolve) => setTimeout(resolve));
+    return here() === wanted ? [] : [`${wanted} leads to ${here()}`];
+  }, id);
+
+/** Compares each chart of a slide with its file, and counts what was seen. */
+function numbersOf(dataSet, held) {
+  const seen = { compared: 0, ratio: 0, bands: 0, long: 0, mostKept: 0 };
+  async function numbers(page, id) {
+    for (const chart of await chartsOf(page, id)) {
+      // The fixture has few charts; any other must say that its file is missing.
+      if (!held.includes(chart.url.split("/").slice(2).join("/"))) {
+        assert.match(String(chart.error), /404/, chart.url);
+        assert.equal(dataSet, "fixture", `${chart.url} is not in the data that ship`);
+        continue;
+      }
+      assert.equal(chart.error, undefined, chart.url);
+      const file = await readChart(path.join(deck.benchmarks, chart.url.replace(/^benchmarks\//, "")));
+      assert.deepEqual(chart.labels, file.columns, chart.src);
+      assert.deepEqual(chart.series, file.series, chart.src);
+      assert.deepEqual(chart.bounds, file.bounds, chart.src);
+      assert.ok(chart.shown.length > 0, `${chart.src} shows no series`);
+      seen.compared += 1;
+      seen.ratio += Number(/\/ratio-/.test(chart.url));
+      seen.bands += Number(Object.values(file.bounds).some((all) => all.some(({ low }) => low !== null)));
+      seen.long += Number(file.long);
+    }
+    const kept = await page.evaluate(
+      () => [...window.replay.charts.charts.values()].filter(({ chart }) => chart).length,
+    );
+    seen.mostKept = Math.max(seen.mostKept, kept);
+    return [];
+  }
+  return { numbers, seen };
+}
+
+/** The paths of a data set's charts, as its manifest has them. */
+const chartsHeld = (page) =>
+  page.evaluate(() =>
+    Object.values(window.replay.data.manifest.experiments).flatMap(({ charts }) =>
+      Object.values(charts).map((chart) => chart.path),
+    ),
+  );
+
+/** The shipped data are shown most; the fixture has other figures, and errors in place of most charts. */
+const SHOWN = {
+  shipped: { more: { layoutInDark, axe }, fewest: 90 },
+  fixture: { more: {}, fewest: 20 },
+};
+
+for (const [dataSet, { more, fewest }] of Object.entries(SHOWN))
+  describe(`on ${SCREENS[0].width}×${SCREENS[0].height}, with the data ${dataSet}`, () => {
+    let page;
+    let ids;
+    let found;
+    let counted;
+    let first;
+    before(async () => {
+      page = await deck.openDeck(`?data=${dataSet}`, { colorScheme: "light" });
+      await loadAxe(page);
+      const { numbers, seen } = numbersOf(dataSet, await chartsHeld(page));
+      counted = seen;
+      await goTo(page, RATIOS);
+      first = await chartsOf(page, RATIOS);
+      ({ ids, found } = await walk(page, { shows, layout, chartTexts, numbers, drawing, ...more }));
+    });
+    after(() => page?.close());
+
+    test("every slide is shown", async () => {
+      assert.ok(ids.length > 40, `only ${ids.length} slides were looked at`);
+      assert.deepEqual(await slideIds(page), ids, "a slide is gone");
+      assert.deepEqual(found.shows, []);
+    });
+
+    test("nothing leaves its slide or is below 20 px of a 720 px stage", () => {
+      assert.deepEqual([...found.layout, ...found.chartTexts], []);
+    });
+
+    test("every canvas draws exactly the numbers of its CSV file, at their places and in their colours", () => {
+      assert.deepEqual([...found.numbers, ...found.drawing], []);
+      assert.ok(counted.compared >= fewest, `only ${counted.compared} charts`);
+      for (const kind of ["ratio", "bands", "long"])
+        assert.ok(counted[kind] > 0, `no chart of the kind ${kind} was seen`);
+    });
+
+    test("few charts are kept, and one that is drawn again is as it was", async () => {
+      assert.ok(counted.mostKept <= 30, `${counted.mostKept} charts were kept at once`);
+      await goTo(page, RATIOS);
+      assert.deepEqual(await chartsOf(page, RATIOS), first);
+      assert.deepEqual(await drawing(page, RATIOS), []);
+    });
+
+    if (more.layoutInDark)
+      test("in the dark theme, too, nothing leaves its slide or is too small", () => {
+        assert.deepEqual(found.layoutInDark, []);
+      });
+
+    if (more.axe)
+      test("axe finds nothing on any slide", () => {
+        assert.deepEqual(found.axe, []);
+      });
+
+    test("no slide causes an error in the page, or a request to another server", () => {
+      assert.deepEqual(page.complaints, []);
+    });
+  });
+
+describe(`on ${SCREENS[1].width}×${SCREENS[1].height}`, () => {
+  let page;
+  let ids;
+  let found;
+  before(async () => {
+    page = await deck.openDeck("?data=shipped", { viewport: SCREENS[1], colorScheme: "light" });
+    ({ ids, found } = await walk(page, { address, shows, layout, chartTexts, layoutInDark }));
+  });
+  after(() => page?.close());
+
+  test("the address of each slide leads to it, if it is typed while the deck is open", () => {
+    assert.ok(ids.length > 40, `only ${ids.length} slides were looked at`);
+    assert.equal(new Set(ids).size, ids.length, "two slides have one address");
+    assert.deepEqual(found.address, []);
+  });
+
+  test("in light and in dark, nothing leaves its slide or is below 20 px of a 720 px stage", () => {
+    assert.deepEqual([...found.shows, ...found.layout, ...found.chartTexts, ...found.layoutInDark], []);
+    assert.deepEqual(page.complaints, []);
+  });
+});
