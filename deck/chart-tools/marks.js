@@ -1,16 +1,18 @@
 /**
  * What a chart draws besides its data: a shaded band for what counts as no difference, and published figures. A figure is a
  * named line or, with `@` and a place on the x axis, a hollow point. `data-chart-marks="S1, journal = 30000000 | S0 @ 4096 = 15.6"`
- * lists them, in base units of the axes.
+ * lists them, in base units of the axes. And what the talk finds, written at the point of the data that it is about:
+ * `data-chart-notes="With journal @ 4096 = {CLAIM.CONDITION} at 4K"`.
  */
 
-import { seriesNames } from "chartjs-plugin-csv";
+import { formatValue, seriesNames } from "chartjs-plugin-csv";
 
 import { marginOf } from "../data/margin.js";
 import { RATIO, viewOf } from "./views.js";
 
 const MARGIN_COLOR = "var(--ink-muted)";
 const MARK_COLOR = "var(--ink-muted)";
+const MARK_INK = "var(--ink)";
 const DASH = [4, 6];
 const NUMBER = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 /** Precedes the place on the x axis where a figure holds. */
@@ -34,6 +36,78 @@ export function parseMarks(attribute) {
     else marks.push({ label, value: Number(value), ...(at !== undefined && { at: Number(at) }) });
   }
   return { marks, problems };
+}
+
+/** What stands in braces in a note: a bound value, or the figure of the point itself. */
+const FIGURE = /\{([^{}]*)\}/g;
+export const HERE = "here";
+/** Letters in a line of a note, about. */
+const NOTE_LINE = 22;
+
+/**
+ * The notes in an attribute. Pure.
+ * @param {string|undefined} attribute   `SERIES @ X = TEXT`, several separated by a bar; figures are values in braces
+ * @returns {{notes: {series: string, at: string, text: string, values: string[]}[], problems: string[]}}
+ */
+export function parseNotes(attribute) {
+  const notes = [];
+  const problems = [];
+  for (const part of (attribute ?? "").split("|").filter((text) => text.trim() !== "")) {
+    const [, series, at, text] = /^\s*(.+?)\s*@\s+(\S+)\s*=\s*(.+?)\s*$/.exec(part) ?? [];
+    if (text === undefined) problems.push(`“${part.trim()}” is not “SERIES @ X = TEXT”`);
+    else {
+      const values = [...text.matchAll(FIGURE)]
+        .map(([, value]) => value.trim())
+        .filter((one) => one !== HERE);
+      notes.push({ series, at, text, values });
+    }
+  }
+  return { notes, problems };
+}
+
+/**
+ * The notes of a chart as marks. A note whose point is missing or not on show, or whose figure the data do not have, is not
+ * written.
+ * @param {object} slot   a chart of the plugin
+ * @param {{resolve: (value: string) => string|null}} numbers   bound values
+ */
+export function notesOf({ src, canvas, model, settings, state }, numbers) {
+  const { chartNotes, chartSrc } = canvas.dataset;
+  if (!chartNotes || !model || src !== chartSrc) return [];
+  const { notes, problems } = parseNotes(chartNotes);
+  if (problems.length) console.error(`data-chart-notes of ${chartSrc}: ${problems.join("; ")}`);
+  return notes.flatMap(({ series, at, text }) => {
+    if (state.shown && !state.shown.includes(series)) return [];
+    const points = model.series.find(({ name }) => name === series)?.points ?? [];
+    const point = points.find(({ x, y }) => String(x) === at && y !== null);
+    if (!point) return [];
+    const label = withFigures(text, (value) =>
+      value === HERE
+        ? formatValue(Number(point.y.toPrecision(2)), settings.yUnit, settings)
+        : numbers.resolve(value),
+    );
+    return label === null
+      ? []
+      : [{ x: point.x, y: point.y, label: inLines(label), color: MARK_INK, shape: "none" }];
+  });
+}
+
+/** A text with its figures; null if one is not known. */
+function withFigures(text, figureOf) {
+  const figures = [...text.matchAll(FIGURE)].map(([, value]) => figureOf(value.trim()));
+  if (figures.includes(null)) return null;
+  return text.replace(FIGURE, () => figures.shift());
+}
+
+/** Short lines: a note stands beside its point, and a long line would reach across the plot. */
+function inLines(text) {
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && longer.length <= NOTE_LINE) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.join("\n");
 }
 
 /**

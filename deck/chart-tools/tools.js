@@ -47,7 +47,7 @@ export function toolsFor({ shown, tables, data, explore }) {
       key: "D",
       code: 68,
       text: () => "Runs",
-      description: "Individual runs as dots",
+      description: "Individual runs",
       toggles: true,
       run: (slide) => toggleRuns(slide, shown),
     },
@@ -149,8 +149,8 @@ async function toggleRuns(slide, shown) {
   const without = drawn.filter((done) => !done).length;
   if (without === slots.length) return "This data set has no individual runs for these charts.";
   return without
-    ? `Individual runs as dots; ${without} of ${slots.length} charts have none`
-    : "Individual runs as dots";
+    ? `Individual runs; ${without} of ${slots.length} charts have none`
+    : "Individual runs";
 }
 
 /** The axis type that a slide's charts have by default. */

@@ -9,8 +9,8 @@ import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { CeilingMarks } from "../data/ceilings.js";
-import { CHART_OPTIONS, optionsFor, seriesStyles } from "./chart-styles.js";
-import { marksOf } from "../chart-tools/marks.js";
+import { CHART_OPTIONS, optionsFor, optionsOfSlide, seriesStyles } from "./chart-styles.js";
+import { marksOf, notesOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/sentence.js";
 import { colorOf } from "../page/theme.js";
 import { StripController, StripNames } from "./strip-chart.js";
@@ -25,11 +25,12 @@ export { ChartTools } from "../chart-tools/index.js";
  * @param {object} given.data   data on show
  * @param {string|null} given.compare   the data set that is drawn beside it
  * @param {Record<string, string[]>} given.series   names of series, by their look
+ * @param {{resolve: (value: string) => string|null}} given.numbers   bound values
  * @param {(src: string) => object|null} given.manifestOf   the manifest of a chart's data set
  * @param {(src: string) => object|null} given.entryOf   what that manifest says of the chart
  * @param {object} [options]   Chart.js options over those of the stage
  */
-export function makeCharts({ data, compare, series, manifestOf, entryOf }, options = {}) {
+export function makeCharts({ data, compare, series, numbers, manifestOf, entryOf }, options = {}) {
   const ceilings = CeilingMarks({ manifestOf, entryOf });
   return RevealChartCsv({
     resolve: (src) => data.resolve(src),
@@ -37,8 +38,13 @@ export function makeCharts({ data, compare, series, manifestOf, entryOf }, optio
     styles: seriesStyles(series),
     palette: PALETTE.map((look) => ({ ...look, dash: [] })),
     options: merge({}, [CHART_OPTIONS, options]),
-    chartOptions: (kind, src) => optionsFor(kind, src, colorOf, src && entryOf(src)),
-    marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf)],
+    chartOptions(kind, src, { canvas }) {
+      const entry = src && entryOf(src);
+      return merge(optionsFor(kind, src, colorOf, entry), {
+        plugins: { csv: optionsOfSlide(canvas, entry) },
+      });
+    },
+    marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf), ...notesOf(slot, numbers)],
     summaryFor: chartSummary({ data, compare }),
     // Viewers compare panels below each other, so their plots start and end at the same place.
     alignIn: ".panels",

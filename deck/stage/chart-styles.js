@@ -3,6 +3,8 @@
  * tokens from css/tokens.css, so that they follow the page's theme.
  */
 
+import { seriesNames } from "chartjs-plugin-csv";
+
 /**
  * The looks that a talk gives to series by name (`series` in config/talk.yaml). Names at the lines' ends and markers tell them
  * apart without colour. Lines are solid: dashes are for what was published or is a ceiling, and not measured here.
@@ -41,6 +43,8 @@ export const CHART_OPTIONS = {
   plugins: {
     csv: {
       ...OWN_FILES,
+      // Two points are two measurements; what is between them nobody knows.
+      lineFrom: 3,
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
     },
     csvLabels: { font: { size: 21, weight: 700 } },
@@ -78,6 +82,21 @@ function knownOf(entry) {
   // Measured at fewer points by design: gaps are not failures, and the points belong to one line.
   const whole = (entry?.sparse ?? []).map((name) => [name, { spanGaps: true }]);
   return whole.length ? { ...known, datasets: Object.fromEntries(whole) } : known;
+}
+
+/**
+ * What a slide wants of its chart: `data-chart-lines="worst run"` draws every run of a chart over time, and names the worst so;
+ * `data-chart-emphasis="A | B"` lets all other series recede. Pure.
+ * @param {{dataset: DOMStringMap}} canvas
+ * @param {object|null} entry   what the manifest says of the chart
+ */
+export function optionsOfSlide({ dataset: { chartLines, chartEmphasis } }, entry) {
+  const isWorst = entry?.y?.better === "higher" ? "low" : "high";
+  return {
+    ...(entry?.runs === "lines" && { runsAre: "lines" }),
+    ...(entry?.runs === "lines" && chartLines && { lines: { end: isWorst, name: chartLines } }),
+    ...(chartEmphasis && { emphasis: seriesNames(chartEmphasis) }),
+  };
 }
 
 function ratioOptions(colorOf, entry) {

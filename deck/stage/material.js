@@ -46,7 +46,7 @@ export function Material({ search, usual, frozen, mode, talk }) {
     async makeCharts(options) {
       const code = await chartCode();
       return code.makeCharts(
-        { data, compare: mode.compare, series: talk.series, manifestOf, entryOf },
+        { data, compare: mode.compare, series: talk.series, numbers, manifestOf, entryOf },
         options,
       );
     },

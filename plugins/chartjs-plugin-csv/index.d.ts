@@ -93,6 +93,14 @@ export interface CsvOptions extends ReadingOptions {
   series?: string[] | null;
   shown?: string[] | null;
   runs?: boolean;
+  /** What a run is: a value at one x, or a line with a value at each. */
+  runsAre?: "points" | "lines";
+  /** Draws each run as a thin line in place of the values, and names the one that reaches furthest to that end. */
+  lines?: { end?: "high" | "low"; name?: string } | null;
+  /** The names of series in front of which all others recede. */
+  emphasis?: string[] | null;
+  /** The fewest measured points that a line joins. */
+  lineFrom?: number;
   overlay?: { url: string; label?: string } | null;
   axes?: boolean;
   scales?: Record<string, ScaleOptions | Record<string, unknown>> | null;

@@ -67,7 +67,7 @@ export function drawBands(chart, entries) {
           strokeWhisker(ctx, pixelX(x, at), pixelY(y, high), pixelY(y, low));
           continue;
         }
-        ctx.globalAlpha = second ? SECOND_BAND_ALPHA : BAND_ALPHA;
+        ctx.globalAlpha = second || dataset.csvQuiet ? SECOND_BAND_ALPHA : BAND_ALPHA;
         ctx.beginPath();
         for (const point of run) ctx.lineTo(pixelX(x, point.x), pixelY(y, point.high));
         for (const point of run.reverse()) ctx.lineTo(pixelX(x, point.x), pixelY(y, point.low));

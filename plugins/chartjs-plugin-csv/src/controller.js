@@ -59,7 +59,13 @@ export class CsvController {
 
   /** The runs behind the points while they are shown, or null; why there are none is in `runsError`. */
   get runs() {
-    return this.settings.runs ? this.#files.runs.data : null;
+    const { runs, lines } = this.settings;
+    return runs || lines ? this.#files.runs.data : null;
+  }
+
+  /** The runs that are drawn as lines in place of the medians and their band, or null. */
+  get lines() {
+    return this.settings.lines && this.#chart?.config.type === "line" ? this.runs : null;
   }
 
   get runsError() {
@@ -226,7 +232,8 @@ export class CsvController {
   /** Updates everything that depends on style and options, and tells the page: the axes may have changed. */
   #redraw() {
     this.#apply();
-    this.#chart.update("none");
+    // Not "none", although this animates as little: that mode keeps the looks that a dataset's points share.
+    this.#chart.update("resize");
     this.#announce();
   }
 
@@ -242,7 +249,8 @@ export class CsvController {
   #apply() {
     const { model, settings, theme, room } = this;
     const second = this.#beside;
-    const given = { model, settings, theme, room, second, own: this.#own, existing: this.#datasets };
+    const unseen = this.lines !== null;
+    const given = { model, settings, theme, room, second, own: this.#own, existing: this.#datasets, unseen };
     this.entries = fillChart(this.#chart, given);
     this.#datasets = this.#chart.data.datasets;
     this.#choose();
@@ -265,7 +273,8 @@ export class CsvController {
   /** Writes below the chart what it could not show. */
   #writeNotes() {
     const { settings, model, scale } = this;
-    const drawn = { settings, model, scale, second: this.#files.second, isBeside: this.#beside !== null };
+    const { second, runs } = this.#files;
+    const drawn = { settings, model, scale, second, runs, isBeside: this.#beside !== null };
     showNotes(this.#canvas, notesOf(drawn));
   }
 

@@ -7,6 +7,8 @@ const MARKERS_UP_TO = 60;
 const DASHES_UP_TO = 1000;
 /** Scattered points have no line between them, so they are large unless there are many. */
 const SCATTERED = { radius: 8, upTo: 60, smaller: 5 };
+/** Values in whose place something else is drawn; a tooltip still finds them. */
+const UNSEEN = { borderWidth: 0, pointRadius: 0 };
 /** What makes markers hollow. */
 const NO_FILL = "rgba(0, 0, 0, 0)";
 
@@ -30,7 +32,7 @@ const NO_FILL = "rgba(0, 0, 0, 0)";
  */
 export function dataFor(model, chartType, lookOf, options = {}) {
   const { existing = [], overrides = [], own = () => ({}), otherXs = [], positive = false } = options;
-  const { lookOfPart = null } = options;
+  const { lookOfPart = null, unseen = false, quiet = () => false, lineFrom = 2 } = options;
   const { entries = entriesOf(model) } = options;
   const byLabel = new Map(existing.map((dataset) => [dataset.label, dataset]));
   const parted = ["pie", "doughnut", "polarArea"].includes(chartType);
@@ -48,6 +50,12 @@ export function dataFor(model, chartType, lookOf, options = {}) {
     const given = { ...(second ? {} : own(name, index)), ...overrideOf(overrides, entry, index) };
     const look = recoloured(lookOf(name), given, chartType);
     Object.assign(dataset, looks(look, chartType, points.length, second));
+    if (chartType === "line") {
+      if (quiet(name)) Object.assign(dataset, quietLooks(look));
+      dataset.showLine = points.filter(({ y }) => y !== null).length >= lineFrom;
+      if (!dataset.showLine) dataset.pointRadius = SCATTERED.radius;
+      if (unseen && !second) Object.assign(dataset, UNSEEN);
+    }
     if (parted) Object.assign(dataset, partLooks(points, lookOfPart));
     Object.assign(dataset, given, { label, data });
     // Without parsing, Chart.js uses {x, y} as they are, which is fast; x must not decrease.
@@ -109,7 +117,13 @@ function looks({ color, dash, pointStyle, faded = color }, chartType, count, sec
     pointBorderColor: color,
     pointBorderWidth: second ? 2 : 1,
     spanGaps: false,
+    csvQuiet: false,
   };
+}
+
+/** A series that is there only for comparison: a thin, pale line without markers. */
+function quietLooks({ color, faded = color }) {
+  return { borderColor: faded, borderWidth: 2, pointRadius: 0, csvQuiet: true };
 }
 
 function scatteredRadius(count) {

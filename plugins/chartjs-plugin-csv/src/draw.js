@@ -42,9 +42,12 @@ export function drawSwatch({ ctx, config }, dataset, { left, y, radius }) {
   ctx.restore();
 }
 
-/** A hairline from the line's end to a label that had to move away from it; none if the label is within `near`. */
+/**
+ * A hairline from the line's end to a label that had to move away from it. There is none if the line ends further away
+ * than `near`: across the plot, a hairline would look like data.
+ */
 export function drawLeader(ctx, label, { left, y, near }) {
-  if (Math.abs(label.y - y) < 3 && left - label.x < near) return;
+  if (Math.abs(label.y - y) < 3 || left - label.x > near) return;
   ctx.lineWidth = 1;
   ctx.globalAlpha = 0.5;
   ctx.beginPath();

@@ -52,9 +52,9 @@ export class ChartFiles {
    * @returns {Promise<boolean>} whether there is anything new to draw
    */
   async readFurther(url, { fresh }) {
-    const { runs, overlay } = this.#settings();
+    const { runs, lines, overlay } = this.#settings();
     const reads = [this.second.want(overlay?.url ?? null, { fresh: fresh && Boolean(overlay) })];
-    if (runs && url) reads.push(this.runs.want(url, { fresh }));
+    if ((runs || lines) && url) reads.push(this.runs.want(url, { fresh }));
     else if (fresh) reads.push(this.runs.want(null));
     const changes = await Promise.all(reads);
     return changes.some(Boolean);

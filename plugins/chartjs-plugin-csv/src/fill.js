@@ -10,14 +10,16 @@ import { looksAt } from "./style.js";
  * @param {import("chart.js").Chart} chart
  * @param {{model: import("./table.js").Model, settings: object, theme: object, room: import("./room.js").Room,
  *          own: {drawn: object[], overrides: Function}, second: {model: import("./table.js").Model, label: string}|null, existing: object[]}} given
- *   own: the page's datasets; theme: computed colours and font; second: the second data set; existing: the datasets that it had before
+ *   own: the page's datasets; theme: computed colours and font; second: the second data set; existing: the datasets that it had before;
+ *   unseen: something else is drawn in place of the values
  * @returns {import("./entries.js").Entry[]} what is drawn, one entry for each dataset
  */
-export function fillChart(chart, { model, settings, theme, room, second, own, existing }) {
+export function fillChart(chart, { model, settings, theme, room, second, own, existing, unseen = false }) {
   const { type } = chart.config;
   const entries = entriesOf(model, second, thinningOf(model, settings, type));
   const names = entries.map(({ name }) => name);
-  const lookOf = looksAt(chart.canvas, names, settings, { faded: second !== null });
+  const faded = second !== null || Boolean(settings.emphasis?.length);
+  const lookOf = looksAt(chart.canvas, names, settings, { faded });
   chart.data = dataFor(model, type, lookOf, {
     existing,
     overrides: settings.datasets,
@@ -26,12 +28,20 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
     entries,
     otherXs: second?.model.xs,
     positive: isLogarithmic(yScaleType(settings)),
+    unseen,
+    quiet: quietIn(settings),
+    lineFrom: settings.lineFrom,
   });
   chart.options.parsing = own.drawn.length > 0 || chart.data.datasets.some((dataset) => dataset.parsing);
   chart.data.datasets.push(...own.drawn);
   if (settings.axes !== false && hasAxes(type))
     chart.options.scales = scalesOf(model, type, settings, theme, room);
   return entries;
+}
+
+/** Whether a series recedes behind those that are emphasised. */
+function quietIn({ emphasis }) {
+  return (name) => Boolean(emphasis?.length) && !emphasis.includes(name);
 }
 
 function scalesOf(model, type, settings, theme, room) {

@@ -3,6 +3,7 @@ import { hasAxes } from "./axes.js";
 import { drawLeader, drawSwatch, lastPoint } from "./draw.js";
 import { heightOf, placeLabels, planNames } from "./labels-layout.js";
 import { csvOf } from "./plugin.js";
+import { endOfLine } from "./runs.js";
 
 const DEFAULTS = {
   display: true,
@@ -201,13 +202,22 @@ class LabelBox {
     return { ...plan, ...TIGHT, top: 0, bottom: chart.height };
   }
 
+  /** Where a series ends: its line or, if its runs are drawn instead, the one that is named. */
+  endOf(index) {
+    const { chart } = this;
+    const csv = csvOf(chart);
+    const end = csv?.settings.lines?.end ?? "high";
+    const named = csv?.lines ? endOfLine(chart, csv.entries, csv.lines, end, index) : null;
+    return named ?? lastPoint(chart.getDatasetMeta(index), chart.chartArea);
+  }
+
   /** The preferred place of each visible series' label: at its last point, or in a column from the top. */
   targets() {
     const { chart } = this;
     const visible = this.named.filter(({ index }) => this.lines.has(index) && chart.isDatasetVisible(index));
     if (this.isKey) return visible.map((entry) => ({ ...entry, y: chart.chartArea.top }));
     return visible
-      .map((entry) => ({ ...entry, ...lastPoint(chart.getDatasetMeta(entry.index), chart.chartArea) }))
+      .map((entry) => ({ ...entry, ...this.endOf(entry.index) }))
       .filter((entry) => Number.isFinite(entry.y));
   }
 }

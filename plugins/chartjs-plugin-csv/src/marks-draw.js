@@ -87,10 +87,18 @@ function drawLine(chart, item) {
   ctx.restore();
 }
 
-/** A hollow diamond: no series uses it, and measured points remain visible through it. */
+/** A hollow diamond: no series uses it, and measured points remain visible through it. A dot is a point of the data. */
 function drawPoint(chart, item) {
+  if (item.shape === "none") return;
   const [x, y] = [pixelOf(chart, "x", item.x), pixelOf(chart, "y", item.y)];
   clipped(chart, { across: POINT_RADIUS, down: POINT_RADIUS }, (ctx) => {
+    if (item.shape === "dot") {
+      ctx.fillStyle = item.color;
+      ctx.beginPath();
+      ctx.arc(x, y, POINT_RADIUS - 1, 0, 2 * Math.PI);
+      ctx.fill();
+      return;
+    }
     ctx.strokeStyle = item.color;
     ctx.lineWidth = LINE_WIDTH + 1;
     ctx.beginPath();

@@ -1,5 +1,7 @@
 import { POINT_RADIUS, bandOf, isBand, isPoint, pixelOf } from "./marks-draw.js";
 import { placeNames } from "./marks-layout.js";
+import { csvOf } from "./plugin.js";
+import { linePixels } from "./runs.js";
 
 /** Between a mark and its name, px. */
 const GAP = 5;
@@ -24,27 +26,29 @@ export function writeNames(chart, items, { font, halo }) {
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   ctx.lineJoin = "round";
-  const height = font.size * LINE_HEIGHT;
+  const step = font.size * LINE_HEIGHT;
   // From the top down, so that names that have to give way keep the order of their marks.
   const wanted = items
     .filter(({ label }) => label)
     .map(({ label, color, ...item }) => {
-      const { width } = ctx.measureText(label);
-      return { label, color, width, height, places: placesFor(chart, item, width, height) };
+      const lines = label.split("\n");
+      const width = Math.max(...lines.map((line) => ctx.measureText(line).width));
+      const height = step * lines.length;
+      return { label, lines, color, width, height, places: placesFor(chart, item, width, height) };
     })
     .sort((a, b) => a.places[0].top - b.places[0].top);
   const places = placeNames(wanted, chart.chartArea, drawnPoints(chart));
-  const placed = wanted.map(({ label, color, width }, i) => ({ label, color, width, height, ...places[i] }));
-  for (const { label, color, left, top } of placed) {
+  const placed = wanted.map((one, i) => ({ ...one, ...places[i] }));
+  for (const { lines, color, left, top } of placed) {
     // An outline in the page's colour, so that the name can be read over lines and bands.
     ctx.strokeStyle = halo;
     ctx.lineWidth = HALO_WIDTH;
-    ctx.strokeText(label, left, top);
+    lines.forEach((line, row) => ctx.strokeText(line, left, top + row * step));
     ctx.fillStyle = color;
-    ctx.fillText(label, left, top);
+    lines.forEach((line, row) => ctx.fillText(line, left, top + row * step));
   }
   ctx.restore();
-  return placed;
+  return placed.map(({ label, left, top, width, height }) => ({ label, left, top, width, height }));
 }
 
 /** Where the name of a mark may be written, the best place first. */
@@ -58,11 +62,17 @@ function placesFor(chart, item, width, height) {
     const sides = [x + beside, x - beside - width].map((side) => ({ left: side, top: y - height / 2 }));
     // At the end of the plot, the name would be pushed back over its point.
     if (x + beside + width > right) sides.reverse();
-    return [
-      ...sides,
-      { left: x - width / 2, top: y - beside - height },
-      { left: x - width / 2, top: y + beside },
-    ];
+    const above = (away) => y - beside - away * height;
+    const below = (away) => y + beside + (away - 1) * height;
+    const centred = [above(1), below(1)].map((row) => ({ left: x - width / 2, top: row }));
+    // A sentence is long, and beside its point it would lie on the line: above or below it is as near.
+    const from = [x, x - width].flatMap((column) =>
+      [above(1), below(1), above(1.5), below(1.5), above(2), below(2)].map((row) => ({
+        left: column,
+        top: row,
+      })),
+    );
+    return item.shape === "none" ? [...centred, ...from, ...sides] : [...sides, ...centred, ...from];
   }
   if (isBand(item)) {
     const band = bandOf(chart, item);
@@ -93,7 +103,9 @@ function drawnPoints(chart) {
     .map((_, index) => index)
     .filter((index) => chart.isDatasetVisible(index))
     .map((index) => chart.getDatasetMeta(index).data.filter(({ skip, y }) => !skip && Number.isFinite(y)));
-  return lists.flatMap((points) => (isLine ? alongLine(points) : points.slice(0, WEIGHED_POINTS)));
+  const { lines, entries } = csvOf(chart) ?? {};
+  const drawn = lines ? linePixels(chart, entries, lines) : lists;
+  return drawn.flatMap((points) => (isLine ? alongLine(points) : points.slice(0, WEIGHED_POINTS)));
 }
 
 /** A line as points that are close to each other. */

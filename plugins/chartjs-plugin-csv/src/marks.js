@@ -1,7 +1,10 @@
 import { drawMark, isBand, isInSight, isPoint } from "./marks-draw.js";
 import { writeNames } from "./marks-names.js";
+import { csvOf } from "./plugin.js";
 import { isLogarithmic } from "./range.js";
+import { namesOfLines } from "./runs.js";
 import { resolveColor } from "./style.js";
+import { formatValue } from "./units.js";
 
 const DEFAULTS = {
   items: [],
@@ -22,7 +25,9 @@ const current = new WeakMap();
  *
  * - `{axis: "y"|"x", value, label?, color?, dash?}` a line; `dash: []` is a solid one
  * - `{axis: "y"|"x", low, high, label?, color?}` a band; without `low` or `high` it reaches to the plot's edge
- * - `{x, y, label?, color?}` a point
+ * - `{x, y, label?, color?, shape?}` a point, as a hollow diamond; `shape: "dot"` a filled circle, `"none"` only its name
+ *
+ * A name with line breaks is written in several lines. If single runs are drawn as lines, their names are marks as well.
  *
  * The y axis reaches as far as its marks, unless its end is set or the mark says `reach: false`.
  */
@@ -52,12 +57,23 @@ export const Marks = {
 
   afterDatasetsDraw(chart) {
     const { items = [], options } = current.get(chart) ?? {};
-    if (items.length === 0) return;
-    const drawn = items.filter((item) => isBand(item) || isInSight(chart, item));
+    const all = [...items, ...(options ? lineNames(chart) : [])];
+    if (all.length === 0) return;
+    const drawn = all.filter((item) => isBand(item) || isInSight(chart, item));
     for (const item of drawn) if (!isBand(item)) drawMark(chart, item);
     current.get(chart).placed = writeNames(chart, drawn, options);
   },
 };
+
+/** The names of single runs that are drawn as lines, with two digits. */
+function lineNames(chart) {
+  const { lines, entries, settings } = csvOf(chart) ?? {};
+  if (!lines) return [];
+  const { yUnit, prefix } = settings;
+  const { end = "high", name = end === "low" ? "lowest" : "highest" } = settings.lines;
+  const format = (value) => formatValue(Number(value.toPrecision(2)), yUnit, { prefix });
+  return namesOfLines(chart, entries, lines, { end, name }, format);
+}
 
 /** Where the names of a chart's marks are: label, left, top, width, height in px (for tests). */
 export function placedMarks(chart) {

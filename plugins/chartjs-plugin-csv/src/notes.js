@@ -7,12 +7,14 @@ import { choiceOf } from "./entries.js";
  * @param {import("./table.js").Model|null} drawn.model
  * @param {"log"|"linear"} drawn.scale   how the y axis is drawn
  * @param {{data: object|null, error: Error|null}} drawn.second   the second data set
+ * @param {{error: Error|null}} drawn.runs   the runs behind the points
  * @param {boolean} drawn.isBeside   whether the second data set is drawn
  * @returns {string[]}
  */
-export function notesOf({ settings, model, scale, second, isBeside }) {
+export function notesOf({ settings, model, scale, second, runs, isBeside }) {
   const { overlay } = settings;
   const lines = [];
+  if (settings.lines && runs.error) lines.push(`The single runs are not shown: ${runs.error.message}.`);
   const label = overlay?.label ?? overlay?.url;
   if (overlay && second.error) lines.push(`${label} is not shown: ${second.error.message}.`);
   else if (overlay && second.data && model && !isBeside)

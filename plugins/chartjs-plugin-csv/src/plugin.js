@@ -3,7 +3,7 @@ import { drawBands, drawWhiskers } from "./bands.js";
 import { CsvController } from "./controller.js";
 import { MISSING } from "./dialect.js";
 import { MAX_BYTES } from "./load.js";
-import { drawRuns } from "./runs.js";
+import { drawLines, drawRuns } from "./runs.js";
 import { PALETTE } from "./style.js";
 import { tooltipCallbacks } from "./tooltip.js";
 
@@ -37,6 +37,10 @@ export const ChartCsv = {
     series: null,
     shown: null,
     runs: false,
+    runsAre: "points",
+    lines: null,
+    emphasis: null,
+    lineFrom: 2,
     overlay: null,
     axes: true,
     scales: null,
@@ -99,7 +103,10 @@ export const ChartCsv = {
 
   beforeDatasetsDraw(chart) {
     const controller = controllers.get(chart);
-    if (controller?.model && chart.config.type === "line") drawBands(chart, controller.entries);
+    if (!controller?.model || chart.config.type !== "line") return;
+    const { entries, lines, settings } = controller;
+    if (lines) drawLines(chart, entries, lines, settings.lines.end ?? "high");
+    else drawBands(chart, entries);
   },
 
   afterDatasetsDraw(chart) {
@@ -107,6 +114,9 @@ export const ChartCsv = {
     if (!controller?.model) return;
     if (!hasAxes(chart.config.type)) return;
     if (chart.config.type !== "line") drawWhiskers(chart, controller.entries, controller.theme.text);
-    if (controller.runs) drawRuns(chart, controller.entries, controller.runs);
+    const { entries, lines, runs, settings } = controller;
+    if (!runs || lines) return;
+    if (settings.runsAre === "lines" && chart.config.type === "line") drawLines(chart, entries, runs);
+    else drawRuns(chart, entries, runs);
   },
 };

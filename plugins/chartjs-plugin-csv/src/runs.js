@@ -1,4 +1,4 @@
-import { clipped, pixelX, pixelY } from "./draw.js";
+import { clipped, lastPoint, pixelX, pixelY } from "./draw.js";
 import { CsvError } from "./error.js";
 import { isLogarithmic } from "./range.js";
 import { parseCsv } from "./parse.js";
@@ -9,6 +9,9 @@ import { loadText } from "./load.js";
 export const RUNS_HEADER = ["chart", "series", "x", "y", "block", "attempt"];
 
 const RADIUS = 3;
+/** Of single runs as lines, and of the one that is named; px. */
+const THIN = { width: 1.5, alpha: 0.45 };
+const NAMED = { width: 3.5, radius: 6 };
 const ALPHA = 0.5;
 /** The distance between the runs of one point, px, so that equal runs can be told apart. */
 const SPREAD = 3;
@@ -64,6 +67,121 @@ function by(rows, column) {
 /** The runs of the entries that are drawn; the axis makes room for them. */
 export function runsOf(entries, runs) {
   return entries.filter(({ second }) => !second).map(({ name }) => runs.get(name) ?? []);
+}
+
+/**
+ * The runs of a chart in which each run is a line: those of one series, block by block. Pure.
+ * @param {{x: number|string, y: number|null, block: string, attempt: string}[]} runs   of one series
+ * @returns {{block: string, attempt: string, points: {x: number|string, y: number}[]}[]}
+ */
+export function linesOf(runs) {
+  const lines = new Map();
+  for (const { x, y, block, attempt } of runs) {
+    const key = `${block} ${attempt}`;
+    if (!lines.has(key)) lines.set(key, { block, attempt, points: [] });
+    if (y !== null) lines.get(key).points.push({ x, y });
+  }
+  return [...lines.values()].filter(({ points }) => points.length > 0);
+}
+
+/**
+ * The line that reaches furthest, and its point there. Pure.
+ * @param {ReturnType<typeof linesOf>} lines
+ * @param {"high"|"low"} end
+ * @param {{from?: number, to?: number}} [part]   of the x axis
+ * @returns {{line: object, point: {x: number|string, y: number}}|null} null if there is no point in that part
+ */
+export function furthest(lines, end, { from = -Infinity, to = Infinity } = {}) {
+  const sign = end === "low" ? -1 : 1;
+  let best = null;
+  for (const line of lines) {
+    for (const point of line.points) {
+      if (typeof point.x === "number" && (point.x < from || point.x > to)) continue;
+      if (best === null || sign * point.y > sign * best.point.y) best = { line, point };
+    }
+  }
+  return best;
+}
+
+/** The series that are drawn from their runs now: dataset, colour, lines, and the one that is named. */
+function drawnLines(chart, entries, runs, end) {
+  const { min: from, max: to } = chart.scales.x;
+  return entries.flatMap(({ name, second }, index) => {
+    if (second || !chart.isDatasetVisible(index)) return [];
+    const lines = linesOf(runs.get(name) ?? []);
+    const { csvColor, borderColor } = chart.data.datasets[index];
+    const named = end ? furthest(lines, end, { from, to }) : null;
+    return [{ index, color: csvColor ?? borderColor, lines, named }];
+  });
+}
+
+/**
+ * Draws each run of all visible series as a thin line and, with `end`, the one that reaches furthest as a thick one.
+ * @param {import("chart.js").Chart} chart
+ * @param {import("./entries.js").Entry[]} entries
+ * @param {Map<string, object[]>} runs
+ * @param {"high"|"low"|null} [end]
+ */
+export function drawLines(chart, entries, runs, end = null) {
+  const { x, y } = chart.scales;
+  const positive = isLogarithmic(y.type);
+  const drawn = drawnLines(chart, entries, runs, end);
+  clipped(chart, { across: NAMED.radius, down: NAMED.radius }, (ctx) => {
+    ctx.lineJoin = "round";
+    const stroke = ({ points }) => {
+      ctx.beginPath();
+      for (const { x: at, y: value } of points)
+        if (!positive || value > 0) ctx.lineTo(pixelX(x, at), pixelY(y, value));
+      ctx.stroke();
+    };
+    Object.assign(ctx, { lineWidth: THIN.width, globalAlpha: THIN.alpha });
+    for (const { color, lines, named } of drawn) {
+      ctx.strokeStyle = color;
+      for (const line of lines) if (line !== named?.line) stroke(line);
+    }
+    Object.assign(ctx, { lineWidth: NAMED.width, globalAlpha: 1 });
+    for (const { color, named } of drawn) {
+      if (!named) continue;
+      ctx.strokeStyle = color;
+      stroke(named.line);
+    }
+  });
+}
+
+/**
+ * What is written beside the named runs: the figure of each, and the name at the one that reaches furthest of all.
+ * @returns {{x: number|string, y: number, label: string, color: string, shape: "dot"}[]} as marks
+ */
+export function namesOfLines(chart, entries, runs, { end, name }, format) {
+  const named = drawnLines(chart, entries, runs, end).filter(({ named: one }) => one !== null);
+  const best = furthest(
+    named.map(({ named: { line } }) => line),
+    end,
+    { from: chart.scales.x.min, to: chart.scales.x.max },
+  );
+  return named.map(({ color, named: { line, point } }) => ({
+    ...point,
+    label: line === best.line ? `${name}: ${format(point.y)}` : format(point.y),
+    color,
+    shape: "dot",
+  }));
+}
+
+/** Where the named run of a dataset ends, px; null if the dataset has none. */
+export function endOfLine(chart, entries, runs, end, index) {
+  const found = drawnLines(chart, entries, runs, end).find((one) => one.index === index);
+  return found?.named ? lastPoint({ data: pixelsOf(chart, found.named.line) }, chart.chartArea) : null;
+}
+
+/** All lines of the visible series as points, px. */
+export function linePixels(chart, entries, runs) {
+  return drawnLines(chart, entries, runs, null).flatMap(({ lines }) =>
+    lines.map((line) => pixelsOf(chart, line)),
+  );
+}
+
+function pixelsOf({ scales: { x, y } }, { points }) {
+  return points.map((point) => ({ x: pixelX(x, point.x), y: pixelY(y, point.y) }));
 }
 
 /**

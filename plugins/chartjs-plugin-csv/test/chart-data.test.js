@@ -289,3 +289,17 @@ test("with values on both sides of 0 its line stands out; otherwise it is a line
   assert.deepEqual(at(0, 0, 1), ["#ccc", 1]);
   assert.deepEqual(at(0.5, -1, 1), ["#ccc", 1]);
 });
+
+test("a line joins no fewer points than asked; others recede behind what is emphasised", () => {
+  const short = readModel("size,1,2,3\nTwo,1,,3\nThree,1,2,3\n");
+  const [two, three] = dataFor(short, "line", look, {
+    lineFrom: 3,
+    quiet: (name) => name === "Three",
+  }).datasets;
+  assert.deepEqual([two.showLine, two.pointRadius > 0, two.csvQuiet], [false, true, false]);
+  assert.deepEqual([three.showLine, three.pointRadius, three.csvQuiet], [true, 0, true]);
+  assert.ok(three.borderWidth < two.borderWidth);
+  assert.equal(dataFor(short, "line", look).datasets[0].showLine, true);
+  const [unseen] = dataFor(short, "line", look, { unseen: true }).datasets;
+  assert.deepEqual([unseen.borderWidth, unseen.pointRadius, unseen.data], [0, 0, [1, null, 3]]);
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { setTimeout as turn } from "node:timers/promises";
-import { readRuns, sharedRuns } from "../src/runs.js";
+import { furthest, linesOf, readRuns, sharedRuns } from "../src/runs.js";
 
 const HEADER = "chart,series,x,y,block,attempt\n";
 
@@ -90,4 +90,23 @@ test("files read by another fetch are not shared, and failed ones are requested 
     url: address(),
     row: 1,
   });
+});
+
+test("where a run is a line, its values belong together, and a missing one leaves no point", () => {
+  const text = `${HEADER}X,A,0,1,1,1\nX,A,1,5,1,1\nX,A,0,2,2,1\nX,A,1,,2,1\nX,A,2,9,2,1\nX,A,0,,3,1\n`;
+  const lines = linesOf(readRuns(text).get("X").get("A"));
+  assert.deepEqual(
+    lines.map(({ block, attempt, points }) => [block, attempt, points.map(({ x, y }) => [x, y])]),
+    [
+      ["1", "1", [[0, 1], [1, 5]]],
+      ["2", "1", [[0, 2], [2, 9]]],
+    ],
+  ); // prettier-ignore
+  const found = furthest(lines, "high");
+  assert.deepEqual([found.line.block, found.point], ["2", { x: 2, y: 9 }]);
+  // Only what the axis shows counts.
+  assert.deepEqual(furthest(lines, "high", { to: 1 }).point, { x: 1, y: 5 });
+  assert.deepEqual(furthest(lines, "low").point, { x: 0, y: 1 });
+  assert.equal(furthest(lines, "high", { from: 3 }), null);
+  assert.equal(furthest([], "high"), null);
 });

@@ -3,11 +3,14 @@
 import { seriesNames } from "chartjs-plugin-csv";
 
 import { namesIn } from "../../../deck/data/ceilings.js";
-import { parseMarks } from "../../../deck/chart-tools/marks.js";
+import { HERE, parseMarks, parseNotes } from "../../../deck/chart-tools/marks.js";
 import { stepsOf } from "../../../deck/text/canvases.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { elementsWith } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
+import { isDenied } from "./charts-of.js";
+import { ioSizes, numeralsIn } from "./numerals.js";
+import { whyUnknown } from "./values.js";
 
 /** A reference line is a ceiling that the shipped data have, in the unit of its chart. */
 export function ceilings({ slides, shipped: { name, manifest } }) {
@@ -76,11 +79,58 @@ export function marks({ slides }) {
   });
 }
 
+/** A note at a point names a series of its chart, and its figures come from the data. */
+export function notes({ slides, shipped }) {
+  const sizes = ioSizes(shipped.manifest);
+  return eachWith(slides, "data-chart-notes", (attributes, element) => {
+    const { "data-chart-notes": written, "data-chart-src": src = "" } = attributes;
+    const { notes: found, problems } = parseNotes(written);
+    const known = shipped.manifest && chartEntry(src, shipped.manifest)?.series;
+    const unknown = isDenied(element, shipped.claims) ? () => null : (value) => whyUnknown(value, shipped);
+    return [
+      ...problems,
+      ...(found.length + problems.length === 0 ? ["there is no note"] : []),
+      ...found.flatMap(({ series: name, text, values }) => [
+        ...(known && !known.includes(name)
+          ? [`the chart has no series "${name}"; it has ${known.join(", ")}`]
+          : []),
+        ...values.filter(unknown).map((value) => `value "${value}": ${unknown(value)}`),
+        ...numeralsIn(text.replace(/\{[^{}]*\}/g, ""), sizes).map(
+          ({ numeral }) =>
+            `the numeral "${numeral}" comes from no data; write {VALUE}, or {${HERE}} for the point's own`,
+        ),
+      ]),
+    ].map((message) => `data-chart-notes: ${message}`);
+  });
+}
+
+/** What a chart emphasises is a series of its file. */
+export function emphasis({ slides, shipped: { manifest } }) {
+  return eachWith(slides, "data-chart-emphasis", (attributes) => {
+    const { "data-chart-emphasis": written, "data-chart-src": src = "" } = attributes;
+    const known = manifest && chartEntry(src, manifest)?.series;
+    if (!Array.isArray(known)) return [];
+    return (seriesNames(written) ?? [])
+      .filter((name) => !known.includes(name))
+      .map((name) => `data-chart-emphasis: the chart has no series "${name}"; it has ${known.join(", ")}`);
+  });
+}
+
+/** Runs are drawn as lines only where derive has them as lines. */
+export function lines({ slides, shipped: { manifest } }) {
+  return eachWith(slides, "data-chart-lines", ({ "data-chart-src": src = "" }) => {
+    const entry = manifest && chartEntry(src, manifest);
+    return !entry || entry.runs === "lines"
+      ? []
+      : ["data-chart-lines: this chart's runs are no lines; only charts over time have such runs"];
+  });
+}
+
 /** The problems of every element with an attribute, each at its place. */
 function eachWith(slides, attribute, messagesOf) {
   return slides.flatMap((slide) =>
     [...elementsWith(slide, attribute)].flatMap((element) =>
-      messagesOf(element.attributes).map((message) => ({
+      messagesOf(element.attributes, element).map((message) => ({
         file: slide.file,
         line: lineIn(slide, element.start),
         message,

@@ -9,7 +9,7 @@ import { elementsWith, nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
 import { isAwaited } from "./charts-of.js";
 import { lineAt, lineIn } from "./chapters.js";
-import { ceilings, marks, series, steps } from "./chart-attributes.js";
+import { ceilings, emphasis, lines, marks, notes, series, steps } from "./chart-attributes.js";
 import { chartRanges, chartTexts } from "./chart-options.js";
 import { chartFindings, chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
@@ -146,7 +146,7 @@ function canvasesOf(slide) {
 export const RULES = [
   ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, charts, unaltered, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory, pace],
-  ...[series, steps, marks, ceilings],
+  ...[series, steps, marks, ceilings, notes, emphasis, lines],
   ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],
   ...[publishedFigures, quotedNowhere, verdictWording, chartTexts, chartRanges, styledTexts],
   ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings, chartSources],

@@ -7,7 +7,7 @@ import { Comparison } from "../../../deck/chart-tools/comparison.js";
 import { attemptsBehind, commandsFor } from "../../../deck/chart-tools/commands.js";
 import { wrap } from "../../../deck/chart-tools/picture.js";
 import { stepFrom } from "../../../deck/chart-tools/cursor.js";
-import { marksOf, parseMarks } from "../../../deck/chart-tools/marks.js";
+import { marksOf, notesOf, parseMarks } from "../../../deck/chart-tools/marks.js";
 import { marginOf, marginWords } from "../../../deck/data/margin.js";
 import { fileName, stepsOf } from "../../../deck/text/canvases.js";
 
@@ -218,4 +218,31 @@ test("a data set is not compared with itself, nor with one that is not there", a
   assert.equal(absent.words([CHART]), "");
   const wrong = await compared("../x", { files });
   assert.match(wrong.problem, /is not a valid data set name/);
+});
+
+test("a note stands at its point with the figures of the data, or not at all", () => {
+  const point = (x, y) => ({ x, y, low: null, high: null, n: null });
+  const model = { series: [{ name: "With journal", points: [point(4096, 2.004), point(65536, null)] }] };
+  const numbers = { resolve: (value) => (value === "claim.ratio" ? "2.0×" : null) };
+  const notes = (chartNotes, given = {}) => {
+    const canvas = { dataset: { chartSrc: "a/iops.csv", chartNotes } };
+    const slot = { src: "a/iops.csv", canvas, model, settings: { yUnit: "seconds" }, state: { shown: null } };
+    return notesOf({ ...slot, ...given }, numbers).map(({ x, y, label, shape }) => [x, y, label, shape]);
+  };
+  assert.deepEqual(notes("With journal @ 4096 = {claim.ratio} at 4K"), [[4096, 2.004, "2.0× at 4K", "none"]]);
+  assert.deepEqual(notes("With journal @ 4096 = {here}"), [[4096, 2.004, "2 s", "none"]]);
+  assert.equal(
+    notes("With journal @ 4096 = a sentence that is long enough for two lines")[0][2].split("\n").length,
+    3,
+  );
+  for (const nowhere of [
+    "With journal @ 8192 = a",
+    "With journal @ 65536 = a",
+    "Other @ 4096 = a",
+    "With journal @ 4096 = {other}",
+  ])
+    assert.deepEqual(notes(nowhere), [], nowhere);
+  // A series whose step is still to come has no note, and another file than the slide's own none either.
+  assert.deepEqual(notes("With journal @ 4096 = a", { state: { shown: [] } }), []);
+  assert.deepEqual(notes("With journal @ 4096 = a", { src: "a/other.csv" }), []);
 });

@@ -182,6 +182,23 @@ test("a chart's series, steps and published figures are checked", async () => {
     await told(chart('data-chart-marks="" data-source="S0"')),
     /data-chart-marks without a figure/,
   );
+  assert.equal(await told(chart('data-chart-notes="A @ 4096 = {here} a second"')), "");
+  assert.match(await told(chart('data-chart-notes="C @ 4096 = fast"')), /no series "C"; it has A, B/);
+  assert.match(
+    await told(chart('data-chart-notes="A @ 4096 = 12.5 a second"')),
+    /the numeral "12\.5" comes from no data/,
+  );
+  assert.match(
+    await told(chart('data-chart-notes="A @ 4096 = {manifest.nowhere}"')),
+    /value "manifest\.nowhere"/,
+  );
+  assert.match(await told(chart('data-chart-notes="A: fast"')), /is not “SERIES @ X = TEXT”/);
+  assert.equal(await told(chart('data-chart-emphasis="B"')), "");
+  assert.match(
+    await told(chart('data-chart-emphasis="C"')),
+    /data-chart-emphasis: the chart has no series "C"/,
+  );
+  assert.match(await told(chart('data-chart-lines="worst run"')), /this chart's runs are no lines/);
 });
 
 test("the page that a reader meets first has sections, and neither timings nor notes nor cuts", async () => {
