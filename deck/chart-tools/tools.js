@@ -148,9 +148,7 @@ async function toggleRuns(slide, shown) {
   if (!on) return "Individual runs hidden";
   const without = drawn.filter((done) => !done).length;
   if (without === slots.length) return "This data set has no individual runs for these charts.";
-  return without
-    ? `Individual runs; ${without} of ${slots.length} charts have none`
-    : "Individual runs";
+  return without ? `Individual runs; ${without} of ${slots.length} charts have none` : "Individual runs";
 }
 
 /** The axis type that a slide's charts have by default. */
