@@ -43,8 +43,6 @@ export const CHART_OPTIONS = {
   plugins: {
     csv: {
       ...OWN_FILES,
-      // Two points are two measurements; what is between them nobody knows.
-      lineFrom: 3,
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
     },
     csvLabels: { font: { size: 21, weight: 700 } },

@@ -9,6 +9,8 @@ const DASHES_UP_TO = 1000;
 const SCATTERED = { radius: 8, upTo: 60, smaller: 5 };
 /** Values in whose place something else is drawn; a tooltip still finds them. */
 const UNSEEN = { borderWidth: 0, pointRadius: 0 };
+/** Points that no line joins. Crosses and stars are only outlines, and without a line hardly to be seen. */
+const ALONE = { pointRadius: 8, pointStyle: "circle" };
 /** What makes markers hollow. */
 const NO_FILL = "rgba(0, 0, 0, 0)";
 
@@ -51,9 +53,9 @@ export function dataFor(model, chartType, lookOf, options = {}) {
     const look = recoloured(lookOf(name), given, chartType);
     Object.assign(dataset, looks(look, chartType, points.length, second));
     if (chartType === "line") {
-      if (quiet(name)) Object.assign(dataset, quietLooks(look));
+      if (quiet(name)) Object.assign(dataset, QUIET);
       dataset.showLine = points.filter(({ y }) => y !== null).length >= lineFrom;
-      if (!dataset.showLine) dataset.pointRadius = SCATTERED.radius;
+      if (!dataset.showLine) Object.assign(dataset, ALONE);
       if (unseen && !second) Object.assign(dataset, UNSEEN);
     }
     if (parted) Object.assign(dataset, partLooks(points, lookOfPart));
@@ -121,10 +123,8 @@ function looks({ color, dash, pointStyle, faded = color }, chartType, count, sec
   };
 }
 
-/** A series that is there only for comparison: a thin, pale line without markers. */
-function quietLooks({ color, faded = color }) {
-  return { borderColor: faded, borderWidth: 2, pointRadius: 0, csvQuiet: true };
-}
+/** A series that is there only for comparison: a thin line without markers, and a paler band. */
+const QUIET = { borderWidth: 2, pointRadius: 0, csvQuiet: true };
 
 function scatteredRadius(count) {
   return count <= SCATTERED.upTo ? SCATTERED.radius : SCATTERED.smaller;

@@ -18,8 +18,7 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
   const { type } = chart.config;
   const entries = entriesOf(model, second, thinningOf(model, settings, type));
   const names = entries.map(({ name }) => name);
-  const faded = second !== null || Boolean(settings.emphasis?.length);
-  const lookOf = looksAt(chart.canvas, names, settings, { faded });
+  const lookOf = looksAt(chart.canvas, names, settings, { faded: second !== null });
   chart.data = dataFor(model, type, lookOf, {
     existing,
     overrides: settings.datasets,

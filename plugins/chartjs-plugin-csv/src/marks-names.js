@@ -72,7 +72,7 @@ function placesFor(chart, item, width, height) {
         top: row,
       })),
     );
-    return item.shape === "none" ? [...centred, ...from, ...sides] : [...sides, ...centred, ...from];
+    return item.shape === "none" ? [...centred, ...from, ...sides] : [...sides, ...centred];
   }
   if (isBand(item)) {
     const band = bandOf(chart, item);
