@@ -6,6 +6,7 @@ import ast
 import importlib
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 import replay
 from replay.base.paths import ROOT
+from support.patience import patient
 
 PACKAGE = ROOT / "scripts" / "replay"
 MODULES = sorted(found.name for found in pkgutil.walk_packages(replay.__path__, "replay."))
@@ -143,3 +145,32 @@ def test_deriving_and_judging_load_nothing_that_knows_a_cluster(room, loaded):
     names, found = loaded[room]
     assert set(names) <= set(found)
     assert [name for name in found if name.startswith(tuple(f"replay.{one}" for one in OF_A_CLUSTER))] == []
+
+
+# Tests of one group run in one process: what they share is neither made twice nor broken by one beside another --------
+
+GROUPED = """\
+import pytest
+
+@pytest.mark.xdist_group("shares a sandbox")
+@pytest.mark.parametrize("number", range(8))
+def test_one(number):
+    pass
+"""
+
+
+@pytest.mark.slow
+def test_the_tests_of_a_group_run_in_one_process(tmp_path):
+    (tmp_path / "test_grouped.py").write_text(GROUPED)
+    argv = [sys.executable, "-m", "pytest", "-v", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*argv, "--rootdir", str(tmp_path), str(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=patient(60),
+        check=False,
+    )
+    processes = re.findall(r"\[(gw\d)\].* PASSED", done.stdout)
+    assert len(processes) == 8, done.stdout + done.stderr
+    assert len(set(processes)) == 1, done.stdout

@@ -1,5 +1,5 @@
 /**
- * Tables that a narrow screen lays out as cards, one a row (css/stacked-tables.css): each cell carries its column's heading,
+ * Tables that a narrow screen lays out as cards, one a row (css/scroll-view.css): each cell carries its column's heading,
  * and roles are explicit, because browsers drop them with the table layout.
  */
 

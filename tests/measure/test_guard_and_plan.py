@@ -41,8 +41,7 @@ from replay.raw import evidence
 from replay.raw.history import History
 from replay.raw.record import Measured
 from replay.raw.seal import seal
-from support.bench import waiting
-from support.spending import in_memory
+from support.bench import in_memory, waiting
 
 CLEAN = {
     "health": {"status": "HEALTH_OK", "checks": {}},

@@ -15,8 +15,7 @@ from replay.measure.procedure import Procedure
 from replay.owned.images import BlockImage, fill_image
 from replay.owned.spending import Copies
 from replay.procedures.targets.images import Images
-from support.bench import waiting
-from support.spending import in_memory
+from support.bench import in_memory, waiting
 
 MIB = 1 << 20
 SIZES = {"replay": 3, "replay-journal": 2, "replay-ec": 6, "own": 1}

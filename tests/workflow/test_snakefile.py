@@ -9,15 +9,18 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from replay.base.paths import ROOT
 from replay.design.plan_file import PlannedBlock
+from replay.workflow import job, warm
 from replay.workflow.command import main
 from replay.workflow.dataset import derive_data_set
 from replay.workflow.snakemake import end_of, run_snakemake
-from support.datasets import append, digests, measured
+from support.datasets import append, append_raw, digests, measured
+from support.patience import patient
 from workflow.test_settings import plan_of
 
 
@@ -248,3 +251,42 @@ def test_a_snakemake_that_was_killed_is_no_status_of_its_own(ends, status, said,
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert run_snakemake((), (), tmp_path / "log", lambda line: None) == status
     assert end_of(status) == said
+
+
+# Jobs that share one start: each is a fork of a process that has imported the modules that they need ------------------
+
+
+@pytest.fixture
+def data_set(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    measured(tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def derive(folder: Path) -> list[str]:
+    return ["derive", "--data", "mine", "--experiment", "rbd-journaling", "--log", str(folder / "log")]
+
+
+def test_without_a_warm_process_a_job_does_its_step_itself(data_set, tmp_path, capsys, monkeypatch):
+    assert warm.run_warm(derive(tmp_path)) is None
+    monkeypatch.setenv("REPLAY_WARM_JOBS", str(tmp_path / "nobody"))
+    assert warm.run_warm(derive(tmp_path)) is None
+    assert job.main(derive(tmp_path)) == 0
+    assert capsys.readouterr().out == (tmp_path / "log").read_text() == "rbd-journaling: 12 cells, 27 files changed\n"
+
+
+def test_a_warm_process_runs_jobs_passes_on_their_output_and_status_and_ends(data_set, tmp_path, capsys):
+    with warm.warm_jobs():
+        socket = Path(os.environ["REPLAY_WARM_JOBS"])
+        ends = time.monotonic() + patient(60)
+        while not socket.exists():
+            assert time.monotonic() < ends, "it does not listen"
+            time.sleep(0.02)
+        assert warm.run_warm(derive(tmp_path)) == 0
+        assert capsys.readouterr().out == "rbd-journaling: 12 cells, 27 files changed\n"
+        append_raw(data_set)
+        assert warm.run_warm(derive(tmp_path)) == 3
+        assert "altered" in (tmp_path / "log").read_text()
+        assert warm.run_warm(["dance"]) == 1, "a job that breaks fails, and nothing else with it"
+    assert not socket.exists()
+    assert "REPLAY_WARM_JOBS" not in os.environ
