@@ -9,10 +9,10 @@ import pytest
 
 from replay.base.costs import Costs
 from replay.base.errors import RefusedError, ReplayError
+from replay.base.waiting import Waiting
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
-from replay.owned import experiment_pools
 from replay.owned.experiment_pools import (
     PoolSizeRefusedError,
     PoolSpec,
@@ -70,7 +70,7 @@ class Monitors:
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
-    monkeypatch.setattr(experiment_pools.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(Waiting, "pause", lambda self, seconds: None)
 
     def of(allows=("pool_create", "pool_delete"), **more):
         ledger = Ledger("0f0f0f0f-0000", directory=tmp_path)

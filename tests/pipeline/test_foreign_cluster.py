@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -141,11 +142,16 @@ def started(bench, said=subprocess.DEVNULL):
     )
 
     def sized():
-        assert process.poll() is None, "the run ended before the test could do anything to it"
+        assert process.poll() is None, f"the run ended before the test could do anything to it: {_what(said)}"
         return any("/round-" in name for name in bench.files())
 
     wait_until(sized, "the first cell's size", seconds=120)
     return process
+
+
+def _what(said):
+    """Return what a run has said to a file."""
+    return "nobody kept what it said" if isinstance(said, int) else Path(said.name).read_text()
 
 
 def run_for_long(bench, **ceilings):

@@ -6,7 +6,6 @@ They keep the unique name they are created with, so that they cannot be mistaken
 from __future__ import annotations
 
 import errno
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -18,9 +17,6 @@ from replay.owned.ledger import Entry, unique_name
 from replay.owned.open_site import OpenSite
 from replay.owned.pools import DEFAULT_PG_NUM, await_clean, failure_domain, set_pool
 from replay.owned.remove_all import remove_all
-
-#: A manager learns of new placement groups after some seconds; before that, "all are clean" does not include them.
-SEEN_WITHIN_SECONDS = 30.0
 
 
 class PoolSizeRefusedError(RefusedError):
@@ -88,18 +84,12 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
 
 
 def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
-    """Wait until the cluster knows the pools' placement groups and is fit again.
+    """Wait until the manager knows the pools' placement groups and the cluster is fit again.
 
     Raises RefusedError if it stays unfit.
     """
-    session, names = bench.session, [pool.name for pool in pools]
     with bench.costs.measure("prepare"):
-        wanted = sum(pool["pg_num"] for pool in session.command({"prefix": "osd pool ls", "detail": "detail"}))
-        deadline = time.monotonic() + SEEN_WITHIN_SECONDS
-        waiting = bench.waiting("the manager to see the new pools", SEEN_WITHIN_SECONDS)
-        while session.status()["pgmap"]["num_pgs"] < wanted and time.monotonic() < deadline:
-            waiting.pause(0.2)
-        await_clean(session, names, say=bench.say)
+        await_clean(bench.session, [pool.name for pool in pools], say=bench.say)
 
 
 def remove_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
