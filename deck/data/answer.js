@@ -143,7 +143,7 @@ function behind(rows, figure) {
 }
 
 /**
- * The decision table: a column for each way, a row for each figure that some way has. Three significant digits.
+ * The decision table: each way with the figures that some way has. Three significant digits.
  * @returns {{ways: string[], rows: {title: string, cells: string[]}[]}}
  */
 export function decisionTable(answer) {

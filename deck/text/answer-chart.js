@@ -233,24 +233,24 @@ function originOf({ ways: { price, loss }, answer, dataSet, manifest }) {
 function tableOf(answer, page) {
   if (answer === null) return element(page, "p", {}, "This data set has no answer.csv. Derive it again.");
   const { ways, rows: figures } = decisionTable(answer);
-  const rows = [...figures, { title: "Pick it for", cells: adviceOf(answer) }];
-  const head = element(page, "tr", {}, element(page, "th", { scope: "col" }, "Figure"));
-  for (const way of ways) head.append(element(page, "th", { scope: "col" }, way));
-  const lines = rows.map(({ title, cells }) =>
+  const columns = [...figures, { title: "Pick it for", cells: adviceOf(answer) }];
+  const headings = ["Way", ...columns.map(({ title }) => title)];
+  const lines = ways.map((way, position) =>
     element(
       page,
       "tr",
       {},
-      element(page, "th", { scope: "row" }, title),
-      ...cells.map((cell) => element(page, "td", {}, cell)),
+      element(page, "th", { scope: "row" }, way),
+      ...columns.map(({ cells }) => element(page, "td", {}, cells[position])),
     ),
   );
+  const head = headings.map((title) => element(page, "th", { scope: "col" }, title));
   return describeCells(
     element(
       page,
       "table",
       { class: "decision-figures" },
-      element(page, "thead", {}, head),
+      element(page, "thead", {}, element(page, "tr", {}, ...head)),
       element(page, "tbody", {}, ...lines),
     ),
   );

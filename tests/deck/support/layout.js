@@ -38,6 +38,14 @@ export function layoutProblems(id) {
       element.getClientRects().length > 0 &&
       !isHeardOnly(element),
   );
+  // A box that scrolls hides on stage what does not fit into it.
+  for (const element of seen) {
+    const { overflowX, overflowY } = getComputedStyle(element);
+    if (overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1)
+      say(element, "is cut off at its side");
+    if (overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1)
+      say(element, "is cut off at its foot");
+  }
   for (const element of seen) {
     const lines = linesOf(element);
     if (lines.length === 0 && element.tagName !== "CANVAS") continue;
@@ -56,11 +64,6 @@ export function layoutProblems(id) {
       ? parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM().a / scale)
       : parseFloat(getComputedStyle(element).fontSize);
     if (size < SMALLEST_PX - 0.05) say(element, `has ${size.toFixed(1)} px`);
-    const { overflowX, overflowY } = getComputedStyle(element);
-    if (overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1)
-      say(element, "is cut off at its side");
-    if (overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1)
-      say(element, "is cut off at its foot");
   }
 
   // Nothing may cover the line that says where the data come from, or the number of the slide.
