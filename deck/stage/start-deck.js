@@ -56,7 +56,9 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   }
 
   /** The address of a slide that this cut lacks leads to the nearest one. */
-  function keepToTheCut() {
+  function keepToTheCut(event) {
+    // Reveal writes the address of a slide up to a second later, so it may just have written over the one that came.
+    if (event && event.newURL !== location.href) history.replaceState(history.state, "", event.newURL);
     const instead = redirected(location.hash, absent);
     if (instead === null) return;
     history.replaceState(history.state, "", instead.hash);

@@ -91,3 +91,19 @@ test("a deck that is opened at the address of its last slide shows that slide", 
   assert.deepEqual(direct.complaints, []);
   await direct.close();
 });
+
+test("an address that is followed while reveal still writes the last one leads to its slide", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  const there = await page.evaluate(async () => {
+    const here = location.href;
+    location.hash = "#/offered-rate";
+    // As reveal does up to a second after a move, here before the page hears of the address that came.
+    history.replaceState(history.state, "", here);
+    await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
+    await new Promise((resolve) => setTimeout(resolve));
+    return window.replay.deck.getCurrentSlide().id;
+  });
+  assert.equal(there, "offered-rate");
+  await page.waitForFunction(() => location.hash.startsWith("#/offered-rate"));
+  await page.close();
+});

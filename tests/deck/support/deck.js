@@ -116,7 +116,7 @@ export function slideIds(page) {
 /**
  * Goes to each slide that has an element of the selector `with`, all by default, and shows its fragments, within one
  * call: `looks` are functions of a slide's id that run in the page and return what they find. It does not wait for
- * charts, but their places exist.
+ * charts, but their places exist. What is found must stay for a while: a place follows its slide's text a frame later.
  * @returns {Promise<{ids: string[], found: string[]}>}
  */
 export function lookAtEachSlide(page, looks, { with: part = "*" } = {}) {
@@ -133,7 +133,11 @@ export function lookAtEachSlide(page, looks, { with: part = "*" } = {}) {
       const { h, v } = deck.getIndices(slide);
       deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
       await new Promise((resolve) => setTimeout(resolve));
-      for (const look of looks) found.push(...look(slide.id));
+      const here = () => looks.flatMap((look) => look(slide.id));
+      let last = here();
+      for (const end = Date.now() + ${patient(1000)}; last.length > 0 && Date.now() < end; last = here())
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      found.push(...last);
     }
     return { ids: slides.map(({ id }) => id), found };
   })()`);
