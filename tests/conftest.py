@@ -46,9 +46,18 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long tests on a sandbox first: none of them then runs alone at the end, beside workers without work."""
+    """Put what takes long on a sandbox first: nothing then runs alone at the end, beside workers without work.
+
+    A group of tests runs in one worker, and so takes longest of all.
+    """
+
+    def later(item: pytest.Item) -> int:
+        if not item.get_closest_marker("sandbox"):
+            return 2
+        return 0 if item.get_closest_marker("xdist_group") else 1 if item.get_closest_marker("slow") else 2
+
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: not (item.get_closest_marker("sandbox") and item.get_closest_marker("slow")))
+        items.sort(key=later)
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,10 @@ test("the print view has a page for each slide, each chart drawn, in light colou
   for (const end = Date.now() + patient(5000); ;) {
     const blank = await page.evaluate(blankCanvases);
     if (blank.length === 0) break;
-    assert.ok(Date.now() < end, `nothing is drawn in ${blank.length} canvases: ${blank.slice(0, 5).join(", ")}`);
+    assert.ok(
+      Date.now() < end,
+      `nothing is drawn in ${blank.length} canvases: ${blank.slice(0, 5).join(", ")}`,
+    );
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   assert.equal(facts.pages, facts.slides);
