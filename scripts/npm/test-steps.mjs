@@ -120,11 +120,11 @@ const pytest =
 const SANDBOX_BYTES = 2 * 2 ** 30;
 
 /**
- * Returns how many sandboxes are tested at a time: four for each processor, because a test mostly waits for Ceph, if
+ * Returns how many sandboxes are tested at a time: three for each processor, because a test mostly waits for Ceph (with four it takes no less), if
  * there is memory for them.
  */
 export function sandboxesAtATime({ processors = availableParallelism(), freeBytes = freemem() } = {}) {
-  return Math.max(1, Math.min(4 * processors, 8, Math.floor(freeBytes / SANDBOX_BYTES)));
+  return Math.max(1, Math.min(3 * processors, 6, Math.floor(freeBytes / SANDBOX_BYTES)));
 }
 
 /** Steps of `npm run test:releases`. @returns {Step[]} */

@@ -123,11 +123,11 @@ describe("patience", () => {
 describe("the sandboxes that are tested at a time", () => {
   const at = (processors, gibibytes) => sandboxesAtATime({ processors, freeBytes: gibibytes * 2 ** 30 });
 
-  it("are four for each processor, and never more than eight", () => {
-    assert.deepEqual([at(1, 64), at(2, 64), at(16, 64)], [4, 8, 8]);
+  it("are three for each processor, and never more than six", () => {
+    assert.deepEqual([at(1, 64), at(2, 64), at(16, 64)], [3, 6, 6]);
   });
 
   it("are fewer if there is no memory for them, but at least one", () => {
-    assert.deepEqual([at(2, 23), at(2, 9), at(2, 1)], [8, 4, 1]);
+    assert.deepEqual([at(2, 23), at(2, 9), at(2, 1)], [6, 4, 1]);
   });
 });
