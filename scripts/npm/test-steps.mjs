@@ -120,8 +120,8 @@ const pytest =
 const SANDBOX_BYTES = 2 * 2 ** 30;
 
 /**
- * Returns how many sandboxes are tested at a time: three for each processor, because a test mostly waits for Ceph (with four it takes no less), if
- * there is memory for them.
+ * Returns how many sandboxes are tested at a time, if there is memory for them: three for each processor, because a test
+ * mostly waits for Ceph. With four on each of two processors, the step takes no less.
  */
 export function sandboxesAtATime({ processors = availableParallelism(), freeBytes = freemem() } = {}) {
   return Math.max(1, Math.min(3 * processors, 6, Math.floor(freeBytes / SANDBOX_BYTES)));
