@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -35,9 +32,9 @@ from replay.owned.removal import Outcome
 from replay.owned.slot import SlotLock
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
-from support.administrator import make_user, tell
+from support.administrator import make_user, paste, site_text, tell
 from support.cluster_snapshot import difference, snapshot
-from support.patience import patient, wait_until
+from support.patience import wait_until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of one's own cluster")]
 WriteSite = Callable[[str, str], Path]
@@ -74,24 +71,7 @@ def keyrings(
 
 @pytest.fixture
 def site(write_site: WriteSite, keyrings: Path, live_sandbox: Sandbox) -> Site:
-    left, right = live_sandbox.clusters["left"], live_sandbox.clusters["right"]
-    assert live_sandbox.mirror is not None
-    write_site(
-        "mine",
-        f"""\
-name: mine
-label: Mine
-limitation: A test.
-cluster: {{conf: {left.conf}, client: {USER}, keyring: {keyrings}/left}}
-pools: {{data: {{name: replay}}}}
-second_cluster:
-  conf: {right.conf}
-  client: {USER}
-  keyring: {keyrings}/right
-  mirror_daemon_admin_socket: {live_sandbox.mirror.asok}
-allows: [second_site]
-""",
-    )
+    write_site("mine", site_text(live_sandbox, "mine", USER, keyrings, "allows: [second_site]"))
     return load_site("mine")
 
 
@@ -319,14 +299,7 @@ pools:
 allows: [pool_create, pool_delete]
 """
     write_site("pools", text)
-    (command,) = admin_commands.user(load_site("pools", check_files=False))
-    # An administrator's `ceph` is that of the cluster's release.
-    program = tmp_path / "bin" / "ceph"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(live_sandbox.layout.programs.command(["ceph"]))} "$@"\n')
-    program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
-    subprocess.run(["sh", "-c", command.text], check=True, timeout=patient(60), env=environment)
+    paste(live_sandbox, tmp_path, admin_commands.user(load_site("pools", check_files=False)))
     yield load_site("pools")
     tell(administrator, "auth rm", entity="client.replay-pools")
 

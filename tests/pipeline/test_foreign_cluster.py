@@ -11,7 +11,7 @@ import pytest
 
 from replay.owned.pools import await_clean
 from replay.sandbox import load
-from support.administrator import administrator_of, delete_pool, make_user, session_of, tell
+from support.administrator import administrator_of, delete_pool, make_user, session_of, site_text, tell
 from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together
@@ -64,21 +64,13 @@ def foreign(bench, keyrings, tmp_path):
     confs.mkdir()
     for name, cluster in sandbox.clusters.items():
         shutil.copy(cluster.conf, confs / f"{name}.conf")
-    (bench.folder / "config" / "sites" / "foreign.yaml").write_text(f"""\
-name: foreign
-label: Foreign
-limitation: A test.
-cluster: {{conf: {confs}/left.conf, client: {USER}, keyring: {keyrings}/left}}
-pools: {{data: {{name: replay}}}}
-second_cluster:
-  conf: {confs}/right.conf
-  client: {USER}
-  keyring: {keyrings}/right
-  mirror_daemon_admin_socket: {sandbox.mirror.asok}
-client_release: {RELEASE}
-allows: [second_site]
-ceilings: {{rate_bytes_per_second: {bench.rate_bytes_per_second}}}
-""")
+    text = site_text(
+        *(sandbox, "foreign", USER, keyrings, f"client_release: {RELEASE}", "allows: [second_site]"),
+        f"ceilings: {{rate_bytes_per_second: {bench.rate_bytes_per_second}}}",
+    )
+    for name, cluster in sandbox.clusters.items():
+        text = text.replace(str(cluster.conf), f"{confs}/{name}.conf")
+    (bench.folder / "config" / "sites" / "foreign.yaml").write_text(text)
     bench.design["variants"].append(
         {
             "name": "journal-mirrored",

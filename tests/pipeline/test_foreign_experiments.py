@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 from unittest import mock
 
 import pytest
@@ -14,35 +12,16 @@ from replay.cluster.site_file import load_site
 from replay.config.experiments import experiment_names
 from replay.preflight.plan import design_for
 from replay.sandbox import load
-from support.administrator import administrator_of
+from support.administrator import administrator_of, paste, site_text
 from support.cluster_snapshot import difference, snapshot
 from support.evidence import evidence_of
-from support.patience import patient
 from support.releases import RELEASE
 from support.smoke import assert_every_cell_is_used_or_explained, described
 
 pytestmark = [pytest.mark.of_release, pytest.mark.slow, pytest.mark.xdist_group("experiments of restricted users")]
 
 USER = "client.replay-foreign"
-
-
-def site_text(sandbox, keyrings):
-    left, right = sandbox.clusters["left"], sandbox.clusters["right"]
-    return f"""\
-name: foreign
-label: Foreign
-limitation: A test.
-cluster: {{conf: {left.conf}, client: {USER}, keyring: {keyrings}/left}}
-pools: {{data: {{name: replay}}}}
-second_cluster:
-  conf: {right.conf}
-  client: {USER}
-  keyring: {keyrings}/right
-  mirror_daemon_admin_socket: {sandbox.mirror.asok}
-client_hosts: [localhost]
-client_release: {RELEASE}
-allows: [second_site, pool_create, pool_delete, host_root, client_hosts]
-"""
+ALLOWED = "second_site, pool_create, pool_delete, host_root, client_hosts"
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +29,12 @@ def site(sandbox_directory, tmp_path_factory):
     """The text of a site's file whose users were made by the commands that preflight prints for it."""
     sandbox, folder = load(sandbox_directory), tmp_path_factory.mktemp("foreign")
     (folder / "sites").mkdir()
-    text = site_text(sandbox, folder)
+    more = ("client_hosts: [localhost]", f"client_release: {RELEASE}", f"allows: [{ALLOWED}]")
+    text = site_text(sandbox, "foreign", USER, folder, *more)
     (folder / "sites" / "foreign.yaml").write_text(text)
-    # An administrator's `ceph` is that of the clusters' release.
-    (folder / "ceph").write_text(f'#!/bin/sh\nexec {shlex.join(sandbox.layout.programs.command(["ceph"]))} "$@"\n')
-    (folder / "ceph").chmod(0o755)
     with mock.patch.dict(os.environ, {"REPLAY_CONFIG": str(folder)}):
         named = load_site("foreign", check_files=False)
-    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-    for command in (*admin_commands.user(named), *admin_commands.second_user(named)):
-        subprocess.run(["sh", "-c", command.text], check=True, timeout=patient(60), env=environment)
+    paste(sandbox, folder, (*admin_commands.user(named), *admin_commands.second_user(named)))
     yield text
     for name in sandbox.clusters:
         administrator_of(sandbox, name).run("ceph", "auth", "rm", USER)

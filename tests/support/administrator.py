@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from replay.cluster.admin_shell import AdminCommand
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.sandbox import Sandbox
+from support.patience import patient
 
 
 class AdministratorSession(MonitorSession):
@@ -25,9 +31,48 @@ def administrator_of(sandbox: Sandbox, name: str) -> Cluster:
     return Cluster(Path(one.conf), one.client, Path(one.keyring), name, sandbox.layout.programs)
 
 
+def site_text(sandbox: Sandbox, name: str, user: str, keyrings: Path, *more: str) -> str:
+    """Return a site's file for both clusters and their mirror daemon, as `user` with the keyrings `left` and `right`.
+
+    `more` are further lines, such as what the site allows.
+    """
+    assert sandbox.mirror is not None
+    left, right = (sandbox.clusters[side].conf for side in ("left", "right"))
+    lines = [
+        f"name: {name}",
+        f"label: {name.capitalize()}",
+        "limitation: A test.",
+        f"cluster: {{conf: {left}, client: {user}, keyring: {keyrings}/left}}",
+        "pools: {data: {name: replay}}",
+        "second_cluster:",
+        f"  conf: {right}",
+        f"  client: {user}",
+        f"  keyring: {keyrings}/right",
+        f"  mirror_daemon_admin_socket: {sandbox.mirror.asok}",
+        *more,
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def paste(sandbox: Sandbox, folder: Path, commands: Iterable[AdminCommand]) -> None:
+    """Run printed commands as an administrator whose `ceph`, put in `folder`, is that of the clusters' release.
+
+    Raises subprocess.CalledProcessError if one fails.
+    """
+    program = folder / "bin" / "ceph"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(sandbox.layout.programs.command(["ceph"]))} "$@"\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    for command in commands:
+        subprocess.run(["sh", "-c", command.text], check=True, timeout=patient(60), env=environment)
+
+
 def session_of(cluster: Cluster) -> AdministratorSession:
     """Return this process' one connection to a cluster, which stays open: each `ceph` takes 0.4 s of CPU to start."""
-    return _sessions.setdefault(cluster, AdministratorSession(cluster))
+    if cluster not in _sessions:
+        _sessions[cluster] = AdministratorSession(cluster)
+    return _sessions[cluster]
 
 
 def tell(cluster: Cluster, prefix: str, *, target: str = "mon", **arguments: Any) -> Any:

@@ -8,16 +8,11 @@ import { goTo, openSpeakerView, startDeck } from "../support/deck.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
 let deck;
-let takeAway;
 
 before(async () => {
-  deck = await startDeck();
-  takeAway = await deck.lendShipped();
+  deck = await startDeck({ shipped: true });
 });
-after(async () => {
-  await takeAway?.();
-  await deck?.close();
-});
+after(() => deck?.close());
 
 /** What is around the slides is the same with a few of them, and axe reads the whole document each time. */
 const fewSlides = (page) => onlyChapters(page, ["slides/00-hook.md", "slides/91-journal.md"]);

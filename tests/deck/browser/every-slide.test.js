@@ -15,16 +15,11 @@ import { chartTextProblems, layoutProblems } from "../support/layout.js";
 /** A slide with two charts of one file each. */
 const RATIOS = "journal-ratio";
 let deck;
-let takeAway;
 
 before(async () => {
-  deck = await startDeck();
-  takeAway = await deck.lendShipped();
+  deck = await startDeck({ shipped: true });
 });
-after(async () => {
-  await takeAway?.();
-  await deck?.close();
-});
+after(() => deck?.close());
 
 /**
  * Visits each slide once. A look gets the page and a slide's id and returns what is wrong there; if it fails, that is

@@ -20,13 +20,15 @@ export const SCREENS = [
 let port = 0;
 
 /**
- * A browser and a present server with the fixture's data.
+ * A browser and a present server with the fixture's data, and with `shipped` also with those that ship.
+ * @param {{shipped?: boolean}} [options]
  * @returns {Promise<{browser: import("playwright-core").Browser, benchmarks: string, url: string,
  *                    openDeck: Function, replaceFile: Function, lendShipped: Function, close: () => Promise<void>}>}
  */
-export async function startDeck() {
+export async function startDeck({ shipped = false } = {}) {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-deck-"));
   await writeFixture(benchmarks);
+  if (shipped) await copyShipped(benchmarks);
   // The server first: a deck that does not build must leave no browser behind, which would keep the tests from ending.
   const server = await startPresentServer({ port, benchmarks, followSources: false });
   // The next server of this process has the same address where it can: the browser knows the scripts of that one.
@@ -77,8 +79,7 @@ export async function startDeck() {
 
     /** Adds the shipped data under the name `shipped`, without raw output. Returns a function that removes them. */
     async lendShipped() {
-      const folder = path.join(benchmarks, "shipped");
-      await cp(SHIPPED, folder, { recursive: true, filter: (name) => !/\/raw(?:\/|$)/.test(name) });
+      const folder = await copyShipped(benchmarks);
       return () => rm(folder, { recursive: true });
     },
 
@@ -88,6 +89,13 @@ export async function startDeck() {
       await rm(benchmarks, { recursive: true, force: true });
     },
   };
+}
+
+/** Copies the shipped data, without raw output, to the data set `shipped`; returns its folder. */
+async function copyShipped(benchmarks) {
+  const folder = path.join(benchmarks, "shipped");
+  await cp(SHIPPED, folder, { recursive: true, filter: (name) => !/\/raw(?:\/|$)/.test(name) });
+  return folder;
 }
 
 /**
@@ -116,7 +124,8 @@ export function slideIds(page) {
 /**
  * Goes to each slide that has an element of the selector `with`, all by default, and shows its fragments, within one
  * call: `looks` are functions of a slide's id that run in the page and return what they find. It does not wait for
- * charts, but their places exist. What is found must stay for a while: a place follows its slide's text a frame later.
+ * charts, but their places exist. A place follows its slide's text a frame later, so what is found counts only if it is
+ * still there two frames later.
  * @returns {Promise<{ids: string[], found: string[]}>}
  */
 export function lookAtEachSlide(page, looks, { with: part = "*" } = {}) {
@@ -134,10 +143,9 @@ export function lookAtEachSlide(page, looks, { with: part = "*" } = {}) {
       deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
       await new Promise((resolve) => setTimeout(resolve));
       const here = () => looks.flatMap((look) => look(slide.id));
-      let last = here();
-      for (const end = Date.now() + ${patient(1000)}; last.length > 0 && Date.now() < end; last = here())
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      found.push(...last);
+      if (here().length === 0) continue;
+      for (let frame = 0; frame < 2; frame += 1) await new Promise((resolve) => requestAnimationFrame(resolve));
+      found.push(...here());
     }
     return { ids: slides.map(({ id }) => id), found };
   })()`);
