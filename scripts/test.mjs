@@ -59,6 +59,7 @@ async function run(step, index) {
   const { status, endedAfter, left } = await runToItsEnd(step.argv(report), {
     bound: step.bound,
     environment: step.environment,
+    inMemory: step.inMemory,
     log: path.join(reports, `${index}.left.log`),
     onTask: (task) => {
       current = task;

@@ -1,8 +1,18 @@
 // Runs a program of `npm test` so that it leaves nothing behind: no process, no sandbox, no file.
 
-import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, closeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { freemem, tmpdir } from "node:os";
 import path from "node:path";
 
 import { measurePatience, VARIABLE as PATIENCE } from "./patience.mjs";
@@ -16,12 +26,35 @@ export const VARIABLE = "REPLAY_TEST_RUN";
 // On a disk, which /tmp is not everywhere: sandboxes take several GiB. The path is short, because the paths of sockets
 // must be short.
 const FOLDERS = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
+const MEMORY = "/dev/shm";
+/** What the tests that keep their files in memory take at the most, with room for the rest of the machine. */
+const MEMORY_BYTES = 4 * 2 ** 30;
 const GRACE_MS = 10_000;
+
+/** Makes a run's folder: on a disk, or in memory if that is asked for, is large enough, and can run programs. */
+function makeFolder(inMemory) {
+  if (inMemory && existsSync(MEMORY) && freemem() > 2 * MEMORY_BYTES) {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    const folder = bavail * bsize > MEMORY_BYTES ? mkdtempSync(path.join(MEMORY, "replay-test-")) : null;
+    if (folder && runsPrograms(folder)) return folder;
+    if (folder) rmSync(folder, { recursive: true });
+  }
+  return mkdtempSync(path.join(FOLDERS, "replay-test-"));
+}
+
+/** Whether a program in this folder can be started: in containers, /dev/shm is often mounted `noexec`. */
+function runsPrograms(folder) {
+  const program = path.join(folder, "program");
+  writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
+  const { status } = spawnSync(program);
+  rmSync(program);
+  return status === 0;
+}
 
 /** A folder for everything that is started, and a guardian that ends all of it when the run, or this process, ends. */
 class Run {
-  constructor(log) {
-    this.folder = mkdtempSync(path.join(FOLDERS, "replay-test-"));
+  constructor(log, inMemory) {
+    this.folder = makeFolder(inMemory);
     chmodSync(this.folder, 0o755); // some tests start programs as another user
     this.log = log;
     const output = openSync(log, "w");
@@ -68,17 +101,18 @@ class Run {
  * patience.mjs, scaled to the speed of this machine at that moment. Nothing that it started survives it.
  *
  * `onTask` gets the Task; `log` is a file for the guardian's output; `environment` is added to that of this process;
- * `measure` returns how slow the machine is now.
+ * `inMemory` puts what it writes into memory rather than on a disk, where possible; `measure` returns how slow the machine
+ * is now.
  * @returns {Promise<{status: number, endedAfter: number|null, left: string[]}>} `endedAfter`: milliseconds after which
  *   it was ended, null if it ended by itself; `left`: what it left running
  */
 export async function runToItsEnd(
   argv,
-  { bound, log, environment = {}, onTask = () => {}, measure = measurePatience },
+  { bound, log, environment = {}, inMemory = false, onTask = () => {}, measure = measurePatience },
 ) {
   const began = performance.now();
   let patience = measure();
-  const run = new Run(log);
+  const run = new Run(log, inMemory);
   const [command, ...args] = argv;
   const task = new Task(command, args, {
     stdio: ["ignore", "inherit", "inherit"],

@@ -16,6 +16,7 @@ const MINUTE = 60_000;
  * @property {(report: string) => string[]} argv  the command; `report` is where a test runner writes its report
  * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which has no tests
  * @property {Record<string, string>} [environment]  added to the program's environment
+ * @property {boolean} [inMemory]  its files may be in memory, since they are small: without a disk, it takes less time
  * @property {number} bound  the most milliseconds that it takes on the reference machine of scripts/npm/patience.mjs,
  *   which says how much longer it may take here before it counts as hanging and is ended
  */
@@ -177,6 +178,7 @@ export function testSteps({ quick = false, releases = false, hosts = false } = {
       ["--test-concurrency=3"],
     ),
     report: "tap",
+    inMemory: true,
     bound: 2 * MINUTE,
   };
   const python = {
@@ -191,6 +193,7 @@ export function testSteps({ quick = false, releases = false, hosts = false } = {
       "loadgroup",
     ),
     report: "junit",
+    inMemory: true,
     bound: 3 * MINUTE,
   };
   if (quick) return [lint, unit, python];
@@ -214,6 +217,7 @@ export function testSteps({ quick = false, releases = false, hosts = false } = {
           ["--test-concurrency=2"],
         )(report),
       report: "tap",
+      inMemory: true,
       bound: 6 * MINUTE,
     },
     {

@@ -15,6 +15,8 @@ import yaml
 
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
 from replay.measure import signed_plan
 from replay.measure.arguments import COMMAND
@@ -47,10 +49,17 @@ EXPERIMENTS = ("--experiment", "rbd-journaling", "--experiment", "rbd-bench")
 PRINTED = {"rados create", "rados rm"}
 
 
+class NoAnswer(MonitorSession):
+    """A session that knows at once what librados finds out after a second: no monitor answers."""
+
+    def fsid(self) -> str:
+        raise CephCommandError("cannot connect", where=self.cluster.name, next_step="start a monitor")
+
+
 @pytest.fixture
 def site_file(write_site: Callable[[str, str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A site whose cluster does not exist, and need not be awaited; and a working folder."""
-    monkeypatch.setattr(signed_plan, "CONNECT_WITHIN_SECONDS", 0.1)
+    """A site whose cluster does not exist, and a working folder."""
+    monkeypatch.setattr(signed_plan, "MonitorSession", NoAnswer)
     (tmp_path / "ceph.conf").write_text(f"[global]\nfsid = {FSID}\nmon_host = [v2:127.0.0.1:1/0]\n")
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
     monkeypatch.chdir(tmp_path)
@@ -155,7 +164,9 @@ def test_a_plan_takes_no_options_that_say_something_else(plan: Path, more: str) 
         _chosen("--plan", str(plan), more)
 
 
-def test_a_plan_needs_to_know_its_cluster(site_file: Path, tmp_path: Path) -> None:
+def test_a_plan_needs_to_know_its_cluster(site_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signed_plan, "MonitorSession", MonitorSession)
+    monkeypatch.setattr(signed_plan, "CONNECT_WITHIN_SECONDS", 0.1)
     (tmp_path / "ceph.conf").write_text("[global]\nmon_host = [v2:127.0.0.1:1/0]\n")
     run = _chosen(*["--site", "mine", "--scale", "smoke", "--experiment", "rbd-bench", "--plan-only"])
     with pytest.raises(ConfigurationError, match="a plan has to say which cluster it is for"):

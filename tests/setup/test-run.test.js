@@ -78,6 +78,20 @@ describe("a step of npm test", () => {
     assert.equal(status, 0);
   });
 
+  it("may have its files in memory, can run programs there, and leaves nothing there", async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "replay-step-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const script =
+      'printf "#!/bin/sh\\necho $TMPDIR" >"$TMPDIR/a"; chmod +x "$TMPDIR/a"; "$TMPDIR/a" >"$0/folder"';
+    const bound = { bound: 60_000, log: path.join(folder, "log"), measure };
+    const { status } = await runToItsEnd(["bash", "-c", script, folder], { ...bound, inMemory: true });
+    const used = readFileSync(path.join(folder, "folder"), "utf8").trim();
+    assert.deepEqual(
+      [status, path.basename(used).startsWith("replay-test-"), existsSync(used)],
+      [0, true, false],
+    );
+  });
+
   it("that leaves a daemon running is reported, and the daemon is ended", async (t) => {
     const step = new Step(t, `${DAEMON} exit 0`);
     const { status, left } = await step.outcome();
