@@ -11,11 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from replay.config.experiments import experiment_names
 from replay.measure import interleave
 from replay.measure.interleave import main, measure_block, turns_of
 from support.patience import patient
 
-RELEASES = ["--release", "16", "--release", "reef", "--release", "20"]
+THREE = ["--release", "16", "--release", "reef", "--release", "20"]
+RELEASES = [*THREE, "--scale", "quick"]
 
 
 @pytest.fixture
@@ -125,6 +127,18 @@ def test_an_experiment_has_no_more_blocks_than_its_scale(world, monkeypatch):
     assert {one for one in seen if one[0] == 7} == {(7, "failover")}
 
 
+def test_what_releases_are_compared_by_has_a_scale_of_its_own(world, monkeypatch, capsys):
+    seen = []
+    monkeypatch.setattr(interleave, "is_done", lambda turn, names, scale: seen.append((turn.block, *names)) or True)
+    assert main(THREE) == 0
+    names = experiment_names("headline")
+    assert {"site-loss", "write-latency"} <= set(names) < set(experiment_names())
+    assert {one for one in seen if one[0] == 6} == {(6, *names)}
+    assert {one for one in seen if one[0] == 7} == {(7, "site-loss")}, "ten trials, and six blocks of the others"
+    assert main([*THREE, "--experiment", "failover"]) == 2
+    assert "this experiment has no scale 'headline'" in capsys.readouterr().err
+
+
 def test_a_block_that_takes_more_than_an_hour_is_reported(world, capsys):
     (turns,) = turns_of("h", [16, 20], 1)
     moments = iter((0.0, 3000.0))
@@ -148,7 +162,7 @@ def test_a_dry_run_tells_the_order_and_starts_nothing(world, capsys):
     [
         (["--release", "20"], "there is nothing to interleave"),
         (["--release", "20", "--release", "tentacle"], "there is nothing to interleave"),
-        ([*RELEASES, "--experiment", "nowhere"], "there is no experiment 'nowhere'"),
+        ([*RELEASES, "--experiment", "nowhere"], "no experiment 'nowhere'"),
     ],
 )
 def test_what_cannot_be_interleaved_is_refused(world, words, said, capsys):

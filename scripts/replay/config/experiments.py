@@ -11,9 +11,13 @@ from replay.base.paths import config_directory, program_file
 from replay.config.documents import Document, load_validated_document
 
 
-def experiment_names() -> list[str]:
-    """Return the names of all configured experiments."""
-    return sorted(path.stem for path in (config_directory() / "experiments").glob("*.yaml"))
+def experiment_names(scale: str | None = None) -> list[str]:
+    """Return the names of all configured experiments; with `scale`, of those that have it.
+
+    Raises ConfigurationError if `scale` is given and an experiment's file is wrong.
+    """
+    names = sorted(path.stem for path in (config_directory() / "experiments").glob("*.yaml"))
+    return names if scale is None else [name for name in names if scale in load_experiment(name)["scales"]]
 
 
 def load_experiment(name: str) -> dict[str, Any]:

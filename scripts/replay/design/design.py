@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-SCALES = ("smoke", "quick", "talk")
+#: Only some experiments have the last one: what `replay interleave` compares releases by.
+SCALES = ("smoke", "quick", "talk", "headline")
 
 
 def canonical_json(value: Any) -> str:

@@ -26,6 +26,12 @@ def expand(
     where = f"config/experiments/{configuration['name']}.yaml"
     if scale not in SCALES:
         raise ConfigurationError(f"no scale {scale!r}", next_step=f"use one of {', '.join(SCALES)}")
+    if scale not in configuration["scales"]:
+        raise ConfigurationError(
+            f"this experiment has no scale {scale!r}",
+            where=where,
+            next_step=f"use one of {', '.join(configuration['scales'])}, or add scales.{scale}",
+        )
     at_scale = configuration["scales"][scale]
     missing = missing or {}
     factors = _factors_at(configuration, at_scale, where, scale)

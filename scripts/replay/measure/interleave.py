@@ -28,6 +28,7 @@ from replay.cluster.sandbox_layout import default_directory
 from replay.cluster.site_file import load_site
 from replay.config.experiments import experiment_names, load_experiment
 from replay.design.design import shuffled
+from replay.design.expansion import expand
 from replay.measure.interleave_arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans, raw_directory
@@ -57,14 +58,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Measure in turns. Returns 0, 130 if interrupted, or the exit status of the turn that failed."""
-    names = options.experiment or experiment_names()
-    unknown = sorted(set(names) - set(experiment_names()))
-    if unknown:
-        raise ConfigurationError(f"there is no experiment {unknown[0]!r}", next_step="see config/experiments")
+    names = options.experiment or experiment_names(options.scale)
     releases = list(dict.fromkeys(options.release))
     if len(releases) < 2:
         raise ConfigurationError("there is nothing to interleave", next_step="give --release twice or more")
-    wanted = {name: options.blocks or load_experiment(name)["scales"][options.scale]["blocks"] for name in names}
+    wanted = {name: options.blocks or expand(load_experiment(name), options.scale).blocks for name in names}
     by_block = turns_of(options.data or DEFAULT_NAME, releases, max(wanted.values()))
     for turns in by_block:
         print(f"block {turns[0].block}: {', '.join(title_of(turn.release) for turn in turns)}")

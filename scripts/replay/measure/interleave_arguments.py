@@ -9,6 +9,8 @@ from replay.base.errors import ReplayError
 from replay.base.releases import parse_release
 from replay.design.design import SCALES
 
+DEFAULT_SCALE = SCALES[-1]
+
 _DESCRIPTION = """\
 Measure several releases of Ceph in turns on this machine, each in a sandbox and a data set of its own: block 1 of each
 in random order, then block 2 of each. Only one sandbox runs at a time. Finished blocks are never repeated, so you can
@@ -30,7 +32,9 @@ def _add_arguments(parser: Parser) -> None:
         "--release", action="append", required=True, type=_release, metavar="R", help="a release (give two or more)"
     )
     add_data(parser, help="the start of the data sets' names: NAME-16, NAME-18, … (default: interleaved)")
-    parser.add_argument("--scale", choices=SCALES, default="quick", help="how much to measure (default: quick)")
+    parser.add_argument(
+        "--scale", choices=SCALES, default=DEFAULT_SCALE, help=f"how much to measure (default: {DEFAULT_SCALE})"
+    )
     add_experiment(parser, "only this experiment (may be repeated)")
     parser.add_argument("--blocks", type=int, metavar="N", help="the number of repetitions (default: the scale's)")
     parser.add_argument(

@@ -67,7 +67,6 @@ def chosen(options: argparse.Namespace) -> Run:
 def _asked_for(options: argparse.Namespace) -> Run:
     site = load_site(options.site, check_files=not options.plan_only)
     data_set = options.data or site.name
-    names = options.experiment or experiment_names()
     if options.only and not options.experiment:
         raise ConfigurationError(
             "factors and levels are those of an experiment",
@@ -75,6 +74,7 @@ def _asked_for(options: argparse.Namespace) -> Run:
             next_step="name it with --experiment",
         )
     scale = options.scale or DEFAULT_SCALE
+    names = options.experiment or experiment_names(scale)
     designs = {name: narrowed(design_for(site, name, scale), options.only) for name in names}
     sources = {name: sources_digest(site, name) for name in names}
     todo = tuple(plans(data_set, designs.values(), options.blocks))

@@ -205,7 +205,7 @@ def run(options: argparse.Namespace) -> int:
 def _plan(site: Site, scale: str, data_set: str, copies: PoolCopies) -> dict[str, dict[str, float]]:
     """Return what remains to be measured at a scale, by experiment."""
     figures = {}
-    for name in experiment_names():
+    for name in experiment_names(scale):
         design = design_for(site, name, scale)
         plan = estimate(design, data_set, range(1, design.blocks + 1), terms_of(site, copies))
         figures[name] = {
