@@ -28,7 +28,7 @@ REGIONS = {
     "above 1.5": Region(1.5, None),
     "below 1.25": Region(None, 1.25),
     "between 7.5 and 13.3": Region(7.5, 13.3),
-    "no difference beyond 10 %": Region(0.9, 1.1, equivalence=True),
+    "no difference beyond a factor of 1.1": Region(1 / 1.1, 1.1, equivalence=True),
 }
 #: A block of many sets: how many, how much slower the machine gets within a block, and the spread (of the logarithm)
 #: between sets that run minutes apart, because of a neighbour, a compaction, or a host that slows down.

@@ -51,10 +51,10 @@ def test_the_estimate_is_the_geometric_mean_of_its_blocks():
     assert found.estimate == pytest.approx((first * second * third) ** (1 / 3))
 
 
-def test_no_difference_needs_ten_blocks():
+def test_no_difference_needs_eight_blocks():
     one = judged(claim(EQUAL), rows(1, blocks=6, noise=0.01))
     assert one.verdict == INCONCLUSIVE
-    assert "6 of the 10 blocks" in one.reason
+    assert "6 of the 8 blocks" in one.reason
 
 
 def test_one_block_gives_an_estimate_and_no_verdict():
@@ -111,7 +111,7 @@ def test_a_data_set_is_judged_and_described(tmp_path):
     assert (document["schema_version"], document["data_set"], document["altered"]) == (3, "mine", False)
     assert document["method"] == {
         "confidence": 0.95,
-        "equivalence_blocks": 10,
+        "equivalence_blocks": 8,
         "blocks_for_verdict": 2,
         "false_discovery_rate": 0.05,
     }

@@ -32,7 +32,7 @@ def changed(edit):
         lambda c: c.update(sentence="Mirroring costs nothing at all."),
         lambda c: c.update(id="another-name"),
         lambda c: c.update(metric="operations_per_second"),
-        lambda c: c["conditions"][0].update(within=0.11),
+        lambda c: c["conditions"][0].update(within_factor=1.11),
         lambda c: c["conditions"][0].update(says="something else"),
         lambda c: c["conditions"][0]["over"]["io_size_bytes"].pop(),
         lambda c: c["presupposes"][0].update(that="replayed_fraction_during_cell >= 0.79"),

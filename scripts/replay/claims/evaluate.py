@@ -31,7 +31,7 @@ from replay.claims.registration import exploratory
 from replay.claims.table import Row, Table, filled
 
 #: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
-EQUIVALENCE_BLOCKS = 10
+EQUIVALENCE_BLOCKS = 8
 EQUIVALENCE_CONFIDENCE = 0.90
 
 

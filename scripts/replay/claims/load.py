@@ -229,7 +229,7 @@ def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any
             raise ConfigurationError(
                 f"equals: {metric} is in {unit}, but only counts can be compared exactly",
                 where=where,
-                next_step="write a region: above, below, between or within",
+                next_step="write a region: above, below, between or within_factor",
             )
         return Count(raw["name"], raw["says"], metric, _selector(raw["cells"], experiment, where), raw["equals"])
     pairs = [(1, raw["over"], raw["under"])]
@@ -271,8 +271,8 @@ def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str)
 
 
 def _region(raw: Mapping[str, Any], where: str) -> Region:
-    if "within" in raw:
-        return Region(1 - raw["within"], 1 + raw["within"], equivalence=True)
+    if "within_factor" in raw:
+        return Region(1 / raw["within_factor"], raw["within_factor"], equivalence=True)
     if "between" in raw:
         low, high = raw["between"]
         if low >= high:

@@ -17,9 +17,9 @@ def with_margins(
 ) -> dict[str, Mapping[str, Any]]:
     """Return a manifest's experiments with the margin of each ratio chart, if the claims state exactly one.
 
-    A claim states a margin if one of its conditions of no difference (`within`) divides the chart's reference by one of
-    its variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ, there
-    is none, because one picture cannot show both.
+    A claim states a margin if one of its conditions of no difference (`within_factor`) divides the chart's reference by
+    one of its variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ,
+    there is none, because one picture cannot show both.
     """
     claims = list(claims)
     return {name: _with_margins(name, entry, claims) for name, entry in experiments.items()}

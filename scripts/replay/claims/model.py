@@ -60,7 +60,7 @@ class Region:
             return f"below {self.high:g}"
         if self.high is None:
             return f"above {self.low:g}"
-        return f"{self.low:g} to {self.high:g}"
+        return f"{self.low:.4g} to {self.high:.4g}"
 
 
 @dataclass(frozen=True)
