@@ -86,7 +86,7 @@ def plan_of(*names: str, scale: str = "quick") -> PlanFile:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_job_reads_the_very_designs_that_were_planned(scale, tmp_path):
-    plan = plan_of(*experiment_names(), scale=scale)
+    plan = plan_of(*experiment_names(scale), scale=scale)
     read = read_plan_file(plan.write(tmp_path))
     assert read == plan
     for name, design in plan.designs.items():
