@@ -208,6 +208,7 @@ def tidy(campaign, name):
 @pytest.mark.of_release
 def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
     measure_as_shipped(campaign, "fio-profile")
+    seen = 0.0
     for sidecar in campaign.sidecars("fio-profile"):
         sample = sidecar["samples"]["daemons"]
         assert sidecar["valid"]
@@ -217,7 +218,11 @@ def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
         assert "secondary" not in sample
         clients = [sample["primary"][f"osd.{n}"]["client"] for n in range(3)]
         reads, writes = (sum(one[f"{what}_operations"] for one in clients) for what in ("read", "write"))
-        assert (reads > writes) == (sidecar["variant"] != "random-write"), "the mix reads 70 of 100"
+        # On a busy machine, a stall may be longer than the sample, which then holds no operation.
+        more, fewer = (writes, reads) if sidecar["variant"] == "random-write" else (reads, writes)
+        assert more > fewer or more == fewer == 0, "the mix reads 70 of 100"
+        seen += more
+    assert seen > 0
     rows = tidy(campaign, "fio-profile")
     assert set(rows) == {"random-read", "mixed", "random-write"}
     for row in rows.values():
