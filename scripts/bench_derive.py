@@ -1,8 +1,9 @@
 """Times deriving, for the shipped data in packs and as loose files, and for growing numbers of generated cells.
 
-.venv/bin/python scripts/bench_derive.py [--cells N …] [--repetitions N] [--against COMMIT]
+.venv/bin/python scripts/bench_derive.py [--cells N …] [--repetitions N] [--against COMMIT] [--cold]
 
-`--against COMMIT` times the code and the data of an earlier commit side by side with those of today.
+`--against COMMIT` times the code and the data of an earlier commit side by side with those of today. With `--cold`, the
+shipped data are read from the disk, as after a restart; this empties the machine's caches and needs root.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+CACHES = Path("/proc/sys/vm/drop_caches")
 sys.path.insert(0, str(ROOT / "tests"))
 
 from replay.raw.pack import PACK, write_pack  # noqa: E402
@@ -52,7 +54,13 @@ class Cost:
         return f"{self.wall_seconds:7.2f} s wall  {self.cpu_seconds:7.2f} s CPU  {self.peak_mib:6.0f} MiB"
 
 
-def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
+def empty_caches() -> None:
+    """Make the kernel forget what it has read, so that the next program reads from the disk. Needs root."""
+    os.sync()
+    CACHES.write_text("3")
+
+
+def run(data_set: Path, code: Path, program: tuple[str, ...], *, cold: bool = False) -> Cost:
     """Derive a data set in a separate process, and return the cost of that process and its children."""
     whole = (data_set / f"{done}.json" for done in ("judged", "answered", "described"))
     for note in (*data_set.glob("*/derived.json"), *whole):
@@ -64,6 +72,8 @@ def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
         **{"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(data_set.parents[1] / "compiled")},
     }
     command = [sys.executable, *(word.format(data_set=data_set) for word in program)]
+    if cold:
+        empty_caches()
     started = time.perf_counter()
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
@@ -73,9 +83,9 @@ def run(data_set: Path, code: Path, program: tuple[str, ...]) -> Cost:
     return Cost(time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def least(repetitions: int, *jobs: tuple[Path, Path, tuple[str, ...]]) -> list[Cost]:
+def least(repetitions: int, *jobs: tuple[Path, Path, tuple[str, ...]], cold: bool = False) -> list[Cost]:
     """Run jobs in turn, so that other load affects all of them; return the fastest run of each."""
-    runs = [[run(*job) for job in jobs] for _ in range(repetitions)]
+    runs = [[run(*job, cold=cold) for job in jobs] for _ in range(repetitions)]
     return [min(costs, key=lambda cost: cost.wall_seconds) for costs in zip(*runs, strict=True)]
 
 
@@ -139,14 +149,17 @@ def main() -> int:
         "--repetitions", type=int, default=3, help="runs of each, of which the fastest counts (default: 3)"
     )
     parser.add_argument("--against", metavar="COMMIT", help="an earlier commit to compare with")
+    parser.add_argument("--cold", action="store_true", help="read the shipped data from the disk (needs root)")
     options = parser.parse_args()
+    if options.cold and not os.access(CACHES, os.W_OK):
+        parser.error(f"--cold writes to {CACHES}: run it as root, on the machine itself")
     with tempfile.TemporaryDirectory(prefix="replay-bench-derive-") as name:
         folder = Path(name)
-        shipped(folder, options.repetitions, options.against)
+        shipped(folder, options.repetitions, options.against, cold=options.cold)
         return growth(folder, sorted(options.cells), options.repetitions)
 
 
-def shipped(folder: Path, repetitions: int, against: str | None) -> None:
+def shipped(folder: Path, repetitions: int, against: str | None, *, cold: bool) -> None:
     """Print the cost of deriving the shipped data, from packs and from loose files."""
     shutil.copytree(ROOT / "benchmarks" / "reference", folder / "packs" / "reference")
     loose(ROOT / "benchmarks" / "reference", folder / "loose" / "reference")
@@ -156,7 +169,7 @@ def shipped(folder: Path, repetitions: int, against: str | None) -> None:
         places[f"code and files of {against}"] = (code / "benchmarks" / "reference", code)
     for title, program in {"alone, in one process": ALONE, "replay derive": COMMAND}.items():
         print(f"reference, {title}:")
-        costs = least(repetitions, *((*place, program) for place in places.values()))
+        costs = least(repetitions, *((*place, program) for place in places.values()), cold=cold)
         for (what, (data_set, _)), cost in zip(places.items(), costs, strict=True):
             files = sum(1 for path in data_set.glob("*/raw/**/*") if path.is_file())
             ratio = cost.wall_seconds / costs[0].wall_seconds
