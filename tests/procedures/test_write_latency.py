@@ -320,10 +320,10 @@ def test_latency_and_cost_of_each_mode_are_measured_while_mirroring_runs(campaig
         assert math.isfinite(figure(*place, "osd_cpu_seconds_above_idle_per_write"))
     ledgers = [one["samples"]["ledger"]["primary"] for one in sidecars]
     assert all(ledger[osd]["cpu"]["seconds"] > 0 for ledger in ledgers for osd in ("osd.0", "osd.1", "osd.2"))
-    # The OSDs' counts are compared with each other: fio does not report the writes of its ramp. They are estimated from
-    # the others, which a stalled machine makes too few. No reported write is missing: 4 of 6 seconds are reported.
+    # The OSDs' counts are compared with each other: fio does not report the writes of its ramp. They are estimated, and
+    # on a busy machine a short cell's estimate may be off by a quarter.
     counted = {place: figure(*place, "osd_plain_writes_per_write") for place in rows}
-    assert all(counted[load, "none"] > 0.6 for load, variant in rows if variant == "none")
+    assert all(0.5 < counted[load, "none"] < 1.5 for load, variant in rows if variant == "none")
     none, journal, mirrored = (("one-writer", name) for name in ("none", "journal", "journal-mirrored"))
     assert figure(*none, "osd_bytes_per_byte") / counted[none] == pytest.approx(1, abs=0.1)
     assert figure(*journal, "osd_bytes_per_byte") / counted[journal] == pytest.approx(2, abs=0.1)
