@@ -79,6 +79,10 @@ export function followPhone(deck, narrow, asked) {
     if (!isOn() || event.target !== viewport) return;
     event.stopImmediatePropagation();
     if (kept && Math.abs(viewport.scrollTop - keptAt) > 1) release();
+    lookSoon();
+  }
+
+  function lookSoon() {
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(look);
@@ -129,6 +133,9 @@ export function followPhone(deck, narrow, asked) {
   addEventListener("scroll", onScroll, { capture: true, passive: true });
   addEventListener("hashchange", () => goTo(location.hash));
   addEventListener("resize", onResize, { capture: true });
+  // Each time reveal lays the slides out, it goes to the one that would be in sight if all had the same height, and no
+  // scrolling need follow. The page's load event, for one, makes it do so, whenever that comes.
+  deck.on("slidechanged", lookSoon);
   goTo(asked);
 }
 

@@ -19,7 +19,7 @@ from replay.owned.images import BlockImage
 from replay.procedures.drivers import fio_clients
 from replay.procedures.offered_rate import OfferedRate, peak_key
 from replay.procedures.targets.images import Images
-from replay.procedures.watches.daemons import SteadyWatch
+from replay.procedures.watches.daemons import SteadyWatch, moments
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients
@@ -58,33 +58,55 @@ def one_client(**options):
 
 
 class Daemons:
+    """Numbers its readings, of which each takes a tenth of a second."""
+
     def __init__(self):
         self.readings = 0
 
     def read(self):
         self.readings += 1
-        return self.readings
+        return SimpleNamespace(number=self.readings, cost_seconds=0.1)
 
     def between(self, before, after):
-        return {"seconds": 1.0, "readings": [before, after]}
+        return {"seconds": 1.0, "cost_seconds": 0.2, "readings": [before.number, after.number]}
 
 
 def watched(*elapsed):
-    watch = SteadyWatch(Daemons(), begin_seconds=1.0, end_seconds=8.8)
+    watch = SteadyWatch(Daemons(), moments(9.0))
     for seconds in elapsed:
         watch(seconds)
     return watch
 
 
-def test_the_daemons_are_read_at_the_beginning_and_at_the_end_of_the_steady_part():
+def test_the_daemons_are_read_at_the_beginning_halfway_and_at_the_end_of_the_steady_part():
+    assert moments(9.0) == pytest.approx((1.0, 4.9, 8.8))
     watch = watched(0.0, 0.9, 1.0, 1.1, 5.0, 8.7, 8.8, 8.9, 9.5)
-    assert watch.sample()["readings"] == [1, 2]
-    assert watch.daemons.readings == 2
+    sample = watch.sample(tool_seconds=9.6, load_seconds=9.0)
+    assert sample["readings"] == [1, 3]
+    assert sample["cost_seconds"] == pytest.approx(0.3), "that of the reading in between, too"
+    assert watch.daemons.readings == 3
+
+
+def test_the_readings_of_a_short_cell_are_within_its_load():
+    assert moments(1.0) == pytest.approx((0.4, 0.6, 0.8))
 
 
 @pytest.mark.parametrize("elapsed", [(), (0.5,), (1.0, 2.0)])
 def test_a_tool_that_ended_before_has_no_sample_rather_than_a_short_one(elapsed):
-    assert watched(*elapsed).sample() == {}
+    assert watched(*elapsed).sample(tool_seconds=9.2, load_seconds=9.0) == {}
+
+
+@pytest.mark.parametrize(
+    ("tool_seconds", "readings"), [(10.0, [1, 3]), (10.1, [2, 3]), (13.9, [2, 3]), (14.1, None), (30.0, None)]
+)
+def test_a_reading_that_may_be_older_than_the_load_is_left_out(tool_seconds, readings):
+    """The load lasts 9 s. What the tool ran longer may all have been its start."""
+    assert watched(1.0, 5.0, 8.8).sample(tool_seconds=tool_seconds, load_seconds=9.0).get("readings") == readings
+
+
+def test_a_reading_that_may_be_younger_than_the_load_is_left_out():
+    assert watched(1.0, 5.0, 8.95).sample(tool_seconds=9.3, load_seconds=9.0)["readings"] == [1, 2]
+    assert watched(1.0, 9.1, 9.3).sample(tool_seconds=9.5, load_seconds=9.0) == {}
 
 
 def test_the_patterns_of_a_profile_share_one_image(tmp_path):
@@ -208,11 +230,17 @@ def tidy(campaign, name):
 @pytest.mark.of_release
 def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
     measure_as_shipped(campaign, "fio-profile")
+    load_seconds = RAMP_SECONDS + design("fio-profile", "smoke").sizing.target_seconds
     for sidecar in campaign.sidecars("fio-profile"):
-        sample = sidecar["samples"]["daemons"]
         assert sidecar["valid"]
         began, ended = (datetime.fromisoformat(sidecar[moment]) for moment in ("started_at", "ended_at"))
-        assert 0 < sample["seconds"] < (ended - began).total_seconds() - RAMP_SECONDS, "the ramp is left out"
+        tool_seconds = (ended - began).total_seconds()
+        sample = sidecar["samples"].get("daemons")
+        if sample is None:
+            # The machine stalled, so that fio may have started later than the daemons were read.
+            assert tool_seconds - load_seconds > moments(load_seconds)[0]
+            continue
+        assert 0 < sample["seconds"] < min(load_seconds, tool_seconds - RAMP_SECONDS), "fio's start is left out"
         assert {"osd.0", "osd.1", "osd.2", "mon", "mgr"} == set(sample["primary"])
         assert "secondary" not in sample
         clients = [sample["primary"][f"osd.{n}"]["client"] for n in range(3)]

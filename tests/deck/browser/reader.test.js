@@ -277,6 +277,10 @@ test("on a phone an address leads to its slide, scrolling names the slide in sig
   const top = (id) => page.evaluate((name) => document.getElementById(name).getBoundingClientRect().top, id);
   assert.ok(Math.abs(await top("journal-ratio")) <= 1, `${await top("journal-ratio")} px`);
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "journal-ratio");
+  // A late font or the page's load event makes reveal lay the slides out anew, after which nobody scrolls.
+  await page.evaluate(() => window.replay.deck.layout());
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "journal-ratio");
+  assert.match(page.url(), /#\/journal-ratio$/);
   await page.evaluate(() => document.getElementById("setup").scrollIntoView());
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "setup");
   assert.match(page.url(), /#\/setup$/);

@@ -1,7 +1,8 @@
-"""Reads every daemon of the cluster once a tool's load has become steady, and again before the tool ends."""
+"""Reads every daemon while a tool's load is steady: soon after the tool's start, halfway, and before it ends."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from replay.design.design import Cell
@@ -9,8 +10,8 @@ from replay.measure.parts import Look, Watch
 from replay.raw.record import Measured
 from replay.samplers.daemons import DaemonSampler, Reading
 
-#: The daemons are read this long after the ramp begins, and this long before the runtime ends. That leaves out fio's
-#: start and the opening and closing of images. The ramp counts as load.
+#: The daemons are first read this long after the tool's start, and last this long before its ramp and runtime would be
+#: over if it wrote at once. That leaves out fio's start and the opening and closing of images. The ramp counts as load.
 AFTER_START_SECONDS = 1.0
 BEFORE_END_SECONDS = 0.2
 
@@ -23,41 +24,63 @@ class SteadyDaemons(Watch):
         self.daemons = DaemonSampler(self.bench, self.bench.sampler, secondary=False)
 
     def started(self, cell: Cell) -> None:
-        """Plan the two readings of a cell."""
-        end = float(self.procedure.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
-        end -= BEFORE_END_SECONDS
-        self.steady = SteadyWatch(self.daemons, begin_seconds=min(AFTER_START_SECONDS, end / 2), end_seconds=end)
+        """Plan the readings of a cell."""
+        self.load_seconds = float(self.procedure.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
+        self.steady = SteadyWatch(self.daemons, moments(self.load_seconds))
 
     def look_of(self, cell: Cell) -> Look:
         """Return a function that takes each reading when it is due."""
         return self.steady
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Add what the daemons did."""
-        if sample := self.steady.sample():
+        """Add what the daemons did. Without two readings under load the cell has no sample, and the person is told."""
+        if sample := self.steady.sample(tool_seconds=measured.tool_seconds, load_seconds=self.load_seconds):
             measured.samples["daemons"] = sample
+        else:
+            rest = measured.tool_seconds - self.load_seconds
+            self.bench.say(
+                f"what the daemons did under load is not known: the tool ran for {measured.tool_seconds:.1f} s, "
+                f"{rest:.1f} s more than its load lasts, so it is not known when that began"
+            )
+
+
+def moments(load_seconds: float) -> tuple[float, float, float]:
+    """Return when the daemons are read, in seconds after the start of a tool whose load lasts this long."""
+    last = load_seconds - BEFORE_END_SECONDS
+    first = min(AFTER_START_SECONDS, last / 2)
+    return first, (first + last) / 2, last
 
 
 class SteadyWatch:
-    """Takes two readings while a tool runs, at these times after its start. The tool may end earlier."""
+    """Takes readings while a tool runs, at these times in seconds after its start. The tool may end earlier."""
 
-    def __init__(self, daemons: DaemonSampler, *, begin_seconds: float, end_seconds: float) -> None:
+    def __init__(self, daemons: DaemonSampler, due_seconds: Sequence[float]) -> None:
         self.daemons = daemons
-        self.begin_seconds = begin_seconds
-        self.end_seconds = end_seconds
-        self.first: Reading | None = None
-        self.last: Reading | None = None
+        self.due_seconds = due_seconds
+        #: Each reading, and how long after the tool's start it began.
+        self.readings: list[tuple[float, Reading]] = []
 
     def __call__(self, elapsed_seconds: float) -> None:
         """Read if it is due. The thread that waits for the tool calls this repeatedly."""
-        if self.first is None:
-            if elapsed_seconds >= self.begin_seconds:
-                self.first = self.daemons.read()
-        elif self.last is None and elapsed_seconds >= self.end_seconds:
-            self.last = self.daemons.read()
+        taken = len(self.readings)
+        if taken < len(self.due_seconds) and elapsed_seconds >= self.due_seconds[taken]:
+            self.readings.append((elapsed_seconds, self.daemons.read()))
 
-    def sample(self) -> dict[str, Any]:
-        """Return what the daemons did between the two readings; empty if there are not two."""
-        if self.first is None or self.last is None:
+    def sample(self, *, tool_seconds: float, load_seconds: float) -> dict[str, Any]:
+        """Return what the daemons did between the first and the last reading that lie within the load for certain.
+
+        The tool ran for `tool_seconds`, in which its load lasted for `load_seconds`. The rest is its start and its end,
+        and only their sum is known. So the load began after `tool_seconds - load_seconds` at the latest, and it ended
+        after `load_seconds` at the earliest. On a machine that stalls, a tool may still be starting when it is first
+        read. Empty if fewer than two readings are within the load.
+        """
+        latest_start = tool_seconds - load_seconds
+        within = [
+            reading
+            for began, reading in self.readings
+            if latest_start <= began and began + reading.cost_seconds <= load_seconds
+        ]
+        if len(within) < 2:
             return {}
-        return self.daemons.between(self.first, self.last)
+        sample = self.daemons.between(within[0], within[-1])
+        return {**sample, "cost_seconds": round(sum(reading.cost_seconds for _, reading in self.readings), 4)}
