@@ -20,7 +20,10 @@ package_of() {
 
 has_program() {
   case $1 in
-    chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    chromium)
+      command -v chromium-headless-shell || command -v chromium || command -v chromium-browser ||
+        command -v google-chrome
+      ;;
     # Where those who are not root do not look.
     sshd) command -v sshd || [[ -x $system/usr/sbin/sshd ]] ;;
     *) command -v "$1" ;;
@@ -34,14 +37,16 @@ has_candidate() {
   [[ $said == *Candidate:* && $said != *"Candidate: (none)"* ]]
 }
 
-# Prints a package's name as this system's lists have it: Ubuntu's for the browser is another one. A system that has no
-# lists yet knows neither.
+# Prints a package's name as this system's lists have it. The browser is Debian's without windows, with which tests take
+# less time, or else the usual one, whose name on Ubuntu is another one. A system that has no lists yet knows none.
 known_name() {
-  if [[ $1 == chromium ]] && ! has_candidate chromium && has_candidate chromium-browser; then
-    echo chromium-browser
-  else
-    echo "$1"
+  local name
+  if [[ $1 == chromium ]]; then
+    for name in chromium-headless-shell chromium chromium-browser; do
+      has_candidate "$name" && echo "$name" && return
+    done
   fi
+  echo "$1"
 }
 
 add_package() {
