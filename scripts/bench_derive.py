@@ -139,6 +139,11 @@ def earlier(commit: str, folder: Path) -> Path:
     return folder
 
 
+def has_command(code: Path) -> bool:
+    """Return whether `python -m replay` is a program in this checkout; early ones had a script for each task."""
+    return (code / "scripts" / "replay" / "__main__.py").exists()
+
+
 def main() -> int:
     """Make the data, time deriving, print the figures; return 1 if time or memory grows faster than the cells."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -169,8 +174,11 @@ def shipped(folder: Path, repetitions: int, against: str | None, *, cold: bool) 
         places[f"code and files of {against}"] = (code / "benchmarks" / "reference", code)
     for title, program in {"alone, in one process": ALONE, "replay derive": COMMAND}.items():
         print(f"reference, {title}:")
-        costs = least(repetitions, *((*place, program) for place in places.values()), cold=cold)
-        for (what, (data_set, _)), cost in zip(places.items(), costs, strict=True):
+        able = {what: place for what, place in places.items() if program is not COMMAND or has_command(place[1])}
+        for what in places.keys() - able.keys():
+            print(f"  {what:28} had no such command yet")
+        costs = least(repetitions, *((*place, program) for place in able.values()), cold=cold)
+        for (what, (data_set, _)), cost in zip(able.items(), costs, strict=True):
             files = sum(1 for path in data_set.glob("*/raw/**/*") if path.is_file())
             ratio = cost.wall_seconds / costs[0].wall_seconds
             print(f"  {what:28} {files:6} raw files  {cost}  {ratio:.2f} times the packs' time", flush=True)

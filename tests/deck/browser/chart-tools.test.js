@@ -37,9 +37,13 @@ async function csv(name) {
   return { xs, series: Object.fromEntries(rows.map(([label, ...values]) => [label, values.map(Number)])) };
 }
 
+/** Presses a key, and waits until it has its effect and no chart waits for another file. */
 const press = async (page, key, until) => {
   await page.keyboard.press(key);
   await page.waitForFunction(until);
+  await page.waitForFunction(() =>
+    [...window.replay.charts.charts.values()].every(({ chart, model, error }) => !chart || model || error),
+  );
 };
 const shownSource = (page, id) =>
   page.$$eval(`#${id} canvas`, (all) =>
