@@ -49,11 +49,11 @@ export async function buildSite({
   const talk = await openTalk(talkRoot());
   requireRepository(talk.stated);
   say("Comparing the data with what was recorded");
-  const published = await dataSetsIn(benchmarks, dataSets);
+  const { published, waiting } = toPublish((await scanBenchmarks(benchmarks)).files, dataSets);
   const altered = await requireUnaltered(benchmarks, published, { allowed });
   say("Bundling the deck, copying slides and data");
   const { build } = await import("vite");
-  const config = deckConfig({ outDir, benchmarks, dataSets, frozen, altered, published: true });
+  const config = deckConfig({ outDir, benchmarks, dataSets: published, frozen, altered, published: true });
   const { output } = await build({ ...config, configFile: false, logLevel: "warn" });
   say("Weighing the site");
   const parts = await weigh(output, outDir);
@@ -61,6 +61,7 @@ export async function buildSite({
   const shown = published.includes(usual) ? usual : (published[0] ?? null);
   const remarks = [
     ...remarksOn({ usual, published }),
+    ...waiting.map((name) => `“${name}” is not published: nothing is derived from it yet.`),
     ...alterationLines(altered).map((line) => `ALTERED, and shown as such: ${line}`),
   ];
   if (preview) say("Photographing the title slide");
@@ -107,10 +108,19 @@ function withMatrix(html, matrix) {
     : html.replace("</head>", `<meta name="replay:matrix" content="${MATRIX}" />\n</head>`);
 }
 
-/** The data sets that a site will hold, by name. */
-async function dataSetsIn(benchmarks, dataSets) {
-  const all = indexOf((await scanBenchmarks(benchmarks)).files).data_sets;
-  return all.filter((name) => (dataSets ? dataSets.includes(name) : name !== PRIVATE_DATA_SET));
+/**
+ * The data sets that a site will hold, and those whose evidence waits to be derived, as when a campaign of several
+ * nights has only begun: they have nothing to show. Pure.
+ * @param {Map<string, unknown>} files   as `scanBenchmarks` gives them
+ * @param {string[]|null} dataSets   which are wanted; null for all but the private one
+ * @returns {{published: string[], waiting: string[]}}
+ */
+export function toPublish(files, dataSets) {
+  const wanted = indexOf(files).data_sets.filter((name) =>
+    dataSets ? dataSets.includes(name) : name !== PRIVATE_DATA_SET,
+  );
+  const isDerived = (name) => files.has(`${name}/manifest.json`);
+  return { published: wanted.filter(isDerived), waiting: wanted.filter((name) => !isDerived(name)) };
 }
 
 function remarksOn({ usual, published }) {

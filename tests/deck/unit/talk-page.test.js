@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { factsOf } from "../../../deck/text/talk-facts.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { NoRepository, requireRepository } from "../../../scripts/deck/site.js";
+import { NoRepository, requireRepository, toPublish } from "../../../scripts/deck/site.js";
 import { readTalkFile } from "../../../scripts/deck/talk-file.js";
 import { talkForPage, talkPage } from "../../../scripts/deck/talk-page.js";
 
@@ -79,4 +79,12 @@ test("a talk is not published without an address for its readers to clone", () =
       return true;
     },
   );
+});
+
+test("a site holds the data sets that are derived, and its builder hears of those that wait to be", () => {
+  const names = ["local/manifest.json", "begun/campaign.json", "ours/manifest.json", "ours/campaign.json"];
+  const files = new Map(names.map((name) => [name, ""]));
+  assert.deepEqual(toPublish(files, null), { published: ["ours"], waiting: ["begun"] });
+  assert.deepEqual(toPublish(files, ["local"]), { published: ["local"], waiting: [] });
+  assert.deepEqual(toPublish(files, ["begun", "absent"]), { published: [], waiting: ["begun"] });
 });
