@@ -113,6 +113,12 @@ def test_the_journals_size_is_a_series_with_its_greatest_and_last_value():
             "snapshot 19 cannot",
             "unparsable",
         ),
+        (
+            "snapshot",
+            outputs([copied(0.1, 19), copied(0.2, 20), *COPIES[1:]], SNAPSHOTS),
+            "snapshot 20 cannot be in the copy at 0.2",
+            "unparsable",
+        ),
         ("journal", outputs(JOURNAL, log_lines=11), "10 of 11 lines", "incomplete"),
         ("journal", outputs(JOURNAL, logged=200), "10 operations are logged, 200 reported", "unparsable"),
         (

@@ -96,13 +96,18 @@ def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Ste
 
 
 def _check_copies(rows: list[Sample], taken: list[Snapshot], file: str) -> None:
-    """Refuse a copy of a snapshot that had not been ordered yet, and an older one after a newer one."""
-    ordered, newest = {one.number: one.ordered_seconds for one in taken}, 0.0
+    """Refuse a copy of a snapshot that had not been ordered yet, and an older one after a newer one.
+
+    The first reading shows the copy from before the cell, whichever snapshot that is of. A later copy is of a snapshot
+    that was ordered in the cell.
+    """
+    ordered, newest = {one.number: one.ordered_seconds for one in taken}, None
     for index, row in enumerate(rows):
         if row.metric != _COPIED:
             continue
         at, copied = row.elapsed_seconds, row.value
-        of_the_cell = copied >= taken[0].number
+        newest = copied if newest is None else newest
+        of_the_cell = copied >= taken[0].number or copied > newest
         if copied < newest or (of_the_cell and (copied not in ordered or at < ordered[int(copied)])):
             what = f"snapshot {copied:.0f} cannot be in the copy at {at:.6f} s"
             raise OutputError(what, file=file, line=line_of(index))
