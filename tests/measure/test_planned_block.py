@@ -84,6 +84,18 @@ def test_titles_and_labels_may_change_after_planning(change, edit):
         edit(change)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_block_that_was_started_with_its_signals_ignored_can_be_interrupted(number, edit, monkeypatch, capsys):
+    monkeypatch.setattr(block, "open_bench", lambda *_: signal.raise_signal(number))
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        assert edit(retitle) == 130
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
+    assert "stopped; every finished set is kept" in capsys.readouterr().out
+
+
 def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
     monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])

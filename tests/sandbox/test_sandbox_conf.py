@@ -117,19 +117,19 @@ def test_a_full_disk_is_refused_with_the_figure_before_anything_is_made(tmp_path
     monkeypatch.setattr(requirements, "free_bytes", lambda _: 5 * GIB)
     with pytest.raises(NoSpaceError) as error:
         up(tmp_path / "sandbox")
-    assert "needs 15 GiB free, but only 5 GiB are" in str(error.value)
+    assert "needs 17 GiB free, but only 5 GiB are" in str(error.value)
     assert "--directory" in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_needed_space_follows_from_the_sizes():
-    assert SandboxOptions().needed_bytes == GIB + (3 * 16 + 8) * GIB // 4
+    assert SandboxOptions().needed_bytes == GIB + (3 * 16 + 16) * GIB // 4
     assert SandboxOptions(left_osds=1, right_osds=0, left_osd_bytes=4 * GIB).needed_bytes == 2 * GIB
 
 
 def test_a_disk_that_the_sandbox_can_outgrow_gives_a_warning(tmp_path, monkeypatch):
     monkeypatch.setattr(requirements, "free_bytes", lambda _: 30 * GIB)
-    assert "can grow to 56 GiB, but only 30 GiB are free" in requirements.check_space(tmp_path, SandboxOptions())
+    assert "can grow to 64 GiB, but only 30 GiB are free" in requirements.check_space(tmp_path, SandboxOptions())
     monkeypatch.setattr(requirements, "free_bytes", lambda _: 500 * GIB)
     assert requirements.check_space(tmp_path, SandboxOptions()) is None
 

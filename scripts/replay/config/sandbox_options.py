@@ -39,7 +39,8 @@ class SandboxOptions:
     left_osds: int = 3
     right_osds: int = 1
     left_osd_bytes: int = 16 * GIB
-    right_osd_bytes: int = 8 * GIB
+    # As much as one on left: it holds a copy of every image, and with a snapshot a second also what those keep of it.
+    right_osd_bytes: int = 16 * GIB
     osd_memory_target_bytes: int = SMALLEST_OSD_MEMORY_BYTES
     release: str = HOST
 

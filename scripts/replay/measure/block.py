@@ -52,7 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--log", type=Path, help="also append every line that stays on the screen to this file")
     options = parser.parse_args(arguments)
     with contextlib.ExitStack() as stack:
-        stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, _interrupt))
+        # A script that starts `measure` in the background leaves SIGINT ignored, and so do the processes in between.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            stack.callback(signal.signal, number, signal.signal(number, _interrupt))
         log = stack.enter_context(options.log.open("a")) if options.log else None
         return _run(options, stack.enter_context(Progress(log=log)))
 
