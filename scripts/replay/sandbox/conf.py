@@ -16,7 +16,7 @@ MIRROR_CLIENT = "client.rbd-mirror.right"
 YEAR_SECONDS = 365 * 24 * 3600
 
 # An OSD derives many settings from the kernel's "rotational" flag of the disk, which is arbitrary for virtual disks.
-# These are Ceph 16.2's own values for solid-state disks, set explicitly so that detection does not matter.
+# These are Ceph's own values for solid-state disks, set explicitly so that detection does not matter.
 SOLID_STATE = {
     "bluestore_debug_enforce_settings": "ssd",
     "bluestore_min_alloc_size": 4096,
@@ -30,6 +30,9 @@ SOLID_STATE = {
     "osd_recovery_max_active_hdd": 10,
     "osd_snap_trim_sleep_hdd": 0,
     "osd_delete_sleep_hdd": 1,
+    # From release 18 on, an OSD schedules by what it believes that its disk can do: here the rotational one's values.
+    "osd_mclock_max_capacity_iops_hdd": 21500,
+    "osd_mclock_max_sequential_bandwidth_hdd": 1200 * 1024 * 1024,
 }
 
 # A manager loads every module that it finds, whether enabled or not. Nothing in a sandbox uses these; without them a
