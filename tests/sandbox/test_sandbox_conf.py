@@ -21,9 +21,10 @@ LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
 FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"
 
 
-def conf_of(name: str, **options: int) -> configparser.ConfigParser:
+def conf_of(name: str, major: int = 16, **options: int) -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None)
-    parser.read_string(render(name=name, fsid=FSID, port=23456, layout=LAYOUT, options=SandboxOptions(**options)))
+    shape = SandboxOptions(**options)
+    parser.read_string(render(name=name, fsid=FSID, port=23456, layout=LAYOUT, options=shape, major=major))
     return parser
 
 
@@ -76,6 +77,13 @@ def test_no_setting_that_affects_writes_depends_on_device_detection():
     assert conf["osd"]["bluestore_prefer_deferred_size_hdd"] == conf["osd"]["bluestore_prefer_deferred_size_ssd"] == "0"
 
 
+@pytest.mark.parametrize(("major", "capacity"), [(16, None), (17, None), (18, "21500"), (20, "21500")])
+def test_an_osd_that_schedules_by_what_its_disk_can_do_schedules_for_a_solid_state_one(major, capacity):
+    osd = conf_of("left", major)["osd"]
+    assert osd.get("osd_mclock_max_capacity_iops_hdd") == capacity
+    assert ("osd_mclock_max_sequential_bandwidth_hdd" in osd) == (capacity is not None)
+
+
 def test_clients_find_their_keyring_and_nothing_else_in_the_configuration():
     assert dict(conf_of("left")["client"]) == {"keyring": "/srv/a sandbox/left/client.keyring"}
 
@@ -107,6 +115,7 @@ def test_the_folder_of_object_classes_is_set_only_if_it_is_known():
         port=1,
         layout=LAYOUT,
         options=SandboxOptions(),
+        major=18,
         classes=Path("/usr/lib64/rados-classes"),
     )
     assert "\nosd_class_dir = /usr/lib64/rados-classes\n" in text

@@ -30,7 +30,11 @@ SOLID_STATE = {
     "osd_recovery_max_active_hdd": 10,
     "osd_snap_trim_sleep_hdd": 0,
     "osd_delete_sleep_hdd": 1,
-    # From release 18 on, an OSD schedules by what it believes that its disk can do: here the rotational one's values.
+}
+
+# From this release on, an OSD schedules by what it believes that its disk can do. Its release knows these settings.
+SCHEDULES_BY_CAPACITY = 18
+SOLID_STATE_CAPACITY = {
     "osd_mclock_max_capacity_iops_hdd": 21500,
     "osd_mclock_max_sequential_bandwidth_hdd": 1200 * 1024 * 1024,
 }
@@ -45,10 +49,18 @@ UNUSED_MGR_MODULES = (
 
 
 def render(
-    *, name: str, fsid: str, port: int, layout: Layout, options: SandboxOptions, classes: Path | None = None
+    *,
+    name: str,
+    fsid: str,
+    port: int,
+    layout: Layout,
+    options: SandboxOptions,
+    major: int,
+    classes: Path | None = None,
 ) -> str:
     """Return the `ceph.conf` of cluster `name`, for its daemons and its clients. All paths are absolute.
 
+    `major` is the number of the release, such as 18.
     `classes` is the folder of the OSDs' object classes: some builds search for it below their working directory.
     """
     is_left = name == "left"
@@ -111,6 +123,7 @@ def render(
             "osd_scrub_max_interval": 2 * YEAR_SECONDS,
             "osd_deep_scrub_interval": 2 * YEAR_SECONDS,
             **SOLID_STATE,
+            **(SOLID_STATE_CAPACITY if major >= SCHEDULES_BY_CAPACITY else {}),
         },
         "client": {"keyring": layout.keyring(name)},
     }

@@ -109,6 +109,7 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
             port=cluster.monitor_port,
             layout=layout,
             options=options,
+            major=major_of(ceph_version) or 0,
             classes=programs.folder_of("rados-classes"),
         ),
         encoding="utf-8",
