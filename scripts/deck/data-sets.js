@@ -1,7 +1,7 @@
 /**
  * What a folder of benchmarks holds that the deck may read: CSV files of aggregates, the attempts behind them with what
- * their cells were like and which claims they registered, and the JSON and the answer beside them. Raw output and everything hidden stay
- * where they are.
+ * their cells were like and which claims they registered, and the JSON and the answer beside them. Raw output and
+ * everything hidden stay where they are.
  */
 
 import { readdir, stat } from "node:fs/promises";
@@ -9,6 +9,7 @@ import path from "node:path";
 
 import { isDataSetName } from "../../deck/data/data-set.js";
 import { nearest } from "../npm/nearest.mjs";
+import { PRIVATE_DATA_SET } from "./constants.js";
 
 /** The tables of an experiment besides its aggregates; the deck links to them, and its data package describes them. */
 const TABLES = ["tidy.csv", "registered.csv"];
@@ -130,4 +131,28 @@ export function whyUnknownDataSet(known, names) {
   const meant = nearest(unknown, known);
   const question = meant === null ? "." : `; did you mean “${meant}”?`;
   return `There is no data set “${unknown}”${question} Available: ${known.join(", ") || "none"}.`;
+}
+
+/** A data set was asked for by name, and nothing is derived from it yet. */
+export class NotDerived extends Error {}
+
+/**
+ * The data sets that a site will hold, and those whose evidence waits to be derived, as when a campaign of several
+ * nights has only begun: they have nothing to show. Pure.
+ * @param {Map<string, unknown>} files   as `scanBenchmarks` gives them
+ * @param {string[]|null} dataSets   which are wanted; null for all but the private one
+ * @returns {{published: string[], waiting: string[]}}
+ * @throws {NotDerived} when one of `dataSets` waits to be derived
+ */
+export function toPublish(files, dataSets) {
+  const wanted = indexOf(files).data_sets.filter((name) =>
+    dataSets ? dataSets.includes(name) : name !== PRIVATE_DATA_SET,
+  );
+  const isDerived = (name) => files.has(`${name}/manifest.json`);
+  const waiting = wanted.filter((name) => !isDerived(name));
+  if (dataSets && waiting.length > 0)
+    throw new NotDerived(
+      `nothing is derived from ${waiting.map((name) => `“${name}”`).join(", ")} yet. Run: ./replay derive --data ${waiting[0]}`,
+    );
+  return { published: wanted.filter(isDerived), waiting };
 }

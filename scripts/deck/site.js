@@ -9,8 +9,7 @@ import path from "node:path";
 
 import { repositoryAddress, siteAddress } from "./addresses.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
-import { benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
-import { PRIVATE_DATA_SET } from "./constants.js";
+import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
 import { MATRIX, writeMatrix } from "./matrix.js";
 import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
@@ -34,6 +33,7 @@ import { deckConfig } from "./vite-config.js";
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
  * @throws {import("./verified/alterations.js").AlteredData} when data are altered, and that is not allowed
+ * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
  * @throws {NoRepository} when nobody said where readers can clone the talk
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
@@ -106,21 +106,6 @@ function withMatrix(html, matrix) {
   return matrix === null
     ? html
     : html.replace("</head>", `<meta name="replay:matrix" content="${MATRIX}" />\n</head>`);
-}
-
-/**
- * The data sets that a site will hold, and those whose evidence waits to be derived, as when a campaign of several
- * nights has only begun: they have nothing to show. Pure.
- * @param {Map<string, unknown>} files   as `scanBenchmarks` gives them
- * @param {string[]|null} dataSets   which are wanted; null for all but the private one
- * @returns {{published: string[], waiting: string[]}}
- */
-export function toPublish(files, dataSets) {
-  const wanted = indexOf(files).data_sets.filter((name) =>
-    dataSets ? dataSets.includes(name) : name !== PRIVATE_DATA_SET,
-  );
-  const isDerived = (name) => files.has(`${name}/manifest.json`);
-  return { published: wanted.filter(isDerived), waiting: wanted.filter((name) => !isDerived(name)) };
 }
 
 function remarksOn({ usual, published }) {

@@ -7,9 +7,8 @@ import path from "node:path";
 
 import { statedAddresses } from "./addresses.js";
 import { dataHandler } from "./data-handler.js";
-import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
+import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
-import { PRIVATE_DATA_SET } from "./constants.js";
 import { readTalkFile } from "./talk-file.js";
 import { talkForPage, talkPage } from "./talk-page.js";
 import { pinPage } from "./text/pin.js";
@@ -19,8 +18,8 @@ import { pinPage } from "./text/pin.js";
  *          frozen?: {name: string, chapters: Map<string, string>}|null, altered?: Record<string, object[]>}} options
  *   published: whether the page is to be a site that readers explore by themselves; copyFiles: whether slides and data
  *   sets are copied beside the bundle (a static site needs them; the present server reads them where they lie);
- *   dataSets: which data sets to copy; frozen: the data set that the page is pinned to, and the texts of its chapters
- *   by file; altered: what the site says of files that are not as recorded, by data set
+ *   dataSets: which data sets to copy, as for `copyRunTimeFiles`; frozen: the data set that the page is pinned to, and
+ *   the texts of its chapters by file; altered: what the site says of files that are not as recorded, by data set
  * @returns {import("vite").UserConfig}
  * @throws {import("./checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
  */
@@ -102,7 +101,7 @@ function deckPlugin(folders, { talk, published, copyFiles, dataSets, frozen, alt
  * @param {{benchmarks: string, slides: string}} folders
  * @param {string} outDir
  * @param {object} [wanted]
- * @param {string[]|null} [wanted.dataSets]   which to copy; null for all but the private one
+ * @param {string[]|null} [wanted.dataSets]   which to copy; null for all derived ones but the private one
  * @param {Map<string, string>|null} [wanted.chapters]   slides as they are to be written, by file; null to copy all as
  *   they are
  * @param {Record<string, object[]>} [wanted.altered]   as for `deckConfig`
@@ -121,10 +120,8 @@ export async function copyRunTimeFiles(
     }
   }
   const { files } = await scanBenchmarks(benchmarks);
-  for (const file of [...files.keys()]) {
-    const name = file.split("/")[0];
-    if (dataSets ? !dataSets.includes(name) : name === PRIVATE_DATA_SET) files.delete(file);
-  }
+  const { published } = toPublish(files, dataSets);
+  for (const file of [...files.keys()]) if (!published.includes(file.split("/")[0])) files.delete(file);
   for (const file of files.keys()) {
     await cp(path.join(benchmarks, file), path.join(outDir, "benchmarks", file), { recursive: true });
   }

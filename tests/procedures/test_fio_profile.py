@@ -19,7 +19,7 @@ from replay.owned.images import BlockImage
 from replay.procedures.drivers import fio_clients
 from replay.procedures.offered_rate import OfferedRate, peak_key
 from replay.procedures.targets.images import Images
-from replay.procedures.watches.daemons import SteadyWatch, moments
+from replay.procedures.watches.daemons import SteadyDaemons, SteadyWatch, moments
 from replay.raw.evidence import BlockWriter
 from replay.raw.record import Measured
 from replay.tools.running.fio_clients import FioClients
@@ -72,7 +72,7 @@ class Daemons:
 
 
 def watched(*elapsed):
-    watch = SteadyWatch(Daemons(), moments(9.0))
+    watch = SteadyWatch(Daemons(), 9.0)
     for seconds in elapsed:
         watch(seconds)
     return watch
@@ -81,7 +81,7 @@ def watched(*elapsed):
 def test_the_daemons_are_read_at_the_beginning_halfway_and_at_the_end_of_the_steady_part():
     assert moments(9.0) == pytest.approx((1.0, 4.9, 8.8))
     watch = watched(0.0, 0.9, 1.0, 1.1, 5.0, 8.7, 8.8, 8.9, 9.5)
-    sample = watch.sample(tool_seconds=9.6, load_seconds=9.0)
+    sample = watch.sample(9.6)
     assert sample["readings"] == [1, 3]
     assert sample["cost_seconds"] == pytest.approx(0.3), "that of the reading in between, too"
     assert watch.daemons.readings == 3
@@ -93,7 +93,7 @@ def test_the_readings_of_a_short_cell_are_within_its_load():
 
 @pytest.mark.parametrize("elapsed", [(), (0.5,), (1.0, 2.0)])
 def test_a_tool_that_ended_before_has_no_sample_rather_than_a_short_one(elapsed):
-    assert watched(*elapsed).sample(tool_seconds=9.2, load_seconds=9.0) == {}
+    assert watched(*elapsed).sample(9.2) == {}
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,32 @@ def test_a_tool_that_ended_before_has_no_sample_rather_than_a_short_one(elapsed)
 )
 def test_a_reading_that_may_be_older_than_the_load_is_left_out(tool_seconds, readings):
     """The load lasts 9 s. What the tool ran longer may all have been its start."""
-    assert watched(1.0, 5.0, 8.8).sample(tool_seconds=tool_seconds, load_seconds=9.0).get("readings") == readings
+    assert watched(1.0, 5.0, 8.8).sample(tool_seconds).get("readings") == readings
 
 
 def test_a_reading_that_may_be_younger_than_the_load_is_left_out():
-    assert watched(1.0, 5.0, 8.95).sample(tool_seconds=9.3, load_seconds=9.0)["readings"] == [1, 2]
-    assert watched(1.0, 9.1, 9.3).sample(tool_seconds=9.5, load_seconds=9.0) == {}
+    assert watched(1.0, 5.0, 8.95).sample(9.3)["readings"] == [1, 2]
+    assert watched(1.0, 9.1, 9.3).sample(9.5) == {}
+
+
+def test_a_valid_cell_without_a_sample_is_said_to_have_none():
+    said = []
+    watch = SteadyDaemons()
+    watch.bench = SimpleNamespace(say=said.append)
+    watch.steady = watched(1.0, 5.0, 8.8)
+    for invalid in (("tool_failed", "exit status 1"), None):
+        measured = Measured(["fio"], {}, 0, "", "", 14.1, {}, invalid=invalid)
+        watch.ended(None, measured)
+        watch.judged(None, measured, None)
+        assert "daemons" not in measured.samples
+    assert said == [watch.steady.unknown(14.1)]
+    assert "of 3 readings" in said[0]
+    assert "9.0 of the 14.1 s" in said[0]
+    enough = Measured(["fio"], {}, 0, "", "", 9.2, {})
+    watch.ended(None, enough)
+    watch.judged(None, enough, None)
+    assert enough.samples["daemons"]["readings"] == [1, 3]
+    assert len(said) == 1
 
 
 def test_the_patterns_of_a_profile_share_one_image(tmp_path):
@@ -235,11 +255,7 @@ def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
         assert sidecar["valid"]
         began, ended = (datetime.fromisoformat(sidecar[moment]) for moment in ("started_at", "ended_at"))
         tool_seconds = (ended - began).total_seconds()
-        sample = sidecar["samples"].get("daemons")
-        if sample is None:
-            # The machine stalled, so that fio may have started later than the daemons were read.
-            assert tool_seconds - load_seconds > moments(load_seconds)[0]
-            continue
+        sample = sidecar["samples"]["daemons"]
         assert 0 < sample["seconds"] < min(load_seconds, tool_seconds - RAMP_SECONDS), "fio's start is left out"
         assert {"osd.0", "osd.1", "osd.2", "mon", "mgr"} == set(sample["primary"])
         assert "secondary" not in sample

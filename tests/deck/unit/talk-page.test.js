@@ -6,7 +6,8 @@ import { test } from "node:test";
 
 import { factsOf } from "../../../deck/text/talk-facts.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { NoRepository, requireRepository, toPublish } from "../../../scripts/deck/site.js";
+import { NotDerived, toPublish } from "../../../scripts/deck/data-sets.js";
+import { NoRepository, requireRepository } from "../../../scripts/deck/site.js";
 import { readTalkFile } from "../../../scripts/deck/talk-file.js";
 import { talkForPage, talkPage } from "../../../scripts/deck/talk-page.js";
 
@@ -86,5 +87,10 @@ test("a site holds the data sets that are derived, and its builder hears of thos
   const files = new Map(names.map((name) => [name, ""]));
   assert.deepEqual(toPublish(files, null), { published: ["ours"], waiting: ["begun"] });
   assert.deepEqual(toPublish(files, ["local"]), { published: ["local"], waiting: [] });
-  assert.deepEqual(toPublish(files, ["begun", "absent"]), { published: [], waiting: ["begun"] });
+  assert.deepEqual(toPublish(files, ["absent"]), { published: [], waiting: [] });
+  assert.throws(() => toPublish(files, ["begun"]), NotDerived);
+  assert.throws(
+    () => toPublish(files, ["ours", "begun"]),
+    /“begun” yet\. Run: \.\/replay derive --data begun$/,
+  );
 });

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from replay.design.design import Cell
 from replay.measure.parts import Look, Watch
 from replay.raw.record import Measured
 from replay.samplers.daemons import DaemonSampler, Reading
+from replay.tools import Result
 
 #: The daemons are first read this long after the tool's start, and last this long before its ramp and runtime would be
 #: over if it wrote at once. That leaves out fio's start and the opening and closing of images. The ramp counts as load.
@@ -25,23 +25,22 @@ class SteadyDaemons(Watch):
 
     def started(self, cell: Cell) -> None:
         """Plan the readings of a cell."""
-        self.load_seconds = float(self.procedure.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
-        self.steady = SteadyWatch(self.daemons, moments(self.load_seconds))
+        load_seconds = float(self.procedure.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
+        self.steady = SteadyWatch(self.daemons, load_seconds)
 
     def look_of(self, cell: Cell) -> Look:
         """Return a function that takes each reading when it is due."""
         return self.steady
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Add what the daemons did. Without two readings under load the cell has no sample, and the person is told."""
-        if sample := self.steady.sample(tool_seconds=measured.tool_seconds, load_seconds=self.load_seconds):
+        """Add what the daemons did, if two readings were under load."""
+        if sample := self.steady.sample(measured.tool_seconds):
             measured.samples["daemons"] = sample
-        else:
-            rest = measured.tool_seconds - self.load_seconds
-            self.bench.say(
-                f"what the daemons did under load is not known: the tool ran for {measured.tool_seconds:.1f} s, "
-                f"{rest:.1f} s more than its load lasts, so it is not known when that began"
-            )
+
+    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Tell the person about a valid cell without a sample."""
+        if measured.invalid is None and "daemons" not in measured.samples:
+            self.bench.say(self.steady.unknown(measured.tool_seconds))
 
 
 def moments(load_seconds: float) -> tuple[float, float, float]:
@@ -52,11 +51,12 @@ def moments(load_seconds: float) -> tuple[float, float, float]:
 
 
 class SteadyWatch:
-    """Takes readings while a tool runs, at these times in seconds after its start. The tool may end earlier."""
+    """Takes readings while a tool runs whose load lasts for `load_seconds`. The tool may end earlier."""
 
-    def __init__(self, daemons: DaemonSampler, due_seconds: Sequence[float]) -> None:
+    def __init__(self, daemons: DaemonSampler, load_seconds: float) -> None:
         self.daemons = daemons
-        self.due_seconds = due_seconds
+        self.load_seconds = load_seconds
+        self.due_seconds = moments(load_seconds)
         #: Each reading, and how long after the tool's start it began.
         self.readings: list[tuple[float, Reading]] = []
 
@@ -66,21 +66,29 @@ class SteadyWatch:
         if taken < len(self.due_seconds) and elapsed_seconds >= self.due_seconds[taken]:
             self.readings.append((elapsed_seconds, self.daemons.read()))
 
-    def sample(self, *, tool_seconds: float, load_seconds: float) -> dict[str, Any]:
-        """Return what the daemons did between the first and the last reading that lie within the load for certain.
+    def sample(self, tool_seconds: float) -> dict[str, Any]:
+        """Return what the daemons did between the first and the last reading that are certain to lie within the load.
 
-        The tool ran for `tool_seconds`, in which its load lasted for `load_seconds`. The rest is its start and its end,
-        and only their sum is known. So the load began after `tool_seconds - load_seconds` at the latest, and it ended
-        after `load_seconds` at the earliest. On a machine that stalls, a tool may still be starting when it is first
-        read. Empty if fewer than two readings are within the load.
+        The tool ran for `tool_seconds`, and its load lasted for `load_seconds` of them. The rest is its start and its
+        end, and only their sum is known. So the load began after `tool_seconds - load_seconds` at the latest, and it
+        ended after `load_seconds` at the earliest. On a machine that stalls, a tool may still be starting when it is
+        first read. Empty if fewer than two readings are within the load.
         """
-        latest_start = tool_seconds - load_seconds
+        latest_start = tool_seconds - self.load_seconds
         within = [
             reading
             for began, reading in self.readings
-            if latest_start <= began and began + reading.cost_seconds <= load_seconds
+            if latest_start <= began and began + reading.cost_seconds <= self.load_seconds
         ]
         if len(within) < 2:
             return {}
         sample = self.daemons.between(within[0], within[-1])
         return {**sample, "cost_seconds": round(sum(reading.cost_seconds for _, reading in self.readings), 4)}
+
+    def unknown(self, tool_seconds: float) -> str:
+        """Say why there is no sample."""
+        return (
+            f"what the daemons did under load is not known: of {len(self.readings)} readings, fewer than two were "
+            f"certain to be under load, which lasts {self.load_seconds:.1f} of the {tool_seconds:.1f} s that the tool "
+            "ran for"
+        )
