@@ -8,6 +8,7 @@ import { test as program } from "./npm/declared.mjs";
 import { onInterrupt, ROOT, statusOfSignal } from "./npm/processes.mjs";
 import { optionsOf } from "./npm/program.mjs";
 import { runSetup } from "./npm/tasks.mjs";
+import { runSteps } from "./npm/side-by-side.mjs";
 import { readReport } from "./npm/test-report.mjs";
 import { runToItsEnd } from "./npm/test-run.mjs";
 import { OWN_FOLDER, testSteps } from "./npm/test-steps.mjs";
@@ -16,21 +17,26 @@ const GRACE_MS = 10_000;
 
 const options = optionsOf(program);
 
-let current = null;
+/** What runs now: the set-up, or one step or two. @type {Set<import("./npm/processes.mjs").Task>} */
+const current = new Set();
 let stopSignal = null;
 onInterrupt((signal, count) => {
   stopSignal ??= signal;
-  if (count > 1) current?.hurry();
-  else current?.stop({ signal, patience: GRACE_MS, group: true });
+  for (const task of current) {
+    if (count > 1) task.hurry();
+    else task.stop({ signal, patience: GRACE_MS, group: true });
+  }
 });
+const onTask = (task) => {
+  current.add(task);
+  task.done.then(() => current.delete(task));
+};
 const began = performance.now();
 const elapsed = () => performance.now() - began;
 const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;
 
 for (const level of options.quick ? ["present", "derive"] : ["test"]) {
-  const outcome = await runSetup(level, (task) => {
-    current = task;
-  });
+  const outcome = await runSetup(level, onTask);
   if (stopSignal) process.exit(statusOfSignal(stopSignal));
   if (outcome === "failed") process.exit(1);
   if (outcome === "present-only") console.error("Tests that need those programs will fail.");
@@ -52,8 +58,7 @@ function removeFoldersOfEndedRuns(folder) {
 }
 
 /** Runs one step; resolves to its row of the summary. */
-async function run(step, index) {
-  console.log(`\n== ${step.name}`);
+async function run(step, { index, output, sharing }) {
   const started = performance.now();
   const report = path.join(reports, `${index}.${step.report === "tap" ? "tap" : "xml"}`);
   const { status, endedAfter, left } = await runToItsEnd(step.argv(report), {
@@ -61,9 +66,9 @@ async function run(step, index) {
     environment: step.environment,
     inMemory: step.inMemory,
     log: path.join(reports, `${index}.left.log`),
-    onTask: (task) => {
-      current = task;
-    },
+    output,
+    sharing,
+    onTask,
   });
   const counts = step.report ? readReport(step.report, report) : null;
   const problems = [...(counts?.failures ?? [])];
@@ -87,11 +92,12 @@ const steps = testSteps({ quick: options.quick, releases: options.releases, host
   (step) =>
     !options.only || options.only.some((text) => step.name.toLowerCase().includes(text.toLowerCase())),
 );
-const rows = [];
-for (const [index, step] of steps.entries()) {
-  rows.push(await run(step, index));
-  if (stopSignal) process.exit(statusOfSignal(stopSignal));
-}
+const rows = await runSteps(steps, {
+  run,
+  fileOf: (index) => path.join(reports, `${index}.output.log`),
+  isStopped: () => stopSignal !== null,
+});
+if (stopSignal) process.exit(statusOfSignal(stopSignal));
 
 console.log("\n== Summary");
 const width = Math.max(...rows.map((row) => row.name.length), 0);

@@ -270,6 +270,8 @@ Usage: npm run perf -- [options]
   },
 };
 
+const numbered = (letter, count) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+
 /** @type {import("./program.mjs").Program} */
 export const drills = {
   command: "npm run drills --",
@@ -278,12 +280,17 @@ a table. Most drills take one to three minutes. Results are kept in .replay/dril
 
 Usage: npm run drills -- [options] [DRILL…]
 
-  DRILL          only these, such as D4 D8
-  --release N    on a sandbox of this release of Ceph (the host's)
-  --json FILE    also write every result to this file
-  --help         show this text`,
-  words: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17].map((number) => `D${number}`),
-  options: { release: { type: "string" }, json: { type: "string" } },
+  DRILL             only these, such as D4 D8
+  --beside-tenants  those on clusters that Replay did not start, T1 to T10
+  --release N       on a sandbox of this release of Ceph (the host's)
+  --json FILE       also write every result to this file
+  --help            show this text`,
+  words: [...numbered("D", 17), ...numbered("T", 10)],
+  options: {
+    "beside-tenants": { type: "boolean" },
+    release: { type: "string" },
+    json: { type: "string" },
+  },
 };
 
 /** @type {import("./program.mjs").Program} */

@@ -101,23 +101,35 @@ class Run {
  * patience.mjs, scaled to the speed of this machine at that moment. Nothing that it started survives it.
  *
  * `onTask` gets the Task; `log` is a file for the guardian's output; `environment` is added to that of this process;
- * `inMemory` puts what it writes into memory rather than on a disk, where possible; `measure` returns how slow the machine
- * is now.
+ * `output` is a file for what the program prints, null for this process' own output; `sharing` is how many programs run
+ * at this time and share the machine's speed; `inMemory` puts what it writes into memory rather than on a disk, where
+ * possible; `measure` returns how slow the machine is now.
  * @returns {Promise<{status: number, endedAfter: number|null, left: string[]}>} `endedAfter`: milliseconds after which
  *   it was ended, null if it ended by itself; `left`: what it left running
  */
 export async function runToItsEnd(
   argv,
-  { bound, log, environment = {}, inMemory = false, onTask = () => {}, measure = measurePatience },
+  {
+    bound,
+    log,
+    environment = {},
+    output = null,
+    sharing = 1,
+    inMemory = false,
+    onTask = () => {},
+    measure = measurePatience,
+  },
 ) {
   const began = performance.now();
-  let patience = measure();
+  let patience = measure() * sharing;
   const run = new Run(log, inMemory);
   const [command, ...args] = argv;
+  const printed = output === null ? "inherit" : openSync(output, "a");
   const task = new Task(command, args, {
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", printed, printed],
     env: run.environment(patience, environment),
   });
+  if (output !== null) closeSync(printed);
   onTask(task);
 
   let endedAfter = null;
@@ -126,7 +138,7 @@ export async function runToItsEnd(
     const left = bound * patience - (performance.now() - began);
     timer = setTimeout(() => {
       // If the machine has become slower since, the program gets the time that it needs now.
-      const now = measure();
+      const now = measure() * sharing;
       if (now > patience) {
         patience = now;
         return watch();

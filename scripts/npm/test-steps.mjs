@@ -1,4 +1,4 @@
-// The steps of `npm test`, cheapest failures first.
+// The steps of `npm test`: cheapest failures first, and the longest one beside the others.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, freemem } from "node:os";
@@ -16,6 +16,7 @@ const MINUTE = 60_000;
  * @property {(report: string) => string[]} argv  the command; `report` is where a test runner writes its report
  * @property {"tap"|"junit"} [report]  the report's kind; a step without one is a check, which has no tests
  * @property {Record<string, string>} [environment]  added to the program's environment
+ * @property {boolean} [beside]  it runs beside the steps that follow it
  * @property {boolean} [inMemory]  its files may be in memory, since they are small: without a disk, it takes less time
  * @property {number} bound  the most milliseconds that it takes on the reference machine of scripts/npm/patience.mjs,
  *   which says how much longer it may take here before it counts as hanging and is ended
@@ -196,9 +197,19 @@ export function testSteps({ quick = false, releases = false, hosts = false } = {
     inMemory: true,
     bound: 3 * MINUTE,
   };
+  const sandbox = {
+    name: "Tests on a sandbox, with a smoke run of every experiment",
+    // Each process has its own sandbox. Groups of tests stay together.
+    argv: (report) => pytest("sandbox", "-n", String(sandboxesAtATime()), "--dist", "loadgroup")(report),
+    report: "junit",
+    // It takes more than half of the time, and often waits for Ceph.
+    beside: true,
+    bound: 10 * MINUTE,
+  };
   if (quick) return [lint, unit, python];
   return [
     lint,
+    sandbox,
     unit,
     python,
     { name: "check", argv: () => [process.execPath, "scripts/check.mjs"], bound: MINUTE },
@@ -219,13 +230,6 @@ export function testSteps({ quick = false, releases = false, hosts = false } = {
       report: "tap",
       inMemory: true,
       bound: 6 * MINUTE,
-    },
-    {
-      name: "Tests on a sandbox, with a smoke run of every experiment",
-      // Each process has its own sandbox. Groups of tests stay together.
-      argv: (report) => pytest("sandbox", "-n", String(sandboxesAtATime()), "--dist", "loadgroup")(report),
-      report: "junit",
-      bound: 10 * MINUTE,
     },
   ];
 }

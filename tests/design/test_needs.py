@@ -18,6 +18,8 @@ from replay.design.needs import FLAG, NUMBER, REQUIRED, TEXT, WHOLE, Option
 from replay.design.plan_file import design_document, design_from
 from replay.design.procedures import check_experiment, needs_of, protocol_class, protocol_names
 from replay.design.selection import narrowed
+from replay.procedures.watches.daemons import SteadyDaemons
+from replay.procedures.watches.ledger import Ledger
 from replay.tools import find_adapter
 
 
@@ -54,6 +56,12 @@ def test_every_protocol_declares_itself(name):
     for option in needs.options:
         assert option.default is REQUIRED or option.takes(option.default) or option.default == ""
     assert protocol_class(name).__doc__, "docs/adding-an-experiment.md takes its first line"
+
+
+@pytest.mark.parametrize("name", protocol_names())
+def test_a_protocol_that_reads_the_counters_of_osds_declares_it(name):
+    reads = any(isinstance(watch, Ledger | SteadyDaemons) for watch in protocol_class(name).watches)
+    assert needs_of(name).osd_counters in (("may", "must") if reads else ("never",))
 
 
 @pytest.fixture

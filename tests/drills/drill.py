@@ -88,44 +88,65 @@ class Drill:
     #: Changes of the experiment's smallest scale.
     smoke: Mapping[str, Any] = field(default_factory=dict)
     needs_sandbox: bool = True
+    #: Whether Replay is to know its clusters only by a site's file and a restricted user.
+    foreign: bool = False
 
 
 @dataclass
 class Run:
-    """A run that has ended: its lines with the second of each, when the fault came, and its exit status."""
+    """A run that has ended: its lines with the second of each, when the fault came, and its exit status.
+
+    `then_at` is when something came about after the fault that the drill was waiting for, such as the end of a cell.
+    """
 
     lines: list[tuple[float, str]]
     fault_at: float | None
     ended_at: float
     status: int
+    then_at: float | None = None
 
     @property
     def text(self) -> str:
         """All lines."""
         return "\n".join(line for _, line in self.lines)
 
-    def noticed(self, pattern: str, within: float = NOTICED_WITHIN_SECONDS) -> float:
-        """Return how many seconds after the fault a line matched. Raises AssertionError if none did in time."""
+    def noticed(self, pattern: str, *, since: float = 0.0, within: float = NOTICED_WITHIN_SECONDS) -> float:
+        """Return how many seconds after the fault a line matched, or after `since`, if that is later.
+
+        Raises AssertionError if none did in time.
+        """
         assert self.fault_at is not None, f"the fault was never caused; the run said:\n{self.text}"
         found = [at for at, line in self.lines if at >= self.fault_at and re.search(pattern, line)]
         assert found, f"nothing said {pattern!r}; the run said:\n{self.text}"
-        seconds = found[0] - self.fault_at
+        seconds = max(0.0, found[0] - max(self.fault_at, since))
         assert seconds <= patient(within), f"{pattern!r} was said only after {seconds:.0f} s"
         return seconds
 
 
-def measure(ground: Ground, *, at: str | Callable[[], object] = NEVER, fault: Callable[[], object] = print) -> Run:
-    """Measure the drill's experiment; cause the fault when a line matches `at`, or when `at` returns something."""
+def measure(
+    ground: Ground,
+    *,
+    at: str | Callable[[], object] = NEVER,
+    fault: Callable[[], object] = print,
+    then: str | Callable[[], object] = NEVER,
+) -> Run:
+    """Measure the drill's experiment; cause the fault when a line matches `at`, or when `at` returns something.
+
+    After the fault, note likewise when `then` comes about.
+    """
     process, began = ground.start(), time.monotonic()
     lines: list[tuple[float, str]] = []
     reader = threading.Thread(target=_read, args=(process, began, lines))
     reader.start()
-    fault_at = None
+    fault_at = then_at = None
     try:
         while process.poll() is None:
-            if fault_at is None and _is_time(at, lines):
-                fault()
-                fault_at = time.monotonic() - began
+            if fault_at is None:
+                if _is_time(at, lines):
+                    fault()
+                    fault_at = time.monotonic() - began
+            elif then_at is None and _is_time(then, lines):
+                then_at = time.monotonic() - began
             time.sleep(LOOK_EVERY_SECONDS)
         status = process.wait()
     finally:
@@ -134,7 +155,7 @@ def measure(ground: Ground, *, at: str | Callable[[], object] = NEVER, fault: Ca
             process.wait()
         ended_at = time.monotonic() - began
         reader.join()
-    return Run(lines, fault_at, ended_at, status)
+    return Run(lines, fault_at, ended_at, status, then_at)
 
 
 def _read(process: subprocess.Popen[str], began: float, lines: list[tuple[float, str]]) -> None:

@@ -16,6 +16,7 @@ from support.cluster_snapshot import difference, snapshot
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together
 from support.releases import RELEASE
+from support.telling_names import names_of, names_told
 
 pytestmark = [
     pytest.mark.sandbox,
@@ -103,16 +104,24 @@ def changes(before, after):
     return {name: difference(before[name], after[name]) for name in before}
 
 
-def test_a_restricted_user_measures_and_leaves_no_trace(foreign):
+def test_a_restricted_user_measures_a_signed_plan_and_leaves_no_trace_and_no_name(foreign):
     before = both(foreign)
     foreseen = foreign.run("preflight", "--site", "foreign", "--scale", "smoke")
     assert foreseen.returncode == 0, foreseen.stdout + foreseen.stderr
     assert changes(before, both(foreign)) == {"left": [], "right": []}, "it only reads"
-    done = foreign.measure("tiny", site="foreign")
+    written = foreign.run("measure", *foreign.measure_arguments("tiny", "foreign"), "--plan-only")
+    assert written.returncode == 0, written.stdout + written.stderr
+    (plan,) = foreign.folder.glob("trial-*.plan.md")
+    with plan.open("a") as file:
+        file.write("Approved.\n")
+    assert changes(before, both(foreign)) == {"left": [], "right": []}, "a plan is only written"
+    done = foreign.run("measure", "--plan", str(plan))
     assert done.returncode == 0, done.stdout + done.stderr
     # What an operator sees: pytest -rP shows it.
-    print(foreseen.stdout, done.stdout, sep="\n")
+    print(foreseen.stdout, plan.read_text(), done.stdout, sep="\n")
     assert changes(before, both(foreign)) == {"left": [], "right": []}
+    names = names_of(load(foreign.sandbox_directory), USER, foreign.folder)
+    assert names_told(foreign.folder / "benchmarks", names) == []
     sidecars = {one["variant"]: one for one in foreign.sidecars("tiny") if one["variant"].endswith("mirrored")}
     journal, snapshots = sidecars["journal-mirrored"], sidecars["snapshot-mirrored"]
     assert journal["facts"]["replayed_bytes"] > 0

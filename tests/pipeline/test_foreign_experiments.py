@@ -7,16 +7,17 @@ from unittest import mock
 
 import pytest
 
-from replay.cluster import admin_commands
 from replay.cluster.site_file import load_site
 from replay.config.experiments import experiment_names
 from replay.preflight.plan import design_for
 from replay.sandbox import load
-from support.administrator import administrator_of, paste, site_text
+from support.administrator import administrator_of
 from support.cluster_snapshot import difference, snapshot
 from support.evidence import evidence_of
+from support.foreign import foreign_site, measure_as_foreign
 from support.releases import RELEASE
 from support.smoke import assert_every_cell_is_used_or_explained, described
+from support.telling_names import names_of, names_told
 
 pytestmark = [pytest.mark.of_release, pytest.mark.slow, pytest.mark.xdist_group("experiments of restricted users")]
 
@@ -28,24 +29,16 @@ ALLOWED = "second_site, pool_create, pool_delete, host_root, client_hosts"
 def site(sandbox_directory, tmp_path_factory):
     """The text of a site's file whose users were made by the commands that preflight prints for it."""
     sandbox, folder = load(sandbox_directory), tmp_path_factory.mktemp("foreign")
-    (folder / "sites").mkdir()
     more = ("client_hosts: [localhost]", f"client_release: {RELEASE}", f"allows: [{ALLOWED}]")
-    text = site_text(sandbox, "foreign", USER, folder, *more)
-    (folder / "sites" / "foreign.yaml").write_text(text)
-    with mock.patch.dict(os.environ, {"REPLAY_CONFIG": str(folder)}):
-        named = load_site("foreign", check_files=False)
-    paste(sandbox, folder, (*admin_commands.user(named), *admin_commands.second_user(named)))
-    yield text
+    yield foreign_site(sandbox, folder, USER, more)
     for name in sandbox.clusters:
         administrator_of(sandbox, name).run("ceph", "auth", "rm", USER)
 
 
 @pytest.fixture
-def foreign(campaign, site, tmp_path):
+def foreign(campaign, site):
     """A campaign whose measuring code sees no sandbox."""
-    (campaign.folder / "config" / "sites").mkdir(parents=True)
-    (campaign.folder / "config" / "sites" / "foreign.yaml").write_text(site)
-    campaign.sandbox_directory_seen = tmp_path / "no-sandbox-here"
+    measure_as_foreign(campaign, site)
     return campaign
 
 
@@ -59,13 +52,16 @@ def test_restricted_users_measure_it_or_are_told_why_not_and_leave_no_trace(fore
     with mock.patch.dict(os.environ, {k: foreign.environment[k] for k in ("REPLAY_CONFIG", "REPLAY_SANDBOX_DIR")}):
         design = design_for(load_site("foreign"), name, "smoke")
     before = both(foreign)
-    done = foreign.measure(name, site="foreign")
+    done = foreign.measure(name)
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout)  # what an operator sees: pytest -rP shows it
     assert [difference(before[side], one) for side, one in both(foreign).items()] == [[], []]
     derived = foreign.run("derive", "--data", "trial")
     assert derived.returncode == 0, derived.stdout + derived.stderr
     told = described(foreign, name)
+    assert (
+        names_told(foreign.folder / "benchmarks", names_of(load(foreign.sandbox_directory), USER, foreign.folder)) == []
+    )
     foreseen = design.public()["skipped"]
     assert told["skipped"][: len(foreseen)] == foreseen, "the reasons are in the data"
     refused = {one["variant"] for one in told["skipped"][len(foreseen) :] if one["requires"] == "osd_counters"}

@@ -102,10 +102,20 @@ def test_a_user_who_cannot_read_the_osds_counters_is_told_what_stays_unknown(up:
                 raise CephCommandError("error 13: Permission denied", where="perf dump", exit_status_of_tool=13)
             return {}
 
+    experiments = preflight.load_experiments()
     findings = Findings()
-    preflight_checks.check_counters(Session(), findings)
+    preflight_checks.check_counters(Session(), experiments, findings)
     assert [item.level for item in findings.items] == ["note"] * noted
-    assert all("amplification is skipped" in item.text and "allow *" in item.text for item in findings.items)
+    others = "fio-offered-rate, fio-profile, offered-rate, write-latency"
+    for item in findings.items:
+        assert f"'allow *'; not measured: amplification; without what OSDs did: {others}" in item.text
+    others = [one for one in experiments if one["name"] in ("rbd-bench", "amplification")]
+    findings = Findings()
+    preflight_checks.check_counters(Session(), others, findings)
+    assert all(item.text.endswith("; not measured: amplification") for item in findings.items)
+    findings = Findings()
+    preflight_checks.check_counters(Session(), others[1:], findings)
+    assert (others[1]["name"], findings.items) == ("rbd-bench", []), "nothing reads them"
 
 
 @pytest.mark.parametrize(("answer", "level", "status"), [(True, "ok", 0), (False, "refused", 4), (None, "warning", 0)])

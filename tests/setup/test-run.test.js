@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { factorOf, patient } from "../../scripts/npm/patience.mjs";
+import { runSteps } from "../../scripts/npm/side-by-side.mjs";
 import { runToItsEnd } from "../../scripts/npm/test-run.mjs";
 import { sandboxesAtATime } from "../../scripts/npm/test-steps.mjs";
 
@@ -112,6 +113,87 @@ describe("a step of npm test", () => {
     step.holder.kill("SIGKILL");
     await until(() => !step.isRunning(), "the end of the daemon");
     await until(() => !existsSync(step.read("folder")), "the end of its folder");
+  });
+});
+
+describe("the steps of npm test", () => {
+  /** Steps that end when they are told to: each has `end(row)`. A step named with a + runs beside those after it. */
+  function stepsNamed(...names) {
+    return names.map((name) => {
+      let end;
+      const done = new Promise((resolve) => {
+        end = resolve;
+      });
+      return { name, beside: name.endsWith("+"), done, end };
+    });
+  }
+
+  /** Runs the steps; `said` is what a person sees, `begun` with which sharing each step began. */
+  function running(t, steps, how = {}) {
+    const folder = mkdtempSync(path.join(tmpdir(), "replay-steps-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const seen = { said: "", begun: [], files: new Map() };
+    seen.rows = runSteps(steps, {
+      run: (step, { index, output, sharing }) => {
+        assert.equal(steps[index], step);
+        seen.begun.push(`${step.name} ${sharing}`);
+        if (output !== null) seen.files.set(step.name, output);
+        return step.done;
+      },
+      fileOf: (index) => path.join(folder, String(index)),
+      say: (line) => {
+        seen.said += `${line}\n`;
+      },
+      show: (bytes) => {
+        seen.said += bytes;
+      },
+      ...how,
+    });
+    return seen;
+  }
+
+  it("run one after the other, and the one that is marked beside those that follow it", async (t) => {
+    const steps = stepsNamed("lint", "long+", "unit", "browser");
+    const [lint, long, unit, browser] = steps;
+    const seen = running(t, steps);
+    assert.deepEqual(seen.begun, ["lint 1"]);
+    lint.end(1);
+    await until(() => seen.begun.length === 3, "the next steps");
+    assert.deepEqual(seen.begun, ["lint 1", "long+ 2", "unit 2"]);
+    appendFileSync(seen.files.get("long+"), "first, ");
+    unit.end(3);
+    await until(() => seen.begun.length === 4, "the last step");
+    assert.doesNotMatch(seen.said, /first/);
+    browser.end(4);
+    await until(() => seen.said.endsWith("== long+\nfirst, "), "what the long step had printed");
+    appendFileSync(seen.files.get("long+"), "second, ");
+    await until(() => seen.said.endsWith("first, second, "), "what it printed since");
+    appendFileSync(seen.files.get("long+"), "last");
+    long.end(2);
+    assert.deepEqual(await seen.rows, [1, 2, 3, 4]);
+    assert.ok(seen.said.endsWith("first, second, last"), seen.said);
+    assert.deepEqual([...seen.files.keys()], ["long+"]);
+  });
+
+  it("leave the terminal to a step that has nothing to run beside", async (t) => {
+    const steps = stepsNamed("long+");
+    const seen = running(t, steps);
+    steps[0].end("row");
+    assert.deepEqual(await seen.rows, ["row"]);
+    assert.deepEqual([seen.begun, seen.files.size], [["long+ 1"], 0]);
+  });
+
+  it("do not begin once the run is stopped, and what runs is waited for", async (t) => {
+    const steps = stepsNamed("long+", "unit", "browser");
+    let stopped = false;
+    const seen = running(t, steps, { isStopped: () => stopped });
+    await until(() => seen.begun.length === 2, "two steps");
+    stopped = true;
+    steps[1].end("unit");
+    await until(() => seen.said.endsWith("== long+\n"), "the wait for the long step");
+    steps[0].end("long");
+    assert.deepEqual(await seen.rows, ["long", "unit"]);
+    assert.deepEqual(seen.begun, ["long+ 2", "unit 2"]);
   });
 });
 

@@ -35,6 +35,8 @@ class Campaign:
     sandbox_directory: Path
     #: Where the measuring code looks for its sandbox; tests of a foreign cluster point it elsewhere.
     sandbox_directory_seen: Path | None = None
+    #: The site to measure, unless a call names another one.
+    site: str = "sandbox"
     #: The most that each image's client may read or write a second, unless it is None.
     rate_bytes_per_second: int | None = None
     #: The runs that were started and not awaited at once.
@@ -94,10 +96,10 @@ class Campaign:
             check=False,
         )
 
-    def measure_arguments(self, experiment: str, site: str = "sandbox") -> list[str]:
-        return ["--site", site, "--data", "trial", "--scale", "smoke", "--experiment", experiment]
+    def measure_arguments(self, experiment: str, site: str | None = None) -> list[str]:
+        return ["--site", site or self.site, "--data", "trial", "--scale", "smoke", "--experiment", experiment]
 
-    def measure(self, experiment: str, site: str = "sandbox") -> subprocess.CompletedProcess[str]:
+    def measure(self, experiment: str, site: str | None = None) -> subprocess.CompletedProcess[str]:
         return self.run("measure", *self.measure_arguments(experiment, site))
 
     def start(self, experiment: str) -> subprocess.Popen[str]:

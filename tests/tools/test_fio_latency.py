@@ -102,6 +102,37 @@ def test_a_completion_latency_above_the_total_latency_is_refused(key):
         parse(data)
 
 
+@pytest.mark.parametrize("taken_ns", ["min", "middle", "max"])
+def test_a_submission_that_counts_alone_may_have_taken_as_long_as_any(taken_ns):
+    """Seen with fio 3.41: of a write at the end of the ramp only the submission counted, and it took 5 ms."""
+    data = report(MIXED)
+    submission = data["jobs"][0]["write"]["slat_ns"]
+    low, high = submission["min"], submission["max"]
+    one = {"min": low, "middle": (low + high) / 2, "max": high}[taken_ns]
+    total = submission["N"] * submission["mean"]
+    submission["N"] += 1
+    submission["mean"] = (total + one) / submission["N"]
+    parse(data)
+    for impossible in (high * 1.01, low - high * 0.01):
+        submission["mean"] = (total + impossible) / submission["N"]
+        with pytest.raises(OutputError, match="slat_ns and clat_ns have a mean of"):
+            parse(data)
+
+
+def test_an_operation_whose_submission_does_not_count_took_no_longer_than_the_longest():
+    data = report(MIXED)
+    submission = data["jobs"][0]["write"]["slat_ns"]
+    total, longest = submission["N"] * submission["mean"], submission["max"]
+    submission["N"] -= 1
+    for possible in (0, longest / 2, longest * 0.99):
+        submission["mean"] = (total - possible) / submission["N"]
+        parse(data)
+    for impossible in (longest * 1.01, -longest * 0.01):
+        submission["mean"] = (total - impossible) / submission["N"]
+        with pytest.raises(OutputError, match="slat_ns and clat_ns have a mean of"):
+            parse(data)
+
+
 @pytest.mark.parametrize("damage", [update(min=2000), update(max=9e7), update(mean=1.1e6), update(N=30613)])
 def test_an_entry_of_all_clients_that_does_not_merge_them_is_refused(damage):
     data = report(CLIENTS)

@@ -2,6 +2,7 @@ import { CsvError } from "./error.js";
 import { STEP, finish, visit } from "./slices.js";
 
 const QUOTE = '"';
+const BLANK = /\s/;
 
 /** RFC 4180, nothing else. */
 const STRICT = { delimiter: ",", comment: null, trim: false, blankLines: false };
@@ -68,7 +69,8 @@ function* splitRows(text, dialect) {
       return;
     }
     const fields = line.split(delimiter);
-    rows.push(trim ? fields.map((field) => field.trim()) : fields);
+    // Most lines have no blank, and looking for one takes a fraction of trimming each field.
+    rows.push(trim && BLANK.test(line) ? fields.map((field) => field.trim()) : fields);
     places.push(index + 1);
   });
   return { rows, places, left };

@@ -64,6 +64,7 @@ class Needs:
 
     `tools`: what the experiment's `tool` may be; empty means any benchmark tool. `mirroring`: whether variants
     are mirrored: never, may be, always. `programs_elsewhere` are needed where clients run on other hosts.
+    `osd_counters`: whether it reads the counters of OSDs, which not every user may: never, may, must.
     """
 
     tools: tuple[str, ...] = ()
@@ -72,6 +73,7 @@ class Needs:
     programs: tuple[str, ...] = ()
     programs_elsewhere: tuple[str, ...] = ()
     mirroring: str = "never"
+    osd_counters: str = "never"
     image_per_cell: bool = False
 
     def option(self, name: str) -> Option:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site
 from replay.cluster.stuck import stuck_sentence
+from replay.design.procedures import needs_of, protocol_names
 from replay.owned.account import Account
 from replay.preflight.findings import Findings
 from replay.preflight.keys import why_refused
@@ -82,8 +83,11 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     return status
 
 
-def check_counters(session: MonitorSession, findings: Findings) -> None:
+def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, Any]], findings: Findings) -> None:
     """Note if OSDs do not return their counters to this user: then nothing is known of what they do for a write."""
+    reading = {word: _experiments_whose_needs(experiments, osd_counters=word) for word in ("must", "may")}
+    if not any(reading.values()):
+        return
     osds = session.command({"prefix": "osd dump"}, timeout_seconds=TIMEOUT_SECONDS)["osds"]
     running = [f"osd.{one['osd']}" for one in osds if one["up"]]
     if not running:
@@ -91,9 +95,24 @@ def check_counters(session: MonitorSession, findings: Findings) -> None:
     try:
         session.command({"prefix": "perf dump"}, target=running[0], timeout_seconds=TIMEOUT_SECONDS)
     except CephCommandError as error:
-        text = f"{running[0]} does not return its counters ({error.what})"
-        effect = "amplification is skipped, and write-latency and fio-profile do not tell what OSDs did"
-        findings.add("counters", "note", f"{text}: {effect}. OSDs return them to a user with osd 'allow *'")
+        effects = []
+        if names := reading["must"]:
+            effects.append(f"not measured: {', '.join(names)}")
+        if names := reading["may"]:
+            effects.append(f"without what OSDs did: {', '.join(names)}")
+        text = (
+            f"{running[0]} does not return its counters ({error.what}). OSDs return them to a user with osd 'allow *'"
+        )
+        findings.add("counters", "note", f"{text}; {'; '.join(effects)}")
+
+
+def _experiments_whose_needs(experiments: Iterable[Mapping[str, Any]], *, osd_counters: str) -> list[str]:
+    known = protocol_names()
+    return [
+        str(one["name"])
+        for one in experiments
+        if one.get("protocol") in known and needs_of(one["protocol"]).osd_counters == osd_counters
+    ]
 
 
 def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:

@@ -228,7 +228,7 @@ def _check_primary(
         _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
         _guarded("pools", lambda: check_own_pools(site, session, status, findings), findings)
         _guarded("stop", lambda: check_stop_switch(site, session, findings), findings)
-        _guarded("counters", lambda: preflight_checks.check_counters(session, findings), findings)
+        _guarded("counters", lambda: preflight_checks.check_counters(session, experiments, findings), findings)
         _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
     check_programs(experiments, site, findings)
     preflight_checks.check_bindings(session, findings)

@@ -66,6 +66,7 @@ class Amplification(SingleTool):
 
     needs = replace(
         SingleTool.needs,
+        osd_counters="must",
         factors=tuple(
             replace(one, words=("write",)) if one.name == "io_type" else one for one in SingleTool.needs.factors
         ),

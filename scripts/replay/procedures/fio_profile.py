@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from replay.procedures.multi_client import MultiClient
 from replay.procedures.watches.daemons import SteadyDaemons
 
@@ -9,6 +11,7 @@ from replay.procedures.watches.daemons import SteadyDaemons
 class FioProfile(MultiClient):
     """Runs `multi_client`'s cells and adds, as `samples.daemons`, what each daemon did in the steady part."""
 
+    needs = replace(MultiClient.needs, osd_counters="may")
     watches = (SteadyDaemons(),)
 
 

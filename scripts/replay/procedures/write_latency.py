@@ -56,6 +56,7 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
         ),
         programs=("fio", "rbd"),
         mirroring="may be",
+        osd_counters="may",
     )
     target = Images()
     driver = PacedWriter()

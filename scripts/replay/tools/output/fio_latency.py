@@ -93,13 +93,21 @@ def _check_whole_latency(place: Place, whole: Place) -> None:
 def _check_submission(place: Place, submission: Place, whole: Place) -> None:
     """Refuse means that do not add up: an operation's latency is its submission (`slat_ns`) plus its completion.
 
-    A few operations at the end of the ramp count only in one of them. Synchronous engines have no submission.
+    A few operations at the end of the ramp count only in one of them, and their share is known only within bounds: a
+    submission that counts alone took between the shortest and the longest one, and one that does not count is taken to
+    have been no longer than the longest one, or than an average operation. Synchronous engines have no submission.
     """
     if submission.value is None or whole.value is None or not submission.number("N") or not whole.number("N"):
         return
-    alone = abs(submission.number("N") - place.number("N")) / whole.number("N")
-    added, mean = submission.number("mean") + place.number("mean"), whole.number("mean")
-    if not agrees(added, mean, relative=_PRINTED + alone, absolute=_PRINTED):
+    operations, submissions, mean = whole.number("N"), submission.number("N"), whole.number("mean")
+    added = place.number("mean") + submission.number("mean") * submissions / operations
+    alone = submissions - operations
+    if alone >= 0:
+        shares = [alone * submission.number(bound) / operations for bound in ("max", "min")]
+    else:
+        shares = [0.0, alone * max(submission.number("max"), mean) / operations]
+    least, most = (added - share for share in shares)
+    if not least * (1 - _PRINTED) - _PRINTED <= mean <= most * (1 + _PRINTED) + _PRINTED:
         place.refuse(
             f"slat_ns and clat_ns have a mean of {added:.0f} ns together, lat_ns one of {mean:.0f}", key="mean"
         )
