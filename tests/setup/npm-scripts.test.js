@@ -175,7 +175,10 @@ describe("the steps of npm test", () => {
     assert.equal(first.beside ?? false, false, "what fails in seconds is seen first");
     assert.match(second.name, /sandbox/);
     assert.equal(second.beside, true);
-    assert.ok(others.length > 0 && others.every((step) => !step.beside), "more than two at a time gain nothing");
+    assert.ok(
+      others.length > 0 && others.every((step) => !step.beside),
+      "more than two at a time gain nothing",
+    );
   });
 
   it("of the fast run are a part of the whole, without sandbox and browser", () => {
