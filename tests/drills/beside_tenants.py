@@ -34,6 +34,8 @@ MISTAKES = (
     ("cluster: {conf:", "cluster: {config:", "did you mean 'conf'"),
     ("client_hosts: [localhost]", "client_hosts: localhost", "client_hosts"),
 )
+#: How long data take to recover after an OSD was away.
+FIT_WITHIN_SECONDS = 90.0
 #: An inspection that no monitor answers ends within this time.
 UNREACHABLE_WITHIN_SECONDS = 30.0
 
@@ -159,7 +161,7 @@ def osd_killed(ground: Ground) -> str:
     cause = r"OSD_DOWN|osd.* down"
     seconds = done.noticed(cause)
     cause_comes_first(done, cause)
-    bring_back(ground)
+    repair(ground)
     return f"said after {seconds:.0f} s; {completes(ground)}"
 
 
@@ -173,7 +175,7 @@ def osd_stopped(ground: Ground) -> str:
     cause = r"OSD_DOWN|SLOW_OPS|osd.* down|void|timed out"
     seconds = done.noticed(cause, within=30.0)
     assert "Traceback" not in done.text, done.text
-    bring_back(ground)
+    repair(ground)
     return f"said after {seconds:.0f} s, ended with {done.status}; {completes(ground)}"
 
 
@@ -186,7 +188,7 @@ def mirror_killed(ground: Ground) -> str:
     cause = r"the mirror daemon does not answer"
     seconds = done.noticed(cause)
     cause_comes_first(done, cause)
-    bring_back(ground)
+    repair(ground)
     return f"said after {seconds:.0f} s; {completes(ground)}"
 
 
@@ -200,6 +202,20 @@ def _site_file(ground: Ground) -> Path:
     return ground.campaign.folder / "config" / "sites" / f"{NAME}.yaml"
 
 
+def repair(ground: Ground) -> None:
+    """Do as the cluster's administrator does: start what does not run, and wait until preflight finds nothing amiss."""
+    bring_back(ground)
+    await_fit(ground)
+
+
+def await_fit(ground: Ground) -> None:
+    """Wait until preflight says that measuring may start: on clusters of others Replay refuses while data recover."""
+    deadline = time.monotonic() + patient(FIT_WITHIN_SECONDS)
+    while (done := ground.run("preflight", "--site", NAME)).returncode != 0:
+        assert time.monotonic() < deadline, f"the clusters do not recover:\n{done.stdout}{done.stderr}"
+        time.sleep(1.0)
+
+
 def undisturbed(run: Callable[[Ground], str]) -> Callable[[Ground], str]:
     """Return a drill that also asserts that all others have on both clusters is as it was."""
 
@@ -207,6 +223,7 @@ def undisturbed(run: Callable[[Ground], str]) -> Callable[[Ground], str]:
         def both() -> dict[str, dict[str, object]]:
             return {name: snapshot(ground.campaign.cluster(name)) for name in ("left", "right")}
 
+        await_fit(ground)
         before = both()
         found = run(ground)
         changed = {name: difference(before[name], one) for name, one in both().items()}

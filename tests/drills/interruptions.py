@@ -90,7 +90,7 @@ def block_killed(ground: Ground) -> str:
 
 
 def snakemake_killed(ground: Ground) -> str:
-    """The run says with which status Snakemake ended, and the block does not outlive it."""
+    """The run says which signal ended Snakemake, and the block does not outlive it."""
 
     def kill() -> None:
         for pid in ground.campaign.processes("-m snakemake"):
@@ -98,8 +98,8 @@ def snakemake_killed(ground: Ground) -> str:
 
     done = measure(ground, at=FILLING, fault=kill)
     assert done.fault_at is not None, done.text
-    assert done.status != 0
-    assert "status -9" in done.text, done.text
+    assert done.status == 128 + signal.SIGKILL, f"it ended with {done.status}:\n{done.text}"
+    assert "Snakemake was ended by SIGKILL" in done.text, done.text
     ground.campaign.wait_for(lambda: not ground.campaign.processes("replay.measure.block"), "the end of the block")
     return f"it ended with {done.status}; {completes(ground)}"
 

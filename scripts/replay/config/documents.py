@@ -79,16 +79,24 @@ def _parse(path: Path, text: str) -> Document:
         data = loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigurationError(
-            f"is not valid YAML: {error.problem}",
-            where=f"{path}:{line}",
-            next_step="check the indentation and quotes there",
-        ) from error
+        place = f"{path}:{line}"
+        if "\t" in _indentation(text, line):
+            what, next_step = "a tab character; YAML is indented by spaces only", "replace the tab with spaces"
+        else:
+            what, next_step = str(error.problem), "check the indentation and quotes there"
+        raise ConfigurationError(f"is not valid YAML: {what}", where=place, next_step=next_step) from error
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigurationError(f"is not valid YAML: {error}", where=path) from error
     finally:
         loader.dispose()
     return Document(path, data, lines)
+
+
+def _indentation(text: str, line: int) -> str:
+    """Return the blanks at the beginning of a line, which is counted from 1; empty if there is no such line."""
+    lines = text.splitlines()
+    found = re.match(r"[ \t]*", lines[line - 1]) if line <= len(lines) else None
+    return found[0] if found else ""
 
 
 def load_validated(path: Path, schema_path: Path) -> dict[str, Any]:
