@@ -52,8 +52,8 @@ const TASKS = {
   freeze: nodeProgram("freeze"),
   pdf: nodeProgram("pdf"),
   perf: nodeProgram("perf"),
-  // These need what a measurement needs, or what deriving needs.
-  drills: pythonProgram("drills", "sandbox"),
+  // Drills measure, and serve and check the deck; crash points only derive.
+  drills: pythonProgram("drills", "start"),
   crashes: pythonProgram("crashes", "derive"),
   ...Object.fromEntries(REPLAY_COMMANDS.map((name) => [name, replayCommand(name)])),
   lint: { declared: "lint", command: process.execPath, args: ["scripts/npm/lint.mjs"] },

@@ -8,6 +8,7 @@ import functools
 import importlib
 import json
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from drills.drill import Drill, Ground
 from replay.base.clock import utc_now
+from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
 from replay.base.releases import HOST, parse_release
 from replay.raw.provenance import measuring_code
@@ -115,8 +117,9 @@ def _run(drill: Drill, directory: Path) -> dict[str, object]:
             measure_as_foreign(campaign, _foreign_site(directory))
         try:
             found, passed = drill.run(Ground(campaign, drill.experiment)), True
-        except AssertionError as error:
-            found, passed = str(error), False
+        except (AssertionError, ReplayError, OSError, subprocess.SubprocessError) as error:
+            # The other drills take place all the same.
+            found, passed = str(error) or repr(error), False
         finally:
             if drill.needs_sandbox:
                 up(directory)  # the next drill begins with whole clusters

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -178,10 +178,19 @@ def present(ground: Ground) -> Iterator[str]:
     argv = ["node", "scripts/present.mjs", "--no-open", "--port", "0"]
     with subprocess.Popen(argv, cwd=ROOT, env=ground.environment, stdout=subprocess.PIPE, text=True) as server:
         try:
-            yield next(found[0] for line in server.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+/", line)))
+            yield _address(server.stdout)
         finally:
             threading.Thread(target=server.stdout.read, daemon=True).start()
             server.terminate()
+
+
+def _address(said: Iterable[str]) -> str:
+    lines = []
+    for line in said:
+        lines.append(line)
+        if found := re.search(r"http://127\.0\.0\.1:\d+/", line):
+            return found[0]
+    raise AssertionError(f"the deck is not served: {''.join(lines)}")
 
 
 def ask(port: int, path: str, *, host: str | None = None, method: str = "GET") -> tuple[int, bytes]:
