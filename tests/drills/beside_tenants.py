@@ -20,7 +20,7 @@ from drills.interruptions import PILOT, kill_block
 from replay.sandbox import processes
 from support.administrator import make_user
 from support.cluster_snapshot import difference, snapshot
-from support.foreign import NAME
+from support.foreign import NAME, measure_as_foreign
 from support.patience import patient
 
 #: What a person may get wrong in a site's file, with what is said of it.
@@ -186,10 +186,12 @@ def mirror_killed(ground: Ground) -> str:
         ground, at=r"creating and filling an image for journal-mirrored", fault=lambda: processes.kill([daemon])
     )
     cause = r"the mirror daemon does not answer"
-    seconds = done.noticed(cause)
+    # Images are filled without the daemon; then their first copies are waited for.
+    filled = max(at for at, line in done.lines if re.search(FILLING, line))
+    seconds = done.noticed(cause, since=filled)
     cause_comes_first(done, cause)
     repair(ground)
-    return f"said after {seconds:.0f} s; {completes(ground)}"
+    return f"said {seconds:.0f} s after the last image was begun; {completes(ground)}"
 
 
 def _benches(ground: Ground, *words: str) -> list[int]:
@@ -203,8 +205,12 @@ def _site_file(ground: Ground) -> Path:
 
 
 def repair(ground: Ground) -> None:
-    """Do as the cluster's administrator does: start what does not run, and wait until preflight finds nothing amiss."""
+    """Do as the cluster's administrator does: start what does not run, and wait until preflight finds nothing amiss.
+
+    The site's file gets the admin socket of a mirror daemon that was started again.
+    """
     bring_back(ground)
+    measure_as_foreign(ground.campaign, _site_file(ground).read_text())
     await_fit(ground)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from replay.base.errors import ReplayError
 from replay.base.waiting import LOOK_EVERY_SECONDS
-from replay.cluster.asok import AdminSocketError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import Pool, Pools
@@ -46,12 +45,13 @@ def site(tmp_path):
 
 @pytest.fixture
 def answers(monkeypatch):
-    """Set whether the mirror daemon answers."""
+    """Set whether the mirror daemon answers. If not, nobody listens on its admin socket."""
     state = {"answers": True}
+    ask = MirrorDaemon.alive
 
     def alive(daemon):
         if not state["answers"]:
-            raise AdminSocketError("Connection refused", where=daemon.admin_socket)
+            ask(daemon)
 
     monkeypatch.setattr(MirrorDaemon, "alive", alive)
     return state

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
 from replay.cluster import admin_commands
 from replay.cluster.site_file import load_site
-from replay.sandbox import Sandbox
+from replay.sandbox import Sandbox, load
 from support.administrator import paste, site_text
 from support.campaign import Campaign
 
@@ -31,7 +32,13 @@ def foreign_site(sandbox: Sandbox, folder: Path, user: str, more: Sequence[str])
 
 
 def measure_as_foreign(campaign: Campaign, text: str) -> None:
-    """Have a campaign measure that site from now on, with code that sees no sandbox."""
+    """Have a campaign measure that site from now on, with code that sees no sandbox.
+
+    The file names the mirror daemon's admin socket as it is now: a daemon that is started again has another one.
+    """
+    mirror = load(campaign.sandbox_directory).mirror
+    assert mirror is not None, "the clusters are mirrored"
+    text = re.sub(r"(mirror_daemon_admin_socket: ).*", rf"\g<1>{mirror.asok}", text)
     sites = campaign.folder / "config" / "sites"
     sites.mkdir(parents=True, exist_ok=True)
     (sites / f"{NAME}.yaml").write_text(text)

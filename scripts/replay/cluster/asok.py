@@ -20,12 +20,16 @@ class AdminSocketError(ReplayError):
     """The daemon did not answer on its admin socket, or declined the command."""
 
 
+class NoAnswerError(AdminSocketError):
+    """Nobody answered on the admin socket."""
+
+
 def ask(socket_path: str | Path, command: dict[str, Any] | str, timeout_seconds: float = 5.0) -> Any:
     """Send `command` to the daemon behind `socket_path` and return its answer.
 
     `command` is a command's prefix (`"perf dump"`) or the full dictionary (`{"prefix": "rbd mirror status replay"}`).
     The answer is parsed JSON, or text if the daemon answers in text; None if the answer is empty.
-    `timeout_seconds` bounds the whole exchange. Raises AdminSocketError.
+    `timeout_seconds` bounds the whole exchange. Raises AdminSocketError; NoAnswerError if nobody answered.
     """
     request = {"prefix": command} if isinstance(command, str) else dict(command)
     request.setdefault("format", "json")
@@ -38,7 +42,7 @@ def ask(socket_path: str | Path, command: dict[str, Any] | str, timeout_seconds:
             (length,) = struct.unpack(">I", _receive(connection, 4, deadline))
             payload = _receive(connection, length, deadline)
     except OSError as error:
-        raise AdminSocketError(
+        raise NoAnswerError(
             f"no answer to {request['prefix']!r}: {error.strerror or error or 'timed out'}",
             where=socket_path,
             next_step="check that the daemon is running",

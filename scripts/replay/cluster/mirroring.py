@@ -100,6 +100,17 @@ class MirrorDaemon:
         self._ask = ask
         self._question: str | None = None
 
+    def _answer(self, command: dict[str, Any] | str, *, within_seconds: float) -> Any:
+        """Return the daemon's answer. Raises AdminSocketError, and calls the daemon what it is if it is silent."""
+        try:
+            return self._ask(self.admin_socket, command, timeout_seconds=within_seconds)
+        except asok.NoAnswerError as error:
+            raise asok.NoAnswerError(
+                f"the mirror daemon does not answer ({error.what})",
+                where=error.where,
+                next_step="on the mirror daemon's host: systemctl start ceph-rbd-mirror.target, then run this again",
+            ) from error
+
     def counters(self, image: str) -> ReplayCounters:
         """Return how far the image is now. Raises ReplayError if the daemon does not answer."""
         return self.image_counters([image])[image].totals()
@@ -113,22 +124,22 @@ class MirrorDaemon:
         """Return all of the daemon's counters. The first call finds out which question the daemon answers."""
         if self._question is None:
             self._question = "counter dump" if self._knows("counter dump") else "perf dump"
-        return self._ask(self.admin_socket, self._question, timeout_seconds=10)
+        return self._answer(self._question, within_seconds=10)
 
     def _knows(self, command: str) -> bool:
-        return command in self._ask(self.admin_socket, "help", timeout_seconds=10)
+        return command in self._answer("help", within_seconds=10)
 
     def alive(self) -> None:
         """Raise AdminSocketError if the daemon does not answer within a few seconds."""
-        self._ask(self.admin_socket, "version", timeout_seconds=3)
+        self._answer("version", within_seconds=3)
 
     def option(self, name: str) -> float:
         """Return the daemon's value of an option that is a number. Raises ReplayError if it does not answer."""
-        return float(self._ask(self.admin_socket, {"prefix": "config get", "var": name}, timeout_seconds=10)[name])
+        return float(self._answer({"prefix": "config get", "var": name}, within_seconds=10)[name])
 
     def state(self, image: str) -> str | None:
         """Return the state of the image's replayer (`Replaying`, `Starting`, …), None if there is none yet."""
-        status = self._ask(self.admin_socket, "rbd mirror status", timeout_seconds=10)
+        status = self._answer("rbd mirror status", within_seconds=10)
         for replayer in _image_replayers(status):
             if replayer.get("name") == f"{self.pool}/{image}":
                 return replayer.get("state")
@@ -143,7 +154,7 @@ class MirrorDaemon:
         self._tell("start", image)
 
     def _tell(self, word: str, image: str) -> None:
-        self._ask(self.admin_socket, f"rbd mirror {word} {self.pool}/{image}", timeout_seconds=30)
+        self._answer(f"rbd mirror {word} {self.pool}/{image}", within_seconds=30)
 
 
 def _image_replayers(status: Any) -> list[dict[str, Any]]:

@@ -84,8 +84,7 @@ class Lookout:
         except ReplayError as error:
             self._silent += 1
             if self._silent > 1:  # once may be a restart
-                start = "on the mirror daemon's host: systemctl start ceph-rbd-mirror.target, then run this again"
-                raise _hopeless(site, f"the mirror daemon does not answer ({error.what})", start) from error
+                raise _hopeless(site, error.what, error.next_step) from error
             return "the mirror daemon does not answer"
         self._silent = 0
         return "the mirror daemon answers"
