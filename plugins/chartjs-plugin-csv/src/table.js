@@ -100,8 +100,7 @@ function* areAlong(items, textOf, isPlace) {
   return some;
 }
 
-function* readRowsOfSeries({ rows: [header, ...body], places, ...fieldsOf }) {
-  const { numberOf } = fieldsOf;
+function* readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
   const xs = yield* xsOf(header.slice(1), numberOf);
   const seen = new Set();
   header.forEach((text, i) => checkName(text, { row: places[0], column: i + 1 }));
@@ -118,15 +117,16 @@ function* readRowsOfSeries({ rows: [header, ...body], places, ...fieldsOf }) {
     addSeries(names, name, { row, column: 1, kind: "header" });
     const points = [];
     yield* visit(fields, (text, i) => {
-      points.push(pointOf(xs[i], valueAt(text, fieldsOf, row, i + 2, header[i + 1])));
+      points.push(
+        pointOf(xs[i], valueAt(text, { numberOf, isMissing }, { row, column: i + 2 }, header[i + 1])),
+      );
     });
     series.push({ name, points });
   }
   return { kind: "wide", xLabel: header[0], xs, series };
 }
 
-function* readColumnsOfSeries({ rows: [header, ...body], places, ...fieldsOf }) {
-  const { numberOf } = fieldsOf;
+function* readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
   const names = new Set();
   header
     .slice(1)
@@ -144,7 +144,8 @@ function* readColumnsOfSeries({ rows: [header, ...body], places, ...fieldsOf }) 
   for (const [i, name] of [...names].entries()) {
     const points = [];
     yield* visit(body, (fields, index) => {
-      points.push(pointOf(xs[index], valueAt(fields[i + 1], fieldsOf, places[index + 1], i + 2, name)));
+      const at = { row: places[index + 1], column: i + 2 };
+      points.push(pointOf(xs[index], valueAt(fields[i + 1], { numberOf, isMissing }, at, name)));
     });
     series.push({ name, points });
   }
@@ -165,8 +166,7 @@ function addSeries(names, name, at) {
   addName(names, name, at);
 }
 
-/** Takes its place as two numbers: it is called for each field, and an object for each would take more than the rest. */
-function valueAt(text, { numberOf, isMissing }, row, column, title) {
+function valueAt(text, { numberOf, isMissing }, { row, column }, title) {
   if (isMissing(text)) return null;
   const number = numberOf(text);
   if (number !== null) return number;
@@ -177,8 +177,7 @@ function valueAt(text, { numberOf, isMissing }, row, column, title) {
   });
 }
 
-function* readLong({ rows: [, ...body], places, ...fieldsOf }) {
-  const { numberOf } = fieldsOf;
+function* readLong({ rows: [, ...body], places, numberOf, isMissing }) {
   const byName = new Map();
   const names = new Set();
   const xs = yield* xsOf(
@@ -191,10 +190,10 @@ function* readLong({ rows: [, ...body], places, ...fieldsOf }) {
     if (name === "") throw new CsvError("a point without a series name", { row, column: 1, kind: "header" });
     if (fields[1] === "")
       throw new CsvError("a point without an x value", { row, column: 2, kind: "number" });
-    const y = valueAt(fields[2], fieldsOf, row, 3, "y");
-    const low = valueAt(fields[3], fieldsOf, row, 4, "low");
-    const high = valueAt(fields[4], fieldsOf, row, 5, "high");
-    const n = valueAt(fields[5], fieldsOf, row, 6, "n");
+    const y = valueAt(fields[2], { numberOf, isMissing }, { row, column: 3 }, "y");
+    const low = valueAt(fields[3], { numberOf, isMissing }, { row, column: 4 }, "low");
+    const high = valueAt(fields[4], { numberOf, isMissing }, { row, column: 5 }, "high");
+    const n = valueAt(fields[5], { numberOf, isMissing }, { row, column: 6 }, "n");
     if (low !== null && high !== null && low > high) {
       throw new CsvError(`low ${low} is above high ${high}`, {
         row,
@@ -251,7 +250,7 @@ function* xsOf(texts, numberOf) {
 /** The number in a field, null for an empty one. */
 export function numberAt(text, row, column, title) {
   const strict = { numberOf: (field) => toNumber(field), isMissing: (field) => field === "" };
-  return valueAt(text, strict, row, column, title);
+  return valueAt(text, strict, { row, column }, title);
 }
 
 function quoted(text) {
