@@ -129,10 +129,11 @@ def measure(
     at: str | Callable[[], object] = NEVER,
     fault: Callable[[], object] = print,
     then: str | Callable[[], object] = NEVER,
+    second_fault: Callable[[], object] = lambda: None,
 ) -> Run:
     """Measure the drill's experiment; cause the fault when a line matches `at`, or when `at` returns something.
 
-    After the fault, note likewise when `then` comes about.
+    After the fault, note likewise when `then` comes about, and cause the second one.
     """
     process, began = ground.start(), time.monotonic()
     lines: list[tuple[float, str]] = []
@@ -146,6 +147,7 @@ def measure(
                     fault()
                     fault_at = time.monotonic() - began
             elif then_at is None and _is_time(then, lines):
+                second_fault()
                 then_at = time.monotonic() - began
             time.sleep(LOOK_EVERY_SECONDS)
         status = process.wait()
