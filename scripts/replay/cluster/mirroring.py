@@ -108,7 +108,7 @@ class MirrorDaemon:
             raise asok.NoAnswerError(
                 f"the mirror daemon does not answer ({error.what})",
                 where=error.where,
-                next_step="on the mirror daemon's host: systemctl start ceph-rbd-mirror.target, then run this again",
+                next_step="start it on its host (with systemd: systemctl start ceph-rbd-mirror.target) and try again",
             ) from error
 
     def counters(self, image: str) -> ReplayCounters:
