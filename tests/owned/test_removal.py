@@ -46,9 +46,9 @@ def removed_by(cluster: ScriptedCluster, folder, *, patience_seconds: float = 60
     ledger.confirm(entry_id, {"id": "abc"})
     (entry,) = ledger.owned()
     remover = Remover(
-        SimpleNamespace(),
+        SimpleNamespace(sandbox=None),
         cluster,
-        None,
+        SimpleNamespace(command=lambda command: {"pgid": "2.1f"}),
         ledger,
         say=say,
         poll_seconds=0.0,
@@ -129,4 +129,5 @@ def test_a_client_that_has_the_image_open_is_named(tmp_path, open_for) -> None:
         assert said == ["rbd/replay-x is still open in client.4711 at 10.0.0.7:0/123; waiting up to 60 s"]
     else:
         assert (outcome.status, outcome.why) == ("left", "it is still open in client.4711 at 10.0.0.7:0/123")
+        assert "an administrator may have Ceph forget it: ceph pg repeer 2.1f" in outcome.next_step
         assert [entry.name for entry in left] == ["replay-x"]

@@ -17,6 +17,7 @@ from replay.cluster.capabilities import missing
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
+from replay.owned.dead_clients import group_of_header, peer_again
 from replay.owned.kernel_client import unmap, unmount
 from replay.owned.ledger import Entry, Ledger
 from replay.owned.owned_files import remove_file
@@ -27,6 +28,8 @@ NOT_FOUND = 2
 BUSY = 16
 #: A killed client keeps its image open for half a minute. An OSD that takes a placement group over starts that anew.
 PATIENCE_SECONDS = 120.0
+#: A client that is still listed after this time has most likely been killed while it opened the image.
+FORGET_AFTER_SECONDS = 50.0
 #: A large image has many objects, each removed on its own.
 REMOVED_WITHIN_SECONDS = 600.0
 HAS_SNAPSHOTS = 39
@@ -57,6 +60,7 @@ class Remover:
     mirror: Cluster | None = None
     say: Callable[[str], None] = print
     patience_seconds: float = PATIENCE_SECONDS
+    forget_after_seconds: float = FORGET_AFTER_SECONDS
     poll_seconds: float = 1.0
     #: `OpenSite.waiting` makes waits that end with their cause if they become hopeless. Without it, they only tell.
     waiting: Callable[..., Waiting] | None = None
@@ -150,7 +154,8 @@ class Remover:
                 entry, "left", f"this is not the image that Replay created: its id is {info['id']}, not {known}"
             )
         self._disable_mirroring(entry, info)
-        deadline = time.monotonic() + self.patience_seconds
+        began = time.monotonic()
+        deadline, forget_at = began + self.patience_seconds, began + self.forget_after_seconds
         wait = self._wait(f"{entry.spec} to have no more watchers or snapshots")
         removing = self._wait(f"{entry.spec} to be removed", REMOVED_WITHIN_SECONDS)
         told = False
@@ -171,14 +176,28 @@ class Remover:
             if over or not busy:
                 lines = [line for line in done.stderr.splitlines() if line.strip()]
                 why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
+                next_step = f"find out who uses it: rbd status {entry.spec}"
                 if watchers:
                     why = f"it is still open in {' and '.join(watchers)}"
-                return Outcome(entry, "left", why, f"find out who uses it: rbd status {entry.spec}")
+                    group = group_of_header(self.session, entry, str(info["id"]))
+                    next_step += f"; if nobody does, an administrator may have Ceph forget it: ceph pg repeer {group}"
+                return Outcome(entry, "left", why, next_step)
             if not told:
                 names = " and ".join(watchers) or "a client that has just gone"
                 self.say(f"{entry.spec} is still open in {names}; waiting up to {self.patience_seconds:.0f} s")
                 told = True
+            elif time.monotonic() > forget_at and self._made_its_pool(entry):
+                forget_at = deadline
+                group = group_of_header(self.session, entry, str(info["id"]))
+                if peer_again(self.session, group):
+                    self.say(f"{entry.spec} is still open; its placement group {group} peers anew, to end dead clients")
             wait.pause(self.poll_seconds)
+
+    def _made_its_pool(self, entry: Entry) -> bool:
+        """Return whether the image's pool is Replay's own: that of a sandbox, or one in the ledger."""
+        if self.site.sandbox is not None:
+            return True
+        return any(one.kind == "pool" and one.pool == entry.pool for one in self.ledger.owned())
 
     def _watchers(self, entry: Entry) -> list[str]:
         """Return the clients that have an image open, as `client.4711 at 10.0.0.7:0/123`."""
@@ -271,6 +290,8 @@ class Remover:
             return Outcome(entry, "left", lacking[0][1], by_hand)
         objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
+        if foreign and (kept := [one.spec for one in self.ledger.owned() if _is_image_in(one, entry.pool)]):
+            return Outcome(entry, "left", f"{kept[0]} is still in it")
         if foreign:
             why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
             return Outcome(entry, "left", why)
@@ -306,6 +327,10 @@ def _unless_gone(ask: Callable[[], Any]) -> Any:
         if error.exit_status_of_tool != NOT_FOUND:
             raise
         return None
+
+
+def _is_image_in(entry: Entry, pool: str) -> bool:
+    return entry.kind == "image" and entry.pool == pool
 
 
 def _gone(there: bool) -> str:
