@@ -58,6 +58,12 @@ CHANGES = (
     Change("rbd namespace create", "pool_create", "makes the namespace of a pool of its own", "removed with the pool"),
     Change("osd crush rule create-replicated", "pool_create", "makes the rule of such a pool", "osd crush rule rm"),
     Change("osd erasure-code-profile set", "pool_create", "makes a profile for a pool of its own", "… profile rm"),
+    Change(
+        "pg repeer",
+        "pool_create",
+        "has a placement group of a pool of its own peer anew, where Ceph lists a killed client for ever",
+        "nothing stays of it",
+    ),
     Change("osd pool delete", "pool_delete", "removes a pool whose id the ledger has", "cannot be undone"),
     Change("osd crush rule rm", "pool_delete", "removes the rule of such a pool", "cannot be undone"),
     Change("osd erasure-code-profile rm", "pool_delete", "removes the profile of such a pool", "cannot be undone"),
