@@ -13,6 +13,7 @@ import pytest
 
 from replay.cluster.asok import ask
 from replay.cluster.cluster import Cluster
+from replay.cluster.health import classify
 from replay.cluster.session import MonitorSession
 from replay.owned.dead_clients import group_of_header
 from replay.owned.ledger import Entry, Ledger
@@ -40,6 +41,11 @@ def forgetful(administrator: Cluster) -> Iterator[None]:
     tell(administrator, "config set", who="osd", name="osd_client_watch_timeout", value=str(WATCH_SECONDS))
     yield
     tell(administrator, "config rm", who="osd", name="osd_client_watch_timeout")
+    wait_until(lambda: fit(administrator), "every placement group to be clean, for the tests that follow")
+
+
+def fit(administrator: Cluster) -> bool:
+    return classify(administrator.json("ceph", "status")).fit
 
 
 @pytest.fixture

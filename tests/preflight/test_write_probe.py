@@ -52,7 +52,7 @@ def test_everything_that_a_measurement_does_is_tried_and_removed(site, administr
         ("ok", "remove all of it"),
         ("ok", "mirror an image to the second cluster"),
         ("ok", "remove all of it from both clusters"),
-    ]
+    ], [(item.level, item.text) for item in report.findings.items]
     assert [difference(old, snapshot(cluster)) for old, cluster in zip(before, clusters, strict=True)] == [[], []]
     ledger = Ledger(report.findings.fsid)
     assert ledger.owned() == []
