@@ -15,10 +15,9 @@ import pytest
 import yaml
 
 from replay.base.paths import ROOT
-from replay.sandbox.release_sources import debian_archive
+from replay.sandbox.release_sources import debian_archive, mmdebstrap
 from support.campaign import Campaign
 from support.patience import patient
-from support.programs import needs
 
 CONTAINERFILE = (ROOT / "Containerfile").read_text()
 ENTER = ROOT / "tests" / "setup" / "support" / "enter-system"
@@ -126,8 +125,11 @@ def podman(folder):
 
 
 def debian(made: Path, suite: str, packages: str) -> None:
-    argv = ["mmdebstrap", "--variant=minbase", f"--include={packages}", suite, str(made), debian_archive()]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=patient(300), check=False)
+    """Make a Debian system in a folder."""
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile("w+") as log:
+        program = mmdebstrap(Path(scratch), log)
+        argv = [program, "--variant=minbase", f"--include={packages}", suite, str(made), debian_archive()]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=patient(300), check=False)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
@@ -174,7 +176,6 @@ def write_site(campaign: Campaign) -> None:
 
 
 @pytest.mark.hosts
-@needs("mmdebstrap")
 def test_a_container_measures_with_conf_and_keyring_mounted_and_leaves_results_in_the_mounted_folder(
     podman, campaign, folder
 ):

@@ -67,7 +67,7 @@ class Suite:
         """Have mmdebstrap unpack the packages and their dependencies; none of their scripts runs."""
         archive = debian_archive()
         with tempfile.TemporaryDirectory(prefix="replay-mmdebstrap-") as folder:
-            argv = [_mmdebstrap(Path(folder), log), "--mode=chrootless", "--variant=extract"]
+            argv = [mmdebstrap(Path(folder), log), "--mode=chrootless", "--variant=extract"]
             if os.geteuid() == 0:
                 argv.append("--skip=check/chrootless")  # which warns about packages' scripts: none runs
             argv += [f"--include={','.join(PACKAGES)}", f"--setup-hook={_MERGED}"]
@@ -142,7 +142,7 @@ def debian_archive() -> str:
     )
 
 
-def _mmdebstrap(folder: Path, log: IO[str]) -> str:
+def mmdebstrap(folder: Path, log: IO[str]) -> str:
     """Return mmdebstrap: the installed one, else the one in its package, which is unpacked into `folder`."""
     if found := shutil.which("mmdebstrap"):
         return found
