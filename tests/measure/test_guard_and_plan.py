@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, time
+from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
@@ -21,7 +24,6 @@ from replay.config.experiments import experiment_names, load_experiment
 from replay.config.time_window import TimeWindow
 from replay.design.estimate import (
     HOST_SECONDS,
-    MIRRORED_WRITE_WAIT_SECONDS,
     PILOTS,
     Estimate,
     Terms,
@@ -140,6 +142,36 @@ def test_a_foreign_cluster_that_recovers_and_a_dead_osd_are_not_awaited(found, o
     with pytest.raises(RefusedError, match="nothing was created"):
         made.before_block()
     assert made.slept == []
+
+
+@pytest.mark.parametrize("state", ["unknown", "creating+peering"])
+def test_the_groups_of_a_pool_that_an_administrator_has_just_made_are_awaited_but_not_for_ever(state, monkeypatch):
+    made = guard(Session(pgs(state), pgs(state), CLEAN))
+    made.before_block()
+    assert made.slept
+    monkeypatch.setattr("replay.measure.guard.NEW_GROUPS_WITHIN_SECONDS", 0.0)
+    with pytest.raises(RefusedError, match=re.escape(f"1 {state}")):
+        guard(Session(pgs(state))).before_block()
+
+
+def test_new_groups_beside_other_trouble_are_not_awaited():
+    sick = status(
+        health={"status": "HEALTH_WARN", "checks": {"OSD_DOWN": {"severity": "HEALTH_WARN"}}},
+        pgmap=pgs("unknown")["pgmap"],
+    )
+    made = guard(Session(sick))
+    with pytest.raises(RefusedError, match="OSD_DOWN"):
+        made.before_block()
+    assert made.slept == []
+
+
+def test_operations_that_waited_for_a_stopped_daemon_are_awaited_on_a_sandbox_alone():
+    slow = status(health={"status": "HEALTH_WARN", "checks": {"SLOW_OPS": {"severity": "HEALTH_WARN"}}})
+    made = guard(Quick(slow, slow, CLEAN), own=True)
+    made.before_block()
+    assert made.slept
+    with pytest.raises(RefusedError, match="SLOW_OPS"):
+        guard(Quick(slow, CLEAN)).before_block()
 
 
 def test_a_recovery_that_does_not_end_is_refused_at_its_time_limit(monkeypatch):
@@ -413,6 +445,33 @@ def test_an_estimate_from_the_design_is_not_far_from_the_time_of_real_blocks(nam
     assert low * took < by_design < high * took
 
 
+def quick_runs():
+    """The seconds that a quick run of each experiment took, from the command to its end: (experiment, seconds)."""
+    with (Path(__file__).parent / "quick_runs.csv").open() as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        return [(row["experiment"], float(row["seconds"])) for row in rows]
+
+
+@pytest.mark.parametrize(("name", "seconds"), quick_runs())
+def test_an_estimate_is_within_25_percent_of_what_a_quick_run_took(name, seconds):
+    design = expand(load_experiment(name), "quick")
+    assert 0.75 * seconds <= reckon(design, [design.sets] * design.blocks, []).seconds <= 1.25 * seconds
+
+
+def test_every_experiment_that_needs_no_kernel_was_run_once_at_scale_quick():
+    assert {name for name, _ in quick_runs()} == set(experiment_names()) - {"kernel-client"}
+
+
+def test_a_block_is_set_up_once_and_not_at_all_if_nothing_is_missing():
+    design = expand(load_experiment("device-class"), "quick")
+    once = protocol_class(design.configuration["protocol"]).block_seconds
+    cells = [cell for one in design.sets for cell in one.cells]
+    assert once > 0
+    whole, without = (seconds_by_design(design, some, first=False) for some in (cells, cells[1:]))
+    assert 0 < whole - without < once
+    assert seconds_by_design(design, [], first=False) == 0
+
+
 def written(name, terms=None):
     """The estimate for the quick scale of an experiment, from its design alone."""
     design = expand(load_experiment(name), "quick")
@@ -450,11 +509,12 @@ def test_mirroring_is_awaited_after_cells_and_after_the_pilots_of_the_first_bloc
     assert mirrored and others
     more = [seconds_by_design(design, cells, first=first) for first in (True, False)]
     less = [seconds_by_design(design, others, first=first) for first in (True, False)]
-    assert more[1] - less[1] > MIRRORED_WRITE_WAIT_SECONDS * len(mirrored)
+    wait_seconds = protocol_class(design.configuration["protocol"]).mirrored_wait_seconds
+    assert more[1] - less[1] > wait_seconds * len(mirrored) > 0
     assert all(cell.variant.size_of for cell in mirrored), "they have no pilots of their own"
     own = [replace(cell, variant=replace(cell.variant, size_of=None)) for cell in mirrored]
     with_pilots = seconds_by_design(design, own, first=True) - seconds_by_design(design, mirrored, first=True)
-    assert with_pilots == pytest.approx(MIRRORED_WRITE_WAIT_SECONDS * PILOTS * len(mirrored))
+    assert with_pilots == pytest.approx(wait_seconds * PILOTS * len(mirrored))
 
 
 def test_a_run_says_how_long_each_experiment_takes_and_all_of_them_together():

@@ -200,7 +200,9 @@ def test_a_container_measures_with_conf_and_keyring_mounted_and_leaves_results_i
         mounts = (f"--volume={campaign.folder}:/project", f"--volume={ceph}:/etc/ceph:ro")
         same_machine = "--volume=/etc/machine-id:/etc/machine-id:ro"
         run = ("run", "--rm", "--network=host", "--cgroups=disabled", *mounts, same_machine)
-        return podman.run(*run, IMAGE, *words, seconds=400)
+        said = podman.run(*run, IMAGE, *words, seconds=400)
+        print("$ replay", *words, f"\n{said}")
+        return said
 
     assert replay("--version").startswith("replay ")
     replay("init", ".")

@@ -117,6 +117,7 @@ def test_slurm_runs_a_block_and_if_it_kills_one_the_next_run_completes_it(campai
     assert slurm.jobs()[job] == {"state": "RUNNING", "account": ACCOUNT, "time": f"{MINUTES}:00", "memory": "2G"}
     slurm.ask("scancel", job)
     said, _ = run.communicate(timeout=patient(300))
+    print(said)
     assert run.returncode == 1, said
     assert slurm.jobs()[job]["state"] == "CANCELLED"
     assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said
@@ -124,6 +125,7 @@ def test_slurm_runs_a_block_and_if_it_kills_one_the_next_run_completes_it(campai
     assert not list(campaign.raw(experiment).glob("*.tar.gz"))
 
     done = campaign.run("measure", *words, timeout=400)
+    print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
     [again] = slurm.jobs().keys() - {job}
     assert slurm.jobs()[again]["state"] == "COMPLETED"

@@ -37,6 +37,8 @@ REFUSED_CODES = frozenset(
 )
 #: What the recovery of a whole cluster ends by itself: none of these is left when it is done.
 SETTLING_CODES = frozenset({"PG_AVAILABILITY", "PG_DEGRADED", "OBJECT_MISPLACED", "PG_STATE", "RECOVERY"})
+#: An operation that waited for a daemon counts as slow until it has ended, also after the daemon is back.
+_ALSO_SETTLING_CODES = frozenset({"SLOW_OPS"})
 _REFUSED_PATTERN = re.compile(r"OSD_[A-Z]+_DOWN")  # OSD_HOST_DOWN, OSD_RACK_DOWN, …
 
 HARMLESS_CODES = frozenset(
@@ -139,18 +141,25 @@ STOPPING_CODES = frozenset(
 # Flags of the OSD map that stop or distort client I/O; noout, noscrub and the like do not.
 _REFUSED_FLAGS = frozenset({"full", "pauserd", "pausewr", "pauserec", "noup"})
 
+# The managers have not heard of such a group yet, or its OSDs still make it: its pool is new.
+_NEW_PG_WORDS = frozenset({"unknown", "creating"})
+
 # What an idle placement group may do; a measured cluster scrubs and trims snapshots.
 _HARMLESS_PG_WORDS = frozenset({"active", "clean", "scrubbing", "deep", "snaptrim", "snaptrim_wait", "remapped"})
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`refuse`, `harmless` and `unknown` are lists of (code, message); `summary` is what a sidecar records."""
+    """`refuse`, `harmless` and `unknown` are lists of (code, message); `summary` is what a sidecar records.
+
+    `new_groups` says that nothing is wrong except placement groups that look like those of a pool just made.
+    """
 
     refuse: tuple[tuple[str, str], ...]
     harmless: tuple[tuple[str, str], ...]
     unknown: tuple[tuple[str, str], ...]
     summary: dict[str, Any]
+    new_groups: bool = False
 
     @property
     def fit(self) -> bool:
@@ -160,7 +169,7 @@ class Verdict:
     @property
     def settles(self) -> bool:
         """Whether all that is wrong ends by itself once the cluster has recovered."""
-        return all(code in SETTLING_CODES for code, _ in self.refuse)
+        return all(code in SETTLING_CODES | _ALSO_SETTLING_CODES for code, _ in self.refuse)
 
     def sentence(self) -> str:
         """Why measuring is refused, on one line; empty if it is not."""
@@ -186,12 +195,16 @@ def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None)
             harmless.append(item)
         else:
             unknown.append(item)
-    refuse += _placement_groups(status)
+    bad_groups = _bad_groups(status)
+    refuse += _placement_groups(bad_groups)
     refuse += _recovery(status)
+    new_groups = {code for code, _ in refuse} == {"PG_STATE"} and all(
+        _NEW_PG_WORDS & set(state.split("+")) for state in bad_groups
+    )
     muted = {code for code, check in checks.items() if check.get("muted")}
     muted |= {mute["code"] for mute in health.get("mutes", ())}
     summary = {"status": health.get("status", "unknown"), "codes": sorted(checks), "muted": sorted(muted)}
-    return Verdict(tuple(refuse), tuple(harmless), tuple(unknown), summary)
+    return Verdict(tuple(refuse), tuple(harmless), tuple(unknown), summary, new_groups)
 
 
 def nameless(message: str) -> str:
@@ -257,14 +270,20 @@ def _message(code: str, check: Mapping[str, Any], detail: Mapping[str, Any] | No
     return message + (" [muted]" if check.get("muted") else "")
 
 
-def _placement_groups(status: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Name every state that is not active and clean; Ceph reports a stuck group only after a minute."""
-    bad = []
+def _bad_groups(status: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many placement groups are in each state that is not active and clean."""
+    bad = {}
     for state in status.get("pgmap", {}).get("pgs_by_state", ()):
         words = set(state["state_name"].split("+"))
         if not {"active", "clean"} <= words or not words <= _HARMLESS_PG_WORDS:
-            bad.append(f"{state['count']} {state['state_name']}")
-    return [("PG_STATE", f"placement groups that are not active and clean: {', '.join(bad)}")] if bad else []
+            bad[state["state_name"]] = state["count"]
+    return bad
+
+
+def _placement_groups(bad: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Name every state of `bad`; Ceph reports a stuck group only after a minute."""
+    named = ", ".join(f"{count} {state}" for state, count in bad.items())
+    return [("PG_STATE", f"placement groups that are not active and clean: {named}")] if bad else []
 
 
 def _recovery(status: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -12,11 +12,10 @@ from replay.design.media import PoolCopies
 from replay.design.procedures import needs_of, protocol_class
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
 
-#: For estimates before anything was measured: seconds to create an image, seconds to fill one MiB of it, and seconds
-#: until the second cluster has caught up after a write. Measured on a sandbox. The protocols declare everything else.
-IMAGE_SECONDS = 1.0
-FILL_SECONDS_PER_MEBIBYTE = 0.004
-MIRRORED_WRITE_WAIT_SECONDS = 6.0
+#: For estimates before anything was measured: seconds to create an image, and seconds to fill one MiB of it. Measured
+#: on a sandbox. The protocols declare everything else.
+IMAGE_SECONDS = 0.6
+FILL_SECONDS_PER_MEBIBYTE = 0.003
 #: A cell is sized by about so many pilots, and mirroring is awaited after each.
 PILOTS = 2
 #: Seconds until the clients on another host are ready: one connection through SSH, and its end.
@@ -116,7 +115,7 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, ter
     terms = terms or Terms()
     name = design.configuration["protocol"]
     protocol, target = protocol_class(name), design.sizing.target_seconds
-    running = sum(seconds_of(cell.levels, design.sizing) for cell in cells)
+    running = sum(protocol.cell_seconds(cell, design) for cell in cells)
     besides = target * (protocol.pilot_share if first else 0.0) + protocol.overhead_seconds
     mirrored = [cell for cell in cells if writes(cell.levels) and cell.variant.image.mirroring is not None]
     awaited = len(mirrored)
@@ -125,7 +124,10 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, ter
         awaited += PILOTS * sum(not cell.variant.size_of for cell in mirrored)
     filling = sum(map(terms.fill_seconds, _images(name, cells)))
     connecting = HOST_SECONDS * terms.other_hosts * sum("clients" in cell.levels for cell in cells)
-    return running + besides * len(cells) + MIRRORED_WRITE_WAIT_SECONDS * awaited + filling + connecting
+    waiting = protocol.mirrored_wait_seconds * awaited
+    # A block without missing cells makes nothing.
+    set_up = protocol.block_seconds if cells else 0.0
+    return set_up + running + besides * len(cells) + waiting + filling + connecting
 
 
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:

@@ -15,6 +15,8 @@ MOST_ROUNDS = 5
 MOST_GROWTH = 64.0
 #: What all clients of a cell together are assumed to write before the cell was ever measured.
 ASSUMED_BYTES_PER_SECOND = 64 << 20
+#: How many small writes all clients of a cell together are assumed to finish.
+ASSUMED_OPERATIONS_PER_SECOND = 1000.0
 
 
 def writes(levels: Mapping[str, Any]) -> bool:

@@ -24,6 +24,8 @@ MOVING_STATES = ("recover", "backfill", "peering", "remapped", "degraded", "unde
 FIT_WITHIN_SECONDS = 120.0
 #: OSDs report every five seconds; a busy machine delays that.
 STUCK_FOR_CERTAIN_SECONDS = 20.0
+#: Within this time the groups of a pool that an administrator has just made are active, or something is wrong.
+NEW_GROUPS_WITHIN_SECONDS = 30.0
 KEPT = "finished sets are kept; repair the cluster, then run measure again"
 
 
@@ -168,14 +170,17 @@ class Guard:
     def _await_fit(self, what: str, within_seconds: float, *, wait_for_daemons: bool) -> health.Verdict:
         """Return the verdict on the cluster; on one that Replay started, wait first until it is fit.
 
+        On any cluster, the placement groups of a new pool are awaited, since administrators make one right before.
         Before a block, such a wait is only for what ends by itself, such as recovery. Within a block an experiment may
         have stopped daemons, which then come back: `wait_for_daemons`. A placement group that stays stuck ends the
         wait. One look is not enough: after a move Ceph calls a group stuck that was last reported as clean long ago,
         until it is reported again.
         """
         verdict = self.health()
-        if verdict.fit or not self.bench.daemons_are_here:
+        if verdict.fit:
             return verdict
+        if not self.bench.daemons_are_here:
+            return self._await_new_groups(verdict)
         started = since = time.monotonic()
         waiting = self.bench.waiting(what, within_seconds, sleep=self.sleep)
         with self.bench.costs.measure("wait"):
@@ -187,6 +192,18 @@ class Guard:
                     since = now
                 elif now - since >= STUCK_FOR_CERTAIN_SECONDS:
                     break
+                waiting.pause(0.5)
+                verdict = self.health()
+        return verdict
+
+    def _await_new_groups(self, verdict: health.Verdict) -> health.Verdict:
+        """Return the verdict after the placement groups of a new pool have become active, or have not in time."""
+        started = time.monotonic()
+        waiting = self.bench.waiting(
+            "the placement groups of a new pool to be active", NEW_GROUPS_WITHIN_SECONDS, sleep=self.sleep
+        )
+        with self.bench.costs.measure("wait"):
+            while verdict.new_groups and time.monotonic() - started < NEW_GROUPS_WITHIN_SECONDS:
                 waiting.pause(0.5)
                 verdict = self.health()
         return verdict

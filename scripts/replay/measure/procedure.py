@@ -17,6 +17,7 @@ from replay.design.design import Cell, CellSet, Design, Skip, Variant
 from replay.design.media import Write
 from replay.design.needs import REQUIRED, Needs
 from replay.design.procedures import check_experiment
+from replay.design.sizing import seconds_of
 from replay.measure.bench import Bench
 from replay.measure.nameless import make_nameless
 from replay.measure.parts import Driver, Look, Target, Watch
@@ -32,11 +33,14 @@ class Procedure:
     target: Target = Target()
     driver: Driver
     watches: tuple[Watch, ...] = ()
-    #: These two serve estimates as long as nothing has been measured; the figures come from blocks on a sandbox. One is
-    #: the time of a cell on top of its target (starting tools, filling, settling, removing), the other the time of its
-    #: pilots as a share of its target, which each machine spends once per data set.
+    #: These serve estimates as long as nothing has been measured. The figures come from blocks on a sandbox: the time
+    #: of a cell on top of its target (starting tools, filling, settling, removing); the time of its pilots as a share
+    #: of its target, which each machine spends once per data set; what a block needs once, besides its images (pools,
+    #: settings, and removing them); and, on top of a mirrored write, the time until the second cluster has caught up.
     overhead_seconds: ClassVar[float] = 0.4
     pilot_share: ClassVar[float] = 0.0
+    block_seconds: ClassVar[float] = 0.0
+    mirrored_wait_seconds: ClassVar[float] = 6.0
     #: Reasons of invalidity after which the output is parsed all the same, because only the output says why.
     read_after: ClassVar[tuple[str, ...]] = ()
     #: Whether `expected_writes` is exact, so that what an earlier cell wrote is no better estimate.
@@ -65,6 +69,11 @@ class Procedure:
         for part in (cls.target, cls.driver, *cls.watches):
             found |= part.lacking(site)
         return found
+
+    @classmethod
+    def cell_seconds(cls, cell: Cell, design: Design) -> float:
+        """Return how long the I/O of a cell is expected to last, for estimates."""
+        return seconds_of(cell.levels, design.sizing)
 
     @property
     def program(self) -> str:

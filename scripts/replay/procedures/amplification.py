@@ -10,8 +10,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from replay.design.design import Cell, CellSet, Skip
+from replay.design.design import Cell, CellSet, Design, Skip
 from replay.design.needs import WHOLE, Option
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND
 from replay.measure.parts import Look
 from replay.procedures.drivers.one_tool import OneTool
 from replay.procedures.single_tool import SingleTool
@@ -79,6 +80,15 @@ class Amplification(SingleTool):
     driver = Counted()
     watches = (OneSnapshot(), Ledger())
     pilot_share = 0.0
+
+    @classmethod
+    def cell_seconds(cls, cell: Cell, design: Design) -> float:
+        """Return how long the writes of a cell take at the assumed rates; at most the target."""
+        operations, most = design.options["operations"], design.options["bytes_at_most"]
+        size = int(cell.levels["io_size_bytes"])
+        written = min(operations, most / size)
+        expected = max(written * size / ASSUMED_BYTES_PER_SECOND, written / ASSUMED_OPERATIONS_PER_SECOND)
+        return min(super().cell_seconds(cell, design), expected)
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create the images, without pilots. If no OSD returns its counters, all variants are unavailable."""

@@ -29,6 +29,7 @@ class DeviceClass(SingleTool):
     target = CappedImages()
     watches = (CappedDisks(),)
     overhead_seconds = 1.5
+    block_seconds = 25.0
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
         """Return the pools of the variant's classes."""

@@ -235,7 +235,8 @@ class Placement(Procedure):
     )
     target = PlacedPool()
     driver = PlacedRounds()
-    overhead_seconds = 9.5
+    overhead_seconds = 5.0
+    block_seconds = 9.0
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
         """Void a cell whose placement groups do not report every object."""

@@ -18,7 +18,7 @@ class SingleTool(Procedure):
     target = Images()
     driver = OneTool()
     watches = (MirrorPosition(), Mirror())
-    overhead_seconds = 0.7
+    overhead_seconds = 0.3
     pilot_share = 0.6
     writes_are_known = True
 

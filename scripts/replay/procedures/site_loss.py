@@ -139,7 +139,7 @@ class LossOfSite(Procedure):
     )
     target = PolledPair()
     driver = LostSite()
-    overhead_seconds = 9.0
+    overhead_seconds = 7.0
     writes_are_known = True
 
     @classmethod

@@ -16,7 +16,7 @@ from replay.tools.output.json_place import read_json
 #: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120
 #: By how much the CPU use of one end may differ from the sum of its parts, in percentage points.
-CPU_POINTS = 0.01
+CPU_POINTS = 0.1
 _ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
 _HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
 
@@ -105,7 +105,8 @@ class _Report:
     def cpu_percent(self, side: str) -> float | None:
         """Return the CPU use of one end in percent of a core, None if not stated. User and system must add up to it.
 
-        The total comes from another clock than its parts: in 24 recorded runs they differ by 0.0003 points at most.
+        The total comes from another clock than its parts: in 24 recorded runs they differ by 0.0003 points at most, and
+        in a test on a busy machine by 0.016.
         """
         place = self.document.object("end", "cpu_utilization_percent")
         total, user, system = (number(place.at(f"{side}_{part}").value) for part in ("total", "user", "system"))
