@@ -2,8 +2,9 @@
 /** Shows which sentences of the talk another data set changes, or what is said in a cut: `npm run wording`. */
 
 import { benchmarksRoot, talkRoot } from "./deck/data-sets.js";
-import { lacking, readDataSet, wordsOf } from "./deck/text/data-set-words.js";
+import { lacking, readDataSet } from "./deck/text/data-set-words.js";
 import { rehearsalOf, rehearsalText } from "./deck/text/rehearsal.js";
+import { tellingOf } from "./deck/text/slide-words.js";
 import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
 import { wordingDifferences } from "./deck/text/wording.js";
 import { wording as program } from "./npm/declared.mjs";
@@ -31,18 +32,18 @@ async function rehearse({ data: asked, rehearse: minutes, "words-per-minute": ra
   for (const lack of lacking(set)) console.error(`Note: ${lack}`);
   const how = { cut, data, ...(rate ? { wordsPerMinute: Number(rate) } : {}) };
   const slides = chapters.flatMap((chapter) => chapter.slides);
-  const rows = rehearsalOf(slides, wordsOf(set, { shipped: data === shipped }), how);
+  const rows = rehearsalOf(slides, await tellingOf({ benchmarks, stated, data: set }), how);
   process.stdout.write(rehearsalText(rows, how));
 }
 
 async function report({ data, against, json }) {
   const benchmarks = benchmarksRoot();
-  const { shipped, chapters } = await openTalk(talkRoot());
+  const { stated, shipped, chapters } = await openTalk(talkRoot());
   const names = [against ?? shipped, data];
   await requireDataSets(benchmarks, names);
   const sets = await Promise.all(names.map((name) => readDataSet(benchmarks, name)));
   for (const lack of sets.flatMap(lacking)) console.error(`Note: ${lack}`);
-  const [before, after] = sets.map((set) => wordsOf(set, { shipped: set.name === shipped }));
+  const [before, after] = await Promise.all(sets.map((set) => tellingOf({ benchmarks, stated, data: set })));
   const slides = chapters.flatMap((chapter) => chapter.slides);
   const differences = wordingDifferences(slides, before, after);
   const count = {

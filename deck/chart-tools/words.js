@@ -1,6 +1,7 @@
 /** Keeps a slide's words in step with its charts: the line that names the measure, parts for one view, the label. */
 
 import { labelOf, labelSlide } from "../text/labels.js";
+import { namedDataSet } from "../text/slide-data.js";
 import { placeOf } from "./charted.js";
 import { canvasesOf } from "../text/canvases.js";
 import { measureWords, viewOf } from "./views.js";
@@ -22,7 +23,7 @@ export function writeWords(slide, shown, data) {
     resolve: (src) => data.resolve(src),
     manifestOf: (name) => data.manifestOf(name),
     alterationsOf: (name) => data.alterationsOf(name),
-    claims: data.claims,
+    claims: data.about(data.nameFor(namedDataSet(slide))).claims,
   });
   if (shown.comparison !== null) {
     const sources = shown.slotsOf(slide).map(({ src }) => src);

@@ -3,6 +3,9 @@
  *
  * With `&meanwhile=OTHER` a chart that NAME still lacks is drawn from OTHER until it has been measured. Its label names the
  * data set that it really shows.
+ *
+ * Single slides may be of other data sets than the talk's own, such as an older one. These are read as well, unless the
+ * address asks for one data set for all slides.
  */
 
 import { answerAddress, parseAnswer } from "./answer.js";
@@ -15,24 +18,26 @@ export class DataOnShow {
   #search;
   #usual;
   #frozen;
+  #others;
   #fetch;
   #reader;
   #manifests;
   #claims;
   #bundle = null;
   #answers;
-  #others = new Map();
+  #beside = new Map();
   #files = null;
   #altered = {};
 
   /**
-   * @param {{search: string, usual: string, frozen?: string|null, fetchFile?: typeof fetch}} page
-   *   usual: data set without `?data=`; frozen: the only one that a frozen talk shows
+   * @param {{search: string, usual: string, frozen?: string|null, others?: string[], fetchFile?: typeof fetch}} page
+   *   usual: data set without `?data=`; frozen: the only one that a frozen talk shows; others: those of single slides
    */
-  constructor({ search, usual, frozen = null, fetchFile }) {
+  constructor({ search, usual, frozen = null, others = [], fetchFile }) {
     this.#search = search;
     this.#usual = usual;
     this.#frozen = frozen;
+    this.#others = others;
     this.#fetch = fetchFile ?? ((...args) => fetch(...args));
     this.#readWith(this.#fetch);
     Object.assign(this, { dataSet: usual, override: null, problem: null, meanwhile: null, available: null });
@@ -69,7 +74,7 @@ export class DataOnShow {
   /** Reads the server's list, decides what to show, and reads its manifests. */
   async load() {
     await this.loadList();
-    this.#others.clear();
+    this.#beside.clear();
     await Promise.all([
       ...this.#names().map((name) => this.#manifests.load(name)),
       ...this.#loadIfThere(this.#claims, claimsAddress),
@@ -118,17 +123,43 @@ export class DataOnShow {
 
   /** The manifest that supplies the values in sentences. */
   get manifest() {
-    return this.manifestOf(this.dataSet) ?? (this.meanwhile && this.manifestOf(this.meanwhile));
+    return this.about(this.dataSet).manifest;
   }
 
   /** What the current data set says about each claim, or null. */
   get claims() {
-    return this.#claims.get(this.dataSet) ?? (this.meanwhile && this.#claims.get(this.meanwhile));
+    return this.about(this.dataSet).claims;
   }
 
   /** What the current data set answers to the talk's question, or null. */
   get answer() {
-    return this.#answers.get(this.dataSet) ?? (this.meanwhile && this.#answers.get(this.meanwhile));
+    return this.about(this.dataSet).answer;
+  }
+
+  /**
+   * The data set of a slide.
+   * @param {string|null} named   the one that the slide names, if any; the address may ask for another for all slides
+   */
+  nameFor(named) {
+    return named !== null && this.#ofSlides().includes(named) ? named : this.dataSet;
+  }
+
+  /**
+   * What the texts of a slide are made of.
+   * @param {string} name   of its data set, from `nameFor`
+   * @returns {{dataSet: string, manifest: object|null, claims: object|null, answer: object|null, shipped: boolean}}
+   *   shipped: whether the figures written on the slide are of this data set
+   */
+  about(name) {
+    const kept = (documents) =>
+      documents.get(name) ?? (this.meanwhile && name === this.dataSet ? documents.get(this.meanwhile) : null);
+    return {
+      dataSet: name,
+      manifest: kept(this.#manifests),
+      claims: kept(this.#claims),
+      answer: kept(this.#answers),
+      shipped: name === this.dataSet ? this.shipped : true,
+    };
   }
 
   /**
@@ -138,8 +169,8 @@ export class DataOnShow {
   other(name) {
     const there = this.#frozen === null && (!this.#files || this.#has(claimsAddress(name)));
     if (!there) return Promise.resolve({ claims: null, manifest: null });
-    if (!this.#others.has(name)) this.#others.set(name, this.#readOther(name));
-    return this.#others.get(name);
+    if (!this.#beside.has(name)) this.#beside.set(name, this.#readOther(name));
+    return this.#beside.get(name);
   }
 
   async #readOther(name) {
@@ -160,7 +191,13 @@ export class DataOnShow {
   }
 
   #names() {
-    return [...new Set([this.dataSet, this.meanwhile].filter(Boolean))];
+    return [...new Set([this.dataSet, this.meanwhile, ...this.#ofSlides()].filter(Boolean))];
+  }
+
+  /** The data sets of single slides, as far as they are here. */
+  #ofSlides() {
+    if (this.override !== null) return [];
+    return this.#others.filter((name) => !this.#files || Object.hasOwn(this.#files, name));
   }
 
   #has(address) {

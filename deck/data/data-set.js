@@ -70,7 +70,8 @@ export function chooseDataSet({ requested, usual, available, frozen = null }) {
     const problem = ignored ? `This talk is frozen to ${frozen}; “${shown(requested)}” is ignored.` : null;
     return { dataSet: frozen, override: null, problem };
   }
-  if (requested === null) return { dataSet: usual, override: null, problem: null };
+  // Asked for by name, the talk's own data set changes nothing: slides that are of another one stay so.
+  if (requested === null || requested === usual) return { dataSet: usual, override: null, problem: null };
   const refused = (why) => ({ dataSet: usual, override: null, problem: why });
   if (!isDataSetName(requested)) return refused(`“${shown(requested)}” is not a valid data set name.`);
   if (available !== null && !available.includes(requested))

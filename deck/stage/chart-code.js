@@ -25,12 +25,12 @@ export { ChartTools } from "../chart-tools/index.js";
  * @param {object} given.data   data on show
  * @param {string|null} given.compare   the data set that is drawn beside it
  * @param {Record<string, string[]>} given.series   names of series, by their look
- * @param {{resolve: (value: string) => string|null}} given.numbers   bound values
+ * @param {(canvas: Element) => {resolve: (value: string) => string|null}} given.numbersAt   the bound values of its slide
  * @param {(src: string) => object|null} given.manifestOf   the manifest of a chart's data set
  * @param {(src: string) => object|null} given.entryOf   what that manifest says of the chart
  * @param {object} [options]   Chart.js options over those of the stage
  */
-export function makeCharts({ data, compare, series, numbers, manifestOf, entryOf }, options = {}) {
+export function makeCharts({ data, compare, series, numbersAt, manifestOf, entryOf }, options = {}) {
   const ceilings = CeilingMarks({ manifestOf, entryOf });
   return RevealChartCsv({
     resolve: (src) => data.resolve(src),
@@ -44,7 +44,7 @@ export function makeCharts({ data, compare, series, numbers, manifestOf, entryOf
         plugins: { csv: optionsOfSlide(canvas, entry) },
       });
     },
-    marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf), ...notesOf(slot, numbers)],
+    marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf), ...notesOf(slot, numbersAt(slot.canvas))],
     summaryFor: chartSummary({ data, compare }),
     // Viewers compare panels below each other, so their plots start and end at the same place.
     alignIn: ".panels",

@@ -7,6 +7,7 @@ import { writeAnswers } from "../text/answer-chart.js";
 import { writeClaims } from "../text/claims-table.js";
 import { DataOnShow } from "../data/data-on-show.js";
 import { partsOf } from "../data/data-set.js";
+import { namedDataSet, partsByDataSet } from "../text/slide-data.js";
 import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
 import { writeRatioBars } from "../text/ratio-bars.js";
@@ -22,20 +23,42 @@ import { SafeMarkdown } from "./safe-markdown.js";
  *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what config/talk.yaml says
  * @returns {{data: DataOnShow, numbers: object, makeMarkdown: () => object, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
+ *   numbers: the bound values of the data set on show;
  *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
  *   writeTexts: everything below `root`, except charts, that depends on the data
  */
 export function Material({ search, usual, frozen, mode, talk }) {
-  const data = new DataOnShow({ search, usual, frozen });
-  const numbers = numbersFrom({
-    manifest: () => data.manifest,
-    claims: () => data.claims,
-    answer: () => data.answer,
-  });
+  const data = new DataOnShow({ search, usual, frozen, others: talk.otherDataSets });
+  const numbersOf = (about) =>
+    numbersFrom({
+      manifest: () => about().manifest,
+      claims: () => about().claims,
+      answer: () => about().answer,
+    });
+  const numbers = numbersOf(() => data.about(data.dataSet));
+  const numbersFor = (named) => {
+    const name = data.nameFor(named);
+    return name === data.dataSet ? numbers : numbersOf(() => data.about(name));
+  };
   const resolve = (src) => data.resolve(src);
   const manifestOf = (src) => data.manifestOf(partsOf(resolve(src))?.dataSet);
   const entryOf = (src) => chartEntry(resolve(src), manifestOf(src));
   const chartCode = () => import("./chart-code.js");
+  const alterationsOf = (name) => data.alterationsOf(name);
+
+  /** Writes the texts of one data set: those below `part`, which is `page` or a slide of it. */
+  function writePart(part, named, page) {
+    const about = data.about(data.nameFor(named));
+    const { dataSet, claims, shipped } = about;
+    numbersFor(named).bind(part, { shipped });
+    chooseTexts(part, claims);
+    writeClaims(part, claims, data.manifestOf(claims?.data_set), page);
+    writeAnswers(part, about);
+    writeRatioBars(part, claims);
+    writeReleases(part, data);
+    writeLabels(part, { resolve, manifestOf: (name) => data.manifestOf(name), claims, alterationsOf });
+    writeAlteredMarks(part, { resolve, dataSet, alterationsOf });
+  }
 
   return {
     data,
@@ -46,22 +69,16 @@ export function Material({ search, usual, frozen, mode, talk }) {
     async makeCharts(options) {
       const code = await chartCode();
       return code.makeCharts(
-        { data, compare: mode.compare, series: talk.series, numbers, manifestOf, entryOf },
+        {
+          ...{ data, compare: mode.compare, series: talk.series, manifestOf, entryOf },
+          numbersAt: (canvas) => numbersFor(namedDataSet(canvas)),
+        },
         options,
       );
     },
 
     writeTexts(root) {
-      numbers.bind(root, { shipped: data.shipped });
-      chooseTexts(root, data.claims);
-      writeClaims(root, data.claims, data.manifestOf(data.claims?.data_set));
-      writeAnswers(root, data);
-      writeRatioBars(root, data.claims);
-      writeReleases(root, data);
-      const alterationsOf = (name) => data.alterationsOf(name);
-      const manifestNamed = (name) => data.manifestOf(name);
-      writeLabels(root, { resolve, manifestOf: manifestNamed, claims: data.claims, alterationsOf });
-      writeAlteredMarks(root, { resolve, dataSet: data.dataSet, alterationsOf });
+      for (const { part, named } of partsByDataSet(root)) writePart(part, named, root);
     },
   };
 }

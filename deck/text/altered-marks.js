@@ -7,21 +7,21 @@ import { alteredSentence, behindChart, ofDataSet } from "../data/alterations.js"
 import { partsOf } from "../data/data-set.js";
 import { canvasesOf } from "./canvases.js";
 import { shownSource } from "./labels.js";
+import { slidesIn } from "./slide-data.js";
 
 const CLASS = "altered-data";
 /** What takes its text from the data: bound values, texts that verdicts choose, tables of claims. */
 const FROM_DATA = "data[value], [data-when], [data-claims]";
 
 /**
- * Writes, rewrites or removes the marks below `root`.
+ * Writes, rewrites or removes the marks at and below `root`.
  * @param {Element} root
  * @param {{resolve: (src: string) => string, dataSet: string,
  *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
  *   dataSet: the one that texts are from
  */
 export function writeAlteredMarks(root, data) {
-  for (const slide of root.querySelectorAll("section"))
-    if (!slide.querySelector("section")) markSlide(slide, data);
+  for (const slide of slidesIn(root)) markSlide(slide, data);
 }
 
 function markSlide(slide, { resolve, dataSet, alterationsOf }) {

@@ -25,22 +25,30 @@ const SETUP_CHECKS = "Checks of the set-up: they say nothing about storage";
 
 /**
  * Writes or updates every `[data-claims]` below `root`.
- * @param {Element} root   the deck: charts are looked for in it
+ * @param {Element} root
  * @param {object|null} claimsDocument   claims.json; the attribute lists the claims' ids, or none for all
  * @param {object|null} manifest   of the same data set
+ * @param {Element} page   in which charts are looked for
  */
-export function writeClaims(root, claimsDocument, manifest = null) {
+export function writeClaims(root, claimsDocument, manifest = null, page = root) {
   [...root.querySelectorAll("[data-claims]")].forEach((place, position) => {
     const ids = place.dataset.claims.split(/\s+/).filter(Boolean);
     const rows = claimRows(claimsDocument, ids, manifest).map((row) => ({
       ...row,
-      slide: slideOfChart(root, row.chart, row.id),
-      detailsId: `claims-${position}-${row.id}`,
+      slide: slideOfChart(page, row.chart, row.id),
+      detailsId: `claims-${homeOf(place)}-${position}-${row.id}`,
     }));
-    const page = place.ownerDocument;
-    const content = rows.length ? tableOf(rows, Boolean(claimsDocument.altered), page) : absent(page);
+    const { ownerDocument } = place;
+    const content = rows.length
+      ? tableOf(rows, Boolean(claimsDocument.altered), ownerDocument)
+      : absent(ownerDocument);
     renewChildren(place, [content]);
   });
+}
+
+/** Tells tables of different slides apart. */
+function homeOf(place) {
+  return place.closest?.("section[id]")?.id ?? "page";
 }
 
 /**

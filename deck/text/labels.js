@@ -11,19 +11,20 @@ import { anyExploratory, EXPLORATORY } from "../data/claims.js";
 import { marginOf, marginWords } from "../data/margin.js";
 import { canvasesOf } from "./canvases.js";
 import { partsOf } from "../data/data-set.js";
+import { slidesIn } from "./slide-data.js";
 import { chartEntry, provenance } from "../data/provenance.js";
 
 const CLASS = "provenance";
 
 /**
- * Writes or rewrites the labels below `root`.
+ * Writes or rewrites the labels at and below `root`.
  * @param {Element} root
  * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null, claims: object|null,
  *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
- *   claims: claims.json of the data on show
+ *   claims: claims.json of their data set
  */
 export function writeLabels(root, data) {
-  for (const slide of root.querySelectorAll("section")) labelSlide(slide, data);
+  for (const slide of slidesIn(root)) labelSlide(slide, data);
 }
 
 /**
@@ -31,7 +32,6 @@ export function writeLabels(root, data) {
  * hide do not count.
  */
 export function labelSlide(slide, { resolve, manifestOf, claims, alterationsOf }) {
-  if (slide.querySelector("section")) return;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   const sources = canvases.length
     ? canvases.map((canvas) => resolve(shownSource(canvas)))

@@ -11,27 +11,40 @@ import { promisify } from "node:util";
 
 import { talkRoot } from "./data-sets.js";
 import { RECORD } from "./constants.js";
-import { lacking, readDataSet, wordsOf } from "./text/data-set-words.js";
+import { lacking, readDataSet } from "./text/data-set-words.js";
 import { pinChapter } from "./text/pin.js";
+import { byTelling, tellingOf } from "./text/slide-words.js";
 import { NotThere, openTalk, requireDataSets } from "./text/talk.js";
 
 /** Made when a site is built, from the names of the other files. */
 const INDEX = "benchmarks/index.json";
 
 /**
- * The talk's chapters as they read with a data set.
+ * The talk's chapters as they read with a data set. With the talk's own, slides that name another keep it.
  * @param {{root: string, benchmarks: string, name: string}} places
- * @returns {Promise<Map<string, string>>} text by file
+ * @returns {Promise<{chapters: Map<string, string>, dataSets: string[]}>} chapters: text by file; dataSets: those that
+ *   slides show, the named one first
  * @throws {NotThere} when there is no such data set, or it lacks what its sentences are made of
  */
 export async function pinnedTalk({ root, benchmarks, name }) {
   await requireDataSets(benchmarks, [name]);
   const data = await readDataSet(benchmarks, name);
-  const [lack] = lacking(data);
+  const { stated, chapters } = await openTalk(root);
+  const telling = await tellingOf({ benchmarks, stated, data });
+  const shown = byTelling(
+    chapters.flatMap(({ slides }) => slides),
+    telling,
+  ).map((group) => group.data);
+  await requireDataSets(
+    benchmarks,
+    shown.map((one) => one.name),
+  );
+  const [lack] = shown.flatMap(lacking);
   if (lack) throw new NotThere(lack);
-  const { shipped, chapters } = await openTalk(root);
-  const words = wordsOf(data, { shipped: name === shipped });
-  return new Map(chapters.map(({ file, text, slides }) => [file, pinChapter(text, slides, { name, words })]));
+  return {
+    chapters: new Map(chapters.map(({ file, text, slides }) => [file, pinChapter(text, slides, telling)])),
+    dataSets: shown.map((one) => one.name),
+  };
 }
 
 /**
@@ -51,19 +64,16 @@ export async function freezeSite({
   preview = true,
   say = () => {},
 }) {
-  await requireDataSets(benchmarks, [name]);
-  const before = await digests(path.join(benchmarks, name), isDocument);
-  const chapters = await pinnedTalk({ root: talkRoot(), benchmarks, name });
+  const { chapters, dataSets } = await pinnedTalk({ root: talkRoot(), benchmarks, name });
+  const before = await documents(benchmarks, dataSets);
   const { buildSite } = await import("./site.js");
   const frozen = { name, chapters };
-  const site = await buildSite({ outDir, benchmarks, dataSets: [name], frozen, altered, preview, say });
+  const site = await buildSite({ outDir, benchmarks, dataSets, frozen, altered, preview, say });
   say("Recording what was frozen");
   const files = await digests(outDir, isData);
   for (const [file, digest] of Object.entries(before)) {
-    if (files[`benchmarks/${name}/${file}`] !== digest)
-      throw new Error(
-        `benchmarks/${name}/${file} changed while it was frozen; freeze again when nothing is measuring`,
-      );
+    if (files[file] !== digest)
+      throw new Error(`${file} changed while it was frozen; freeze again when nothing is measuring`);
   }
   const record = {
     schema_version: 1,
@@ -118,6 +128,17 @@ async function readRecord(folder) {
 const isData = (file) => file.startsWith("benchmarks/") && file !== INDEX;
 /** What sentences are filled from. */
 const isDocument = (file) => /^(?:manifest|claims)\.json$/.test(file);
+/** SHA-256 of what the sentences of these data sets are filled from, by its path in the site. */
+async function documents(benchmarks, dataSets) {
+  const found = await Promise.all(
+    dataSets.map(async (name) => {
+      const files = await digests(path.join(benchmarks, name), isDocument);
+      return Object.entries(files).map(([file, digest]) => [`benchmarks/${name}/${file}`, digest]);
+    }),
+  );
+  return Object.fromEntries(found.flat());
+}
+
 /** SHA-256 of the files below a folder that `wanted` accepts, by their path with "/", sorted. */
 async function digests(folder, wanted) {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });

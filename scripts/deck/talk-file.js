@@ -20,6 +20,7 @@ const SCHEMA = path.join(PROJECT, "config", "schemas", "talk.schema.json");
  * @property {string} contact
  * @property {string} repository
  * @property {string} dataSet        the one whose figures are written on the slides
+ * @property {string[]} otherDataSets   those that single slides show instead of it
  * @property {string[]|null} claims   ids of those that the talk must discuss; null for all
  * @property {{minutes: number, seconds: number}[]} cuts
  *   the usual one first. minutes: the slot, which names the cut; seconds: what its slides add up to
@@ -38,6 +39,7 @@ const SCHEMA = path.join(PROJECT, "config", "schemas", "talk.schema.json");
 export function readTalkFile(root) {
   const { value, lineOf } = readCheckedYaml(root, TALK_FILE, SCHEMA);
   refuseOddCuts(value.cuts, lineOf);
+  refuseItself(value, lineOf);
   const stated = Object.fromEntries(
     ["description", ...TALK_FACTS].map((key) => [key, (value[key] ?? "").trim()]),
   );
@@ -45,6 +47,7 @@ export function readTalkFile(root) {
   return {
     ...stated,
     dataSet: value.data_set,
+    otherDataSets: value.other_data_sets ?? [],
     claims: claims === "all" ? null : claims,
     cuts: value.cuts.map(({ minutes, timed_for_minutes: timed = minutes }) => ({
       minutes,
@@ -56,6 +59,16 @@ export function readTalkFile(root) {
     series: value.series ?? {},
     lineOf,
   };
+}
+
+/** The talk's own data set is none of the others. */
+function refuseItself({ data_set: own, other_data_sets: others = [] }, lineOf) {
+  const at = others.indexOf(own);
+  if (at < 0) return;
+  const where = `${TALK_FILE}:${lineOf("other_data_sets", at)}: other_data_sets[${at}]`;
+  throw new InvalidFile(
+    `${where}: "${own}" is the talk's own data set, which slides show without being told`,
+  );
 }
 
 /** What a schema cannot say: each length once, and no talk that is longer than its slot. */

@@ -58,14 +58,15 @@ function headOf({ title, description, dataSet, accent: { light, dark, inverse } 
  * @param {{repository: string, address: string}} addresses   repository: where the talk can be cloned; address: where its QR
  *   code leads; "" where nobody said
  * @returns {{title: string, speaker: string, event: string, date: string, contact: string, repository: string,
- *            address: string, cuts: number[], readerPage: boolean, series: Record<string, string[]>}}
- *   cuts: in minutes, the usual one first; readerPage: whether there is one
+ *            address: string, cuts: number[], readerPage: boolean, otherDataSets: string[],
+ *            series: Record<string, string[]>}}
+ *   cuts: in minutes, the usual one first; readerPage: whether there is one; otherDataSets: those of single slides
  */
 export function talkForPage(talk, { repository, address }) {
-  const { title, speaker, event, date, contact, series } = talk;
+  const { title, speaker, event, date, contact, otherDataSets, series } = talk;
   const cuts = talk.cuts.map(({ minutes }) => minutes);
   return {
     ...{ title, speaker, event, date, contact, repository, address },
-    ...{ cuts, readerPage: talk.readerPage !== null, series },
+    ...{ cuts, readerPage: talk.readerPage !== null, otherDataSets, series },
   };
 }

@@ -9,7 +9,8 @@ import { openBrowser } from "./browser.mjs";
 import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
 
 const PRESENT_ONLY = 3;
-const SHIPPED = "reference";
+// What config/talk.yaml calls data_set, which a fresh clone cannot read yet: nothing is installed there.
+const SHIPPED = "tentacle";
 const OWN = "local";
 const EXPERIMENT = "rbd-journaling";
 // Of rbd-journaling at quick scale; config/experiments/rbd-journaling.yaml gives the number of blocks.
@@ -199,7 +200,7 @@ export class Session {
         "",
         `The data are in ${shown(folder)}/: raw/ holds what the tools printed (packs that tar opens), then tidy.csv, aggregate/*.csv.`,
         "",
-        `Every claim, beside the data set that ships: ./replay claims --data ${this.own} --against reference`,
+        `Every claim, beside the data set that ships: ./replay claims --data ${this.own} --against ${SHIPPED}`,
         `Twice the blocks, for narrower intervals:    ./replay sandbox up && ./replay measure --site sandbox --data ${this.own} --experiment rbd-journaling --blocks ${TWICE_THE_BLOCKS}`,
         "All sizes, reads, mirroring (hours):         ./replay sandbox up && ./replay measure --site sandbox --data mine --experiment rbd-journaling --scale talk",
         "Your own cluster:                            copy config/sites/example.yaml, then ./replay preflight --site NAME",

@@ -14,7 +14,7 @@ from replay.claims.files import read_table
 from replay.config.experiments import load_experiment
 from replay.design.expansion import expand
 
-REFERENCE = ROOT / "benchmarks" / "reference"
+REFERENCE = ROOT / "benchmarks" / "pacific"
 MODES = """modes:
   - { name: none, label: No mirroring, mode: none, reference: true }
   - { name: journal, label: Journal, mode: journal }

@@ -162,7 +162,10 @@ DRIFT = (0.0, 0.4, -0.3, 0.2, -0.5, 0.3)
 
 
 def in_blocks(name, ratio, *, hour=0, machines=("host-1",)):
-    """An assessment of six blocks that drift, one every two hours from `hour` on, for one hour each."""
+    """An assessment of six blocks that drift, one every two hours from `hour` on, for one hour each.
+
+    `machines` measured all blocks, or the blocks that a mapping names.
+    """
     data = []
     for block, drift in enumerate(DRIFT, start=1):
         start = hour + 2 * (block - 1)
@@ -184,6 +187,8 @@ def in_blocks(name, ratio, *, hour=0, machines=("host-1",)):
                 }
             )
     judgement = judged(claim_of(condition(Region(1, 5))), data)
+    if not isinstance(machines, dict):
+        machines = {str(block): list(machines) for block in range(1, len(DRIFT) + 1)} if machines else {}
     return Assessment(name, "", {}, (judgement,), machines={"e": machines})
 
 
@@ -198,6 +203,14 @@ def test_blocks_that_one_host_measured_in_turns_are_pairs_and_their_drift_cancel
     assert "Student's t over pairs of blocks" in table
     document = comparison_document(mine, theirs, compare(mine, theirs))
     assert document["claims"]["c"]["conditions"]["ratio"]["interval"] == "paired"
+
+
+def test_each_pair_of_blocks_may_have_been_measured_by_another_host():
+    machines = {str(block): [f"host-{block % 2}"] for block in range(1, len(DRIFT) + 1)}
+    mine, theirs = (in_blocks(name, 2.0, hour=hour, machines=machines) for name, hour in (("mine", 0), ("theirs", 1)))
+    assert compare(mine, theirs)[0].conditions[0].paired
+    moved = in_blocks("theirs", 2.0, hour=1, machines={**machines, "3": ["host-0"]})
+    assert not compare(mine, moved)[0].conditions[0].paired
 
 
 @pytest.mark.parametrize(
@@ -294,13 +307,13 @@ def test_sizes_are_written_as_an_engineer_writes_them(text, shown):
 
 
 def test_the_command_prints_them_before_the_sentences(capsys):
-    assert main(["--data", "reference", "--brief", "--ratios"]) == 0
+    assert main(["--data", "tentacle", "--brief", "--ratios"]) == 0
     said = capsys.readouterr().out
-    assert said.index("÷ throughput of …") < said.index("What the data set reference says")
+    assert said.index("÷ throughput of …") < said.index("What the data set tentacle says")
 
 
 def test_they_go_with_the_sentences_only(capsys):
     with pytest.raises(SystemExit) as refused:
-        main(["--data", "reference", "--ratios"])
+        main(["--data", "tentacle", "--ratios"])
     assert refused.value.code == 2
     assert "--brief" in capsys.readouterr().err

@@ -119,7 +119,7 @@ def test_a_failed_set_up_ends_the_command(checkout):
 
 
 def test_an_npm_script_is_an_alias():
-    command = ["node", "scripts/npm/run.cjs", "derive", "--data", "referense"]
+    command = ["node", "scripts/npm/run.cjs", "derive", "--data", "pacifik"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert "did you mean 'reference'?" in done.stderr
+    assert "did you mean 'pacific'?" in done.stderr

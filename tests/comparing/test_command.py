@@ -228,17 +228,17 @@ def test_a_data_set_that_is_not_as_recorded_is_named_and_not_compared(benchmarks
 
 def test_exploratory_claims_on_what_is_compared_are_named(monkeypatch, capsys):
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
-    claims = json.loads((ROOT / "benchmarks/reference/claims.json").read_text())["claims"]
+    claims = json.loads((ROOT / "benchmarks/pacific/claims.json").read_text())["claims"]
     expected = sorted(
         name for name, one in claims.items() if one["exploratory"] and one["experiment"] == "rbd-journaling"
     )
     assert expected
-    arguments = ["compare", "reference:without-journal", "reference:with-journal", "--experiment", "rbd-journaling"]
+    arguments = ["compare", "pacific:without-journal", "pacific:with-journal", "--experiment", "rbd-journaling"]
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["data_sets"]
     assert [one["exploratory_claims"] for one in found.values()] == [{"rbd-journaling": expected}] * 2
     assert main(arguments) == 0
-    line = "exploratory in reference:with-journal, because rbd-journaling was measured before they were registered"
+    line = "exploratory in pacific:with-journal, because rbd-journaling was measured before they were registered"
     assert f"{line}: {', '.join(expected)}" in capsys.readouterr().out
 
 
@@ -261,10 +261,10 @@ def series(path):
 def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that_were_derived(monkeypatch, capsys):
     """Two ways to the same figure: pairs found by their times, and the sets that the design names."""
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
-    words = ["reference:with-journal", "reference:without-journal", "--experiment", "rbd-journaling", "--json"]
+    words = ["pacific:with-journal", "pacific:without-journal", "--experiment", "rbd-journaling", "--json"]
     assert main(["compare", *words]) == 0
     told = json.loads(capsys.readouterr().out)["comparisons"]
-    aggregate = ROOT / "benchmarks/reference/rbd-journaling/aggregate"
+    aggregate = ROOT / "benchmarks/pacific/rbd-journaling/aggregate"
     derived = {}
     for path in aggregate.glob("ratio-throughput-*-*.csv"):
         if "." not in path.stem:
@@ -377,8 +377,8 @@ def test_runs_that_alternate_on_one_host_are_pairs_and_their_drift_cancels():
     ("change", "start", "why"),
     [
         ({}, 10_000, "blocks did not run next to each other"),
-        ({"machines": ("other",)}, 10, "not measured on the same host"),
-        ({"machines": ()}, 10, "not measured on the same host"),
+        ({"machines": {"1": ["other"], "2": ["other"], "3": ["other"]}}, 10, "not measured on the same host"),
+        ({"machines": {}}, 10, "not measured on the same host"),
         ({"imported": True}, 10, "imported results do not say that they ran back to back"),
         ({"runs": runs([110, 220, 440], start=None)}, 10, "runs do not state their time"),
         ({"runs": runs([110, 220], start=10)}, 10, "the blocks differ"),

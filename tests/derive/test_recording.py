@@ -20,7 +20,7 @@ from replay.workflow.dataset import derive_data_set
 from support.datasets import rows_of
 from support.rawtree import METRICS, RawTree
 
-REFERENCE = ROOT / "benchmarks" / "reference"
+REFERENCE = ROOT / "benchmarks" / "pacific"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 

@@ -82,7 +82,7 @@ def test_altered_figures_change_a_verdict_and_everything_derived_says_that_they_
 def test_what_the_talk_says_about_the_shipped_data_follows_the_altered_figures(benchmarks, ratio, verdict):
     copy = part_of_the_shipped_data(benchmarks / "what-if")
     derive_data_set(copy)
-    shipped = claims_of(ROOT / "benchmarks" / "reference")["claims"][CLAIM]
+    shipped = claims_of(ROOT / "benchmarks" / "pacific")["claims"][CLAIM]
     kept = claims_of(copy)["claims"][CLAIM]
     assert (kept["verdict"], kept["conditions"]["ratio"]["estimate"]) == (
         shipped["verdict"],
@@ -94,12 +94,12 @@ def test_what_the_talk_says_about_the_shipped_data_follows_the_altered_figures(b
     claim = claims_of(copy)["claims"][CLAIM]
     assert claim["verdict"] == verdict
     assert claim["conditions"]["ratio"]["estimate"] == pytest.approx(ratio, rel=1e-4)
-    assert manifest_of(copy)["altered"] == {"copied_from": "reference", "files": len(paths)}
+    assert manifest_of(copy)["altered"] == {"copied_from": "pacific", "files": len(paths)}
 
 
 def part_of_the_shipped_data(data_set):
     """Copy the parts of the shipped data set that the claim needs: one point's sets, the designs, the receipts."""
-    source, target = ROOT / "benchmarks" / "reference", data_set / "rbd-journaling" / "raw"
+    source, target = ROOT / "benchmarks" / "pacific", data_set / "rbd-journaling" / "raw"
     target.mkdir(parents=True)
     sums = {}
     for path in sorted((source / "rbd-journaling" / "raw").glob("[bd]*")):

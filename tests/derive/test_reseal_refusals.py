@@ -9,7 +9,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.base.paths import ROOT
-from replay.derive.reseal import reseal
+from replay.derive.reseal import SHIPPED, reseal
 from replay.design.plan_file import PlanFile
 from replay.measure import block
 from replay.measure import command as measure
@@ -53,8 +53,8 @@ def test_an_original_is_refused_with_how_to_make_a_copy(copy, capsys):
 
 def test_the_data_set_that_ships_is_refused_whatever_its_campaign_says(copy):
     append_raw(copy)
-    copy.rename(copy.with_name("reference"))
-    assert "an original" in refused(copy.with_name("reference")).what
+    copy.rename(copy.with_name(SHIPPED))
+    assert "an original" in refused(copy.with_name(SHIPPED)).what
 
 
 @pytest.mark.parametrize("text", [None, "{}", '{"data_set": 1}'])
@@ -68,7 +68,7 @@ def test_a_folder_whose_campaign_does_not_show_that_it_is_a_copy_is_refused(copy
 
 def test_a_missing_data_set_is_refused_with_the_command_that_makes_it(copy):
     error = refused(copy.with_name("none"), EvidenceError)
-    assert f"cp -r {copy.with_name('reference')} {copy.with_name('none')}" in error.next_step
+    assert f"cp -r {copy.with_name(SHIPPED)} {copy.with_name('none')}" in error.next_step
 
 
 @pytest.mark.parametrize("linked", ["what-if-2", "what-if-2/rbd-journaling", "what-if-2/rbd-journaling/raw"])

@@ -20,7 +20,7 @@ from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_rows
 from replay.workflow.dataset import derive_data_set
 from support.rawtree import RawTree, rbd_bench_output
 
-REFERENCE = ROOT / "benchmarks" / "reference"
+REFERENCE = ROOT / "benchmarks" / "pacific"
 
 
 @pytest.fixture

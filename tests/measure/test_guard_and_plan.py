@@ -427,7 +427,7 @@ AT_MOST = ("amplification", "mirror-replay", "rbd-bench")
 def shipped_blocks():
     """The receipts at scale talk of each experiment in the shipped data set, if there are any."""
     for name in experiment_names():
-        receipts = History(ROOT / "benchmarks" / "reference" / name / "raw").receipts()
+        receipts = History(ROOT / "benchmarks" / "pacific" / name / "raw").receipts()
         read = [one for one in receipts if one["scale"] == "talk"]
         if read:
             yield name, read

@@ -85,6 +85,19 @@ def test_a_pilot_s_output_and_note_are_seen_at_once_or_not_at_all(raw, monkeypat
     assert writer.history.pilots("another host", "cell") == {}
 
 
+def test_what_another_host_measured_is_not_measured_here(raw):
+    writer = BlockWriter(raw, 1)
+    attempt = writer.begin_attempt("p", 1)
+    here = {"id": "host-0", "cpu": "A CPU", "kernel": "6.1"}
+    attempt.write_cell("plain", {}, {"schema_version": 1, "variant": "plain", "host": here})
+    attempt.seal(VALID)
+    wanted = VALID["cells"]
+    assert writer.is_measured("p", wanted)
+    assert writer.is_measured("p", wanted, {**here, "kernel": "6.2"})
+    for other in ({"id": "host-1"}, {"cpu": "Another CPU"}):
+        assert not writer.is_measured("p", wanted, {**here, **other})
+
+
 def test_evidence_is_never_overwritten(raw):
     store = Store(raw / "block-01.open", raw)
     store.add_file("block-01/a.json", b"one")

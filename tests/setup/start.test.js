@@ -266,7 +266,7 @@ describe("npm start", () => {
     assert.equal(await sitting.start("--once"), 0, sitting.out);
     assert.match(
       sitting.out,
-      /Here a write takes 1\.8 times as long\.[^]*The data are in[^]*--against reference/,
+      /Here a write takes 1\.8 times as long\.[^]*The data are in[^]*--against tentacle/,
     );
     assert.doesNotMatch(sitting.out, /Nothing was measured/);
   });
@@ -274,7 +274,7 @@ describe("npm start", () => {
   it("compares the sentences with the shipped data set, if it exists", async (t) => {
     const sitting = new Sitting(t);
     sitting.measured();
-    const shipped = path.join(sitting.folder, "benchmarks/reference");
+    const shipped = path.join(sitting.folder, "benchmarks/tentacle");
     mkdirSync(shipped, { recursive: true });
     writeFileSync(path.join(shipped, "manifest.json"), "{}");
     for (const name of ["brief", "brief-alone"]) sitting.program(name, "");

@@ -28,7 +28,14 @@ def experiment(
 ) -> Experiment:
     """Return an experiment of these runs, measured on one host."""
     return Experiment(
-        name, f"Title of {name}", False, ("host",), factors or {}, {METRIC.name: METRIC}, tuple(rows), "0"
+        name,
+        f"Title of {name}",
+        False,
+        {str(block): ["host"] for block in range(1, 20)},
+        factors or {},
+        {METRIC.name: METRIC},
+        tuple(rows),
+        "0",
     )
 
 

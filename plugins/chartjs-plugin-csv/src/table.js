@@ -1,5 +1,7 @@
 import { CsvError } from "./error.js";
 import { ambiguous, readingRows, toNumber } from "./dialect.js";
+import { LONG_HEADER, MAX_NAME, MAX_SERIES } from "./forms.js";
+import { readingPlainLong } from "./plain-long.js";
 import { STEP, finish, visit } from "./slices.js";
 
 /**
@@ -8,13 +10,6 @@ import { STEP, finish, visit } from "./slices.js";
  * @typedef {{kind: "wide"|"long", xLabel: string, xs: (number|string)[], series: Series[]}} Model
  */
 
-/** The header that marks the long form. */
-export const LONG_HEADER = ["series", "x", "y", "low", "high", "n"];
-
-/** More series than anybody can tell apart; a file with more is not meant to be drawn. */
-export const MAX_SERIES = 100;
-/** The longest name, or x value that is a word, in characters. */
-export const MAX_NAME = 200;
 /** How much of a wrong field an error message quotes, in characters. */
 const QUOTED = 60;
 
@@ -53,6 +48,8 @@ export function* readingTable(text, { orientation = "auto", ...dialect } = {}) {
       kind: "options",
     });
   }
+  const plain = yield* readingPlainLong(text, dialect);
+  if (plain !== null) return { model: plain, orientation };
   const table = yield* readingRows(text, dialect);
   const { rows } = table;
   if (rows.length === 0) throw new CsvError("the file is empty", { kind: "empty" });

@@ -1,5 +1,6 @@
 /** What a talk may show of data: files as they were recorded, and one data set a slide. */
 
+import { TALK_FILE } from "../talk-file.js";
 import { UNLISTED } from "../verified/alterations.js";
 import { lineIn } from "./chapters.js";
 import { chartsOf } from "./charts-of.js";
@@ -22,17 +23,42 @@ function wayBack(name, { file, what }) {
     : `write it again with: npm run derive -- --data ${name}`;
 }
 
+/** The data set that a slide names is one of those that the talk says single slides show. */
+export function namedDataSets({ slides, stated }) {
+  const known = stated?.otherDataSets ?? [];
+  return slides
+    .filter(({ dataSet }) => dataSet !== null && !known.includes(dataSet))
+    .map(({ file, line, dataSet }) => ({
+      file,
+      line,
+      message: `data-set="${dataSet}": ${TALK_FILE} names no such data set under other_data_sets${known.length ? `, but ${known.join(", ")}` : ""}`,
+    }));
+}
+
 /**
- * The charts of a slide are of one data set, unless the slide says that it compares several. An audience takes charts side by
- * side for one measurement.
+ * The charts of a slide are of one data set, that of its texts, unless the slide says that it compares several. An audience
+ * takes charts side by side for one measurement, and a title for what they show.
  */
-export function oneDataSet({ slides }) {
+export function oneDataSet({ slides, stated, literal, dataSets }) {
   return slides.flatMap((slide) => {
     const charts = chartsOf(slide).filter(({ parts }) => parts !== null);
     const names = [...new Set(charts.map(({ parts }) => parts.dataSet))];
-    if (names.length < 2) return [];
-    const compared = (slide.body.attributes["data-compare"] ?? "").split(/\s+/).filter(Boolean);
-    const undeclared = charts.find(({ parts }) => !compared.includes(parts.dataSet));
+    if (names.length < 2) {
+      const [name] = names;
+      const own = slide.dataSet ?? stated.dataSet;
+      // With another data set than its own, all charts of a talk are of that one.
+      if (!literal || name === undefined || name === own || !dataSets.has(name)) return [];
+      if (compared(slide).includes(name)) return [];
+      return [
+        {
+          file: slide.file,
+          line: lineIn(slide, charts[0].element.start),
+          message: `the charts of this slide are of ${name}, and its texts of ${own}; let both be of one: <!-- .slide: data-set="${name}" … -->`,
+        },
+      ];
+    }
+    const declared = compared(slide);
+    const undeclared = charts.find(({ parts }) => !declared.includes(parts.dataSet));
     if (undeclared === undefined) return [];
     return [
       {
@@ -42,4 +68,9 @@ export function oneDataSet({ slides }) {
       },
     ];
   });
+}
+
+/** The data sets that a slide says it compares. */
+function compared({ body }) {
+  return (body.attributes["data-compare"] ?? "").split(/\s+/).filter(Boolean);
 }

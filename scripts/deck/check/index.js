@@ -5,14 +5,15 @@ import path from "node:path";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
-import { readDataSet, wordsOf } from "../text/data-set-words.js";
+import { readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
+import { byTelling, tellingOf } from "../text/slide-words.js";
 import { findAlterations } from "../verified/alterations.js";
 import { chartsOf } from "./charts-of.js";
 import { lineAt, readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
-import { RULES, RULES_FOR_OTHER_DATA } from "./rules.js";
+import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
 import { readStyles } from "./styles.js";
 
 const CLAIMS = path.join("config", "claims.yaml");
@@ -27,9 +28,10 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {Set<string>} experiments
  * @property {import("../talk-file.js").TalkFile} stated   config/talk.yaml
  * @property {import("../talk-file.js").TalkFile["cuts"]} cuts
- * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that the talk is held to
+ * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that the slides are held
+ *   to: the talk's, or for rules of slides the one of these slides
  * @property {boolean} literal   whether that is the one whose figures are written on the slides
- * @property {ReturnType<typeof wordsOf>} words   the texts of that data set
+ * @property {ReturnType<typeof import("../text/data-set-words.js").wordsOf>} words   the texts of that data set
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
  * @property {{file: string, text: string}[]} styles   the deck's style sheets
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
@@ -48,7 +50,8 @@ export async function checkTalk({ root, benchmarks, data = null }) {
   const { talk: stated, chapters, problems } = await readTalk(root);
   const { files } = await scanBenchmarks(benchmarks);
   const shipped = await readDataSet(benchmarks, data ?? stated.dataSet);
-  const literal = shipped.name === stated.dataSet;
+  const telling = await tellingOf({ benchmarks, stated, data: shipped });
+  const { own: literal } = telling({ dataSet: null });
   const slides = chapters.flatMap((chapter) =>
     chapter.slides.map((slide) => readSlide(literal ? slide : shownWith(slide, shipped.name))),
   );
@@ -68,10 +71,16 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     ...(await readDeclared(root)),
     experiments: await experimentNames(root, files),
     shipped,
-    words: wordsOf(shipped, { shipped: literal }),
+    words: telling({ dataSet: null }).words,
     claimPlace: await claimPlaces(root, shipped.name),
   };
-  for (const rule of literal ? RULES : RULES_FOR_OTHER_DATA) problems.push(...rule(talk));
+  const chosen = (rules) => (literal ? rules : forOtherData(rules));
+  for (const rule of chosen(RULES)) problems.push(...rule(talk));
+  for (const group of byTelling(slides, telling)) {
+    const { data: ofSlides, words, slides: members } = group;
+    const part = { ...talk, slides: members, shipped: ofSlides, words };
+    for (const rule of chosen(RULES_OF_SLIDES)) problems.push(...rule(part));
+  }
   problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
   const times = chapters.filter(({ front }) => !front).map((chapter) => timeOf(chapter, stated.cuts));
   return { problems, times, cuts: stated.cuts.map(({ minutes }) => minutes) };

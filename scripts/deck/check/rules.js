@@ -13,7 +13,7 @@ import { ceilings, emphasis, lines, marks, notes, series, steps } from "./chart-
 import { chartRanges, chartTexts } from "./chart-options.js";
 import { chartFindings, chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
-import { oneDataSet, unaltered } from "./data-on-slides.js";
+import { namedDataSets, oneDataSet, unaltered } from "./data-on-slides.js";
 import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
 import { publishedFigures, quotedNowhere } from "./published.js";
@@ -142,15 +142,19 @@ function canvasesOf(slide) {
   return [...nodesOf(slide)].filter((node) => isElement(node) && node.name === "canvas");
 }
 
-/** In the order in which they are applied. */
+/** Rules for the talk as a whole. */
 export const RULES = [
-  ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, charts, unaltered, oneDataSet],
-  ...[cutAttributes, chapterMinutes, wholeStory, pace],
-  ...[series, steps, marks, ceilings, notes, emphasis, lines],
-  ...[shippedData, boundValues, staleLiterals, verdictTexts, verdictGroupsCover, numerals, sourceIds],
-  ...[publishedFigures, quotedNowhere, verdictWording, chartTexts, chartRanges, styledTexts],
-  ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings, chartSources],
+  ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, unaltered, namedDataSets, oneDataSet],
+  ...[cutAttributes, chapterMinutes, wholeStory],
+  ...[verdictGroupsCover, quotedNowhere, verdictWording, chartTexts, chartRanges, styledTexts],
+  ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings],
   ...[takenParts, listedConditions],
+];
+
+/** Rules for the slides of one data set, which compare them with it. */
+export const RULES_OF_SLIDES = [
+  ...[charts, series, steps, marks, ceilings, notes, emphasis, lines, chartSources],
+  ...[shippedData, boundValues, staleLiterals, verdictTexts, numerals, sourceIds, publishedFigures, pace],
 ];
 
 /**
@@ -159,5 +163,7 @@ export const RULES = [
  */
 const OF_WHAT_IS_WRITTEN = [staleLiterals, numerals, publishedFigures, quotedNowhere];
 
-/** The rules for a talk with another data set than its own. */
-export const RULES_FOR_OTHER_DATA = RULES.filter((rule) => !OF_WHAT_IS_WRITTEN.includes(rule));
+/** Those of the rules that hold for a talk with another data set than its own. */
+export function forOtherData(rules) {
+  return rules.filter((rule) => !OF_WHAT_IS_WRITTEN.includes(rule));
+}

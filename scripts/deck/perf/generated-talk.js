@@ -3,7 +3,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-const DATA_SET = "reference";
+import { PROJECT } from "../data-sets.js";
+import { readTalkFile } from "../talk-file.js";
+
+/** The page that is measured shows the data set of the talk. */
+const DATA_SET = readTalkFile(PROJECT).dataSet;
 const EXPERIMENT = "generated";
 const FOLDER = `benchmarks/${DATA_SET}/${EXPERIMENT}/aggregate`;
 /** Series and sizes of a typical chart of the talk. */

@@ -13,21 +13,22 @@ const SOURCE = /(\sdata-chart-src\s*=\s*)("[^"]*"|'[^']*')/i;
  * A chapter's text, pinned.
  * @param {string} text   with LF line ends
  * @param {import("./segments.js").ReadSlide[]} slides   of that chapter
- * @param {{name: string, words: ReturnType<import("./data-set-words.js").wordsOf>}} data
+ * @param {(slide: import("./segments.js").ReadSlide) => import("./slide-words.js").Telling} telling
  */
-export function pinChapter(text, slides, data) {
+export function pinChapter(text, slides, telling) {
   return applyEdits(
     text,
     slides.map((slide) => ({
       from: slide.start,
       to: slide.start + slide.text.length,
-      text: pinSlide(slide, data),
+      text: pinSlide(slide, telling(slide)),
     })),
   );
 }
 
-function pinSlide(slide, { name, words }) {
+function pinSlide(slide, { data: { name }, words }) {
   const pinned = applyEdits(slide.text, [
+    ...otherName(slide, name),
     ...[...boundElements(slide)].map((element) => ({
       from: element.innerStart,
       to: element.innerEnd,
@@ -50,6 +51,15 @@ function pinSlide(slide, { name, words }) {
   // Blank lines separate slides: removing a text must not leave two of them, nor remove those at the end.
   const ending = /\s*$/.exec(slide.text)[0];
   return pinned.replace(/\n(?:[ \t]*\n){2,}/g, "\n\n").trim() + ending;
+}
+
+/** A slide no longer names a data set that it is not told with. */
+function otherName({ text, dataSet }, name) {
+  if (dataSet === null || dataSet === name) return [];
+  const [comment] = /<!--\s*\.slide:[\s\S]*?-->/.exec(text) ?? [""];
+  const [attribute = ""] = /\sdata-set="[^"]*"/.exec(comment) ?? [];
+  const from = text.indexOf(comment) + comment.indexOf(attribute);
+  return [{ from, to: from + attribute.length, text: "" }];
 }
 
 /** As in the deck, a text that names no claim or no verdict is never shown. */

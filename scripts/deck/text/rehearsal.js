@@ -25,12 +25,12 @@ export function cuesOf(note) {
 /**
  * What is said on each slide of a cut, and whether it can be said in the slide's time.
  * @param {import("./segments.js").ReadSlide[]} slides
- * @param {ReturnType<import("./data-set-words.js").wordsOf>} words   the data that the sentences follow
+ * @param {(slide: object) => {words: object}} telling   what slides are told with, as `tellingOf` gives it
  * @param {{cut: number, wordsPerMinute?: number}} how
  * @returns {{id: string|null, title: string, from: number, seconds: number, cues: string[], said: string[], words: number,
  *            needed: number}[]} seconds since the first slide; needed: the seconds that its words take
  */
-export function rehearsalOf(slides, words, { cut, wordsPerMinute = WORDS_PER_MINUTE }) {
+export function rehearsalOf(slides, telling, { cut, wordsPerMinute = WORDS_PER_MINUTE }) {
   let clock = 0;
   return slides
     .filter((slide) => isCounted(slide, cut))
@@ -38,7 +38,7 @@ export function rehearsalOf(slides, words, { cut, wordsPerMinute = WORDS_PER_MIN
       const seconds = secondsIn(slide, cut);
       const from = clock;
       clock += seconds;
-      const blocks = proseOf(slide, words);
+      const blocks = proseOf(slide, telling(slide).words);
       const cues = cuesOf(slide.text.slice(slide.note?.start ?? slide.text.length));
       const said = blocks.filter(({ kind }) => kind === "note").map(({ text }) => text);
       if (cues.length > 0) said.shift();

@@ -6,15 +6,15 @@ const PARTS = { heading: "title", note: "note", body: "body", attribute: "descri
 
 /**
  * @param {import("./segments.js").ReadSlide[]} slides
- * @param {object} before   words of one data set, as `wordsOf` gives them
- * @param {object} after    words of the other
+ * @param {(slide: object) => {words: object}} before   what slides are told with, as `tellingOf` gives it
+ * @param {(slide: object) => {words: object}} after
  * @returns {{file: string, line: number, slide: string|null, part: string, old: string|null, new: string|null}[]}
  *   in the order of the talk; old or new is null if a sentence was added or removed
  */
 export function wordingDifferences(slides, before, after) {
   return slides.flatMap((slide) => {
-    const old = new Map(proseOf(slide, before).map((block) => [block.block, block]));
-    const now = new Map(proseOf(slide, after).map((block) => [block.block, block]));
+    const old = new Map(proseOf(slide, before(slide).words).map((block) => [block.block, block]));
+    const now = new Map(proseOf(slide, after(slide).words).map((block) => [block.block, block]));
     const order = [...new Set(slide.segments.map(({ block }) => block))];
     return order.flatMap((block) => {
       const kind = (now.get(block) ?? old.get(block))?.kind;

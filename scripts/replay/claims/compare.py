@@ -1,10 +1,10 @@
 """Compares two data sets: does a ratio differ between them by more than noise? Judgements in, comparisons out. Pure.
 
 The unit is each block's own estimate, on the logarithm. The blocks of two data sets are two independent samples, which
-may differ in number and spread, so the interval is Welch's. If one host measured both in turns, block by block, then a
-block of one and the same block of the other are a pair: drift from block to block cancels out, and the interval is
-Student's. All conditions of all claims are tested together: "more than noise" means significant after Holm's correction
-over all of them. Counts are compared directly.
+may differ in number and spread, so the interval is Welch's. If both were measured in turns, block by block, and each
+pair of blocks by one host, then a block of one and the same block of the other are a pair: drift from block to block
+cancels out, and the interval is Student's. All conditions of all claims are tested together: "more than noise" means
+significant after Holm's correction over all of them. Counts are compared directly.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
     names = (first.data_set, second.data_set)
 
     def on_one_host(claim: Claim) -> bool:
-        machines = [side.machines.get(claim.experiment, ()) for side in (first, second)]
-        return len(machines[0]) == 1 and machines[0] == machines[1]
+        """Return whether one host measured each block of both sides, which may be another one for another block."""
+        here, there = (side.machines.get(claim.experiment, {}) for side in (first, second))
+        return bool(here) and here == there and all(len(hosts) == 1 for hosts in here.values())
 
     compared = [
         ClaimComparison(

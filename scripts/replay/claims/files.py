@@ -54,7 +54,7 @@ def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
     said = [(name, setup.get(f"{key}_version")) for name, key in (("Ceph", "ceph"), ("client", "librbd"))]
     told = ", ".join(f"{name} {with_names(version)}" for name, version in said if version)
     experiments = _of_manifest(data_set, lambda manifest: manifest.get("experiments", {}))
-    machines = {name: tuple(one.get("provenance", {}).get("machines", ())) for name, one in experiments.items()}
+    machines = {name: one.get("provenance", {}).get("machines_by_block", {}) for name, one in experiments.items()}
     return replace(assessment, measured_with=told, machines=machines)
 
 

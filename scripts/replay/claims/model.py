@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -257,7 +257,7 @@ class Assessment:
 
     `altered` says that the data set is a copy whose raw output was changed; "" if it is not. The next two are filled in
     for comparisons: `measured_with` names the versions of Ceph and of the client, "" if they are not known; `machines`
-    holds the pseudonyms of the hosts that measured each experiment.
+    holds the pseudonyms of the hosts that measured each block of each experiment.
     """
 
     data_set: str
@@ -265,7 +265,7 @@ class Assessment:
     sources: Mapping[str, str]
     judgements: tuple[Judgement, ...]
     measured_with: str = ""
-    machines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    machines: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @property
     def claims(self) -> tuple[Judgement, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,14 +42,14 @@ class Run:
 class Experiment:
     """One experiment of a data set.
 
-    `machines` are pseudonyms of hosts, `factors` the levels of each factor in their order, `tidy_sha256` is the digest
-    of its table.
+    `machines` are pseudonyms of hosts by block, `factors` the levels of each factor in their order, `tidy_sha256` is
+    the digest of its table.
     """
 
     name: str
     title: str
     imported: bool
-    machines: tuple[str, ...]
+    machines: Mapping[str, Sequence[str]]
     factors: Mapping[str, tuple[str, ...]]
     metrics: Mapping[str, Metric]
     runs: tuple[Run, ...]

@@ -13,10 +13,11 @@ from replay.comparing.model import Experiment, Run
 
 
 def why_hosts_differ(first: Experiment, second: Experiment) -> str:
-    """Return why no runs of these can be pairs; empty if both were measured on the same host."""
+    """Return why no runs of these can be pairs; empty if one host measured each block of both."""
     if first.imported or second.imported:
         return "imported results do not say that they ran back to back"
-    if len(first.machines) != 1 or first.machines != second.machines:
+    hosts = first.machines
+    if not hosts or hosts != second.machines or any(len(one) != 1 for one in hosts.values()):
         return "not measured on the same host"
     return ""
 

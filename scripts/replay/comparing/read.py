@@ -84,7 +84,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             name,
             entry["title"],
             entry["protocol"] == _IMPORTED,
-            tuple(entry["provenance"]["machines"]),
+            entry["provenance"].get("machines_by_block", {}),
             {name: tuple(map(level_text, levels)) for name, levels in entry["factors"].items()},
             metrics,
             runs,

@@ -15,6 +15,7 @@ from replay.derive.configured import configured_metrics, with_added
 from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts
 from replay.derive.limits import limiters, limits
+from replay.derive.one_host import machines_by_block, of_one_host
 from replay.derive.part import RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
 from replay.derive.ratios import ratios_csv
 from replay.derive.registered import registered_csv
@@ -42,7 +43,7 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     raw = directory / "raw"
     designs, loaded = load_evidence(raw, cache, _with_metrics)
     sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
-    records = loaded.attempts
+    records = of_one_host(loaded.attempts)
     last = max(records, key=lambda one: (one.ended_at, *one.key), default=None)
     design = combine(designs, loaded.receipts, (last.ended_at, last.cell_ids) if last else None)
     design.check(f"{raw}/design")
@@ -202,6 +203,7 @@ def _facts(records: list[AttemptRecord]) -> dict[str, Any]:
         "measured_from": min(days, default=None),
         "measured_to": max(days, default=None),
         "machines": sorted({str(host.get("id")) for host in hosts}),
+        "machines_by_block": machines_by_block(records),
         # Older sidecars may name several processors for one machine: its pseudonym did not depend on the processor.
         "processors": sorted({str(host["cpu"]) for host in hosts if host.get("cpu")}),
         "kernels": sorted({str(host["kernel"]) for host in hosts if host.get("kernel")}),

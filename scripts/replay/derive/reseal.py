@@ -17,7 +17,7 @@ from replay.raw.alterations import Alterations, find_alterations
 from replay.raw.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
 from replay.raw.layout import exclusive, experiments_in
 
-SHIPPED = "reference"
+SHIPPED = "tentacle"
 
 
 def reseal(data_set: Path) -> list[AlteredFile]:

@@ -127,9 +127,12 @@ class BlockRunner:
         remove_owned_leftovers(self.bench)
 
     def _lacks(self, one: CellSet) -> bool:
-        """Return whether the set still has to be measured, because no attempt is valid for exactly these cells."""
+        """Return whether the set still has to be measured: no attempt by this host is valid for exactly these cells.
+
+        A block that moved to another host is measured there from its beginning.
+        """
         wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
-        return not self.writer.is_measured(one.point, wanted)
+        return not self.writer.is_measured(one.point, wanted, host())
 
     def _available(self, todo: list[tuple[int, CellSet]]) -> list[tuple[int, CellSet]]:
         """Return the sets that still have to be measured, without the variants that this cluster refuses."""

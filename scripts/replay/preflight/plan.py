@@ -17,6 +17,7 @@ from replay.design.expansion import expand
 from replay.design.media import PoolCopies
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking
+from replay.raw import provenance
 from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.raw.documents import parse_json
 from replay.raw.history import History
@@ -122,7 +123,7 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms 
     estimate assumes that a cell writes 64 MiB/s for its target time.
     """
     history = History(raw_directory(data_set, design.name))
-    todo = [[one for one in design.sets if not _is_measured(history, block, one)] for block in blocks]
+    todo = [_missing(history, design, block) for block in blocks]
     return reckon(design, todo, history.receipts(), terms)
 
 
@@ -132,5 +133,14 @@ def terms_of(site: Site, copies: PoolCopies | None = None) -> Terms:
     return Terms(copies or PoolCopies(), site.ceilings.rate_bytes_per_second, others)
 
 
-def _is_measured(history: History, block: int, one: CellSet) -> bool:
-    return history.is_measured(block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells})
+def _missing(history: History, design: Design, block: int) -> list[CellSet]:
+    """Return the sets of a block that this host still has to measure."""
+    if history.is_sealed(block, plan_digest(design, block)):
+        return []
+    return [
+        one
+        for one in design.sets
+        if not history.is_measured(
+            block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells}, provenance.host()
+        )
+    ]

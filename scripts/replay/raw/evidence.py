@@ -39,9 +39,9 @@ class BlockWriter:
         """Return the path of the block's pack for a plan, whether or not it exists yet."""
         return self.raw / pack_name(self.block, plan)
 
-    def is_measured(self, point: str, cells: Mapping[str, str]) -> bool:
-        """Return whether a set has a valid attempt for exactly these cells (variant to cell id)."""
-        return self.history.is_measured(self.block, point, cells)
+    def is_measured(self, point: str, cells: Mapping[str, str], host: Mapping[str, Any] | None = None) -> bool:
+        """Return whether a set has a valid attempt for exactly these cells (variant to cell id), by `host` or any."""
+        return self.history.is_measured(self.block, point, cells, host)
 
     def next_attempt(self, point: str) -> int:
         """Return the number of a set's next attempt."""

@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from replay.raw.documents import parse_json
+from replay.raw.pack import pack_name
 from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 
 #: The path of a pilot's note, either in its cell's folder or in a folder of its own below it.
 PILOT = re.compile(r"pilot/(?P<host>[^/]+)/(?P<cell>[^/]+)/(?:round-\d+/)?round-(?P<number>\d+)\.json", re.ASCII)
 _VERSIONS = "versions"
+_HOST = "host"
+#: A virtual machine that moved to another processor is another host; older pseudonyms do not show it.
+_NAMES_A_HOST = ("id", "cpu")
 Documents = Mapping[str, Mapping[str, Any]]
 
 
@@ -32,18 +36,25 @@ class History:
 
     def attempts(self, block: int, point: str) -> list[tuple[int, Mapping[str, Any]]]:
         """Return (number, attempt.json) of each attempt of a set, in order."""
-        found = []
-        for path, document in self._documents(block):
-            folder, _, name = path.rpartition("/")
-            if name == SEAL and (match := ATTEMPT.fullmatch(folder)) and match["point"] == point:
-                found.append((int(match["number"]), document))
-        return sorted(found, key=lambda pair: pair[0])
+        return [(number, seal) for number, _, seal in _attempts(self._documents(block), point)]
 
-    def is_measured(self, block: int, point: str, cells: Mapping[str, str]) -> bool:
-        """Return whether a set has a valid attempt for exactly these cells (variant to cell id)."""
+    def is_measured(
+        self, block: int, point: str, cells: Mapping[str, str], host: Mapping[str, Any] | None = None
+    ) -> bool:
+        """Return whether a set has a valid attempt for exactly these cells (variant to cell id).
+
+        `host` is the one that has to have measured it, as `provenance.host` describes it; None for any.
+        """
+        documents = self._documents(block)
+        hosts = {path.rpartition("/")[0]: document[_HOST] for path, document in documents if _HOST in document}
         return any(
-            seal["valid"] and cells.items() <= seal.get("cells", {}).items() for _, seal in self.attempts(block, point)
+            seal["valid"] and cells.items() <= seal.get("cells", {}).items() and _is_of(hosts.get(folder), host)
+            for _, folder, seal in _attempts(documents, point)
         )
+
+    def is_sealed(self, block: int, plan: str) -> bool:
+        """Return whether the block is complete for a plan."""
+        return (self.raw / pack_name(block, plan)).exists()
 
     def seals(self) -> list[Mapping[str, Any]]:
         """Return attempt.json of every attempt."""
@@ -88,6 +99,21 @@ class History:
         return found
 
 
+def _attempts(documents: list[tuple[str, Mapping[str, Any]]], point: str) -> list[tuple[int, str, Mapping[str, Any]]]:
+    """Return (number, folder, attempt.json) of each attempt of a set, in order."""
+    found = []
+    for path, document in documents:
+        folder, _, name = path.rpartition("/")
+        if name == SEAL and (match := ATTEMPT.fullmatch(folder)) and match["point"] == point:
+            found.append((int(match["number"]), folder, document))
+    return sorted(found, key=lambda one: one[0])
+
+
+def _is_of(said: Mapping[str, Any] | None, host: Mapping[str, Any] | None) -> bool:
+    """Return whether a host measured an attempt, as far as the sidecar of its first cell says."""
+    return said is None or host is None or all(said[key] == host[key] for key in _NAMES_A_HOST)
+
+
 def _key(block: OpenBlock, path: str, digests: Mapping[str, str]) -> tuple[Any, ...]:
     return block.name, path, *digests.items()
 
@@ -104,7 +130,9 @@ def _documents_in(folder: Folder) -> Documents:
         if name == SEAL or RECEIPT.fullmatch(path) or PILOT.fullmatch(path):
             found[path] = parse_json(f"{folder.where}{name}", content)
     if ATTEMPT.fullmatch(folder.path) and (name := min(filter(SIDECAR.fullmatch, folder.contents), default="")):
-        # Keep only the versions, and of one cell only: sidecars are many and long.
+        # Keep only the versions and the host, and of one cell only: sidecars are many and long.
         sidecar = parse_json(f"{folder.where}{name}", folder.contents[name])
-        found[f"{folder.path}/{name}"] = {_VERSIONS: sidecar.get(_VERSIONS)}
+        said = sidecar.get(_HOST)
+        host = said and {key: said.get(key) for key in _NAMES_A_HOST}
+        found[f"{folder.path}/{name}"] = {_VERSIONS: sidecar.get(_VERSIONS), _HOST: host}
     return found

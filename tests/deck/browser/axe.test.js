@@ -19,7 +19,7 @@ const fewSlides = (page) => onlyChapters(page, ["slides/00-hook.md", "slides/91-
 
 test("also in the dark theme every text of every slide stands out from its background", async () => {
   // In the print view all slides are below each other, so that one check covers them all.
-  const page = await deck.openDeck("?data=shipped&view=print&theme=dark");
+  const page = await deck.openDeck("?data=tentacle&view=print&theme=dark");
   await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(20, 22, 28)");
   await loadAxe(page);
@@ -49,8 +49,8 @@ test("axe finds nothing in the whole document: deck, overview, scroll view and f
   const look = async (what, page, include = null) =>
     problems.push(...(await axeInBothThemes(page, { include })).map((text) => `${what}: ${text}`));
   for (const [what, query] of [
-    ["stage", "?data=shipped"],
-    ["reader", "?data=shipped&explore"],
+    ["stage", "?data=tentacle"],
+    ["reader", "?data=tentacle&explore"],
   ]) {
     const page = await deck.openDeck(query, { hash: "#/journal-ratio", prepare: fewSlides });
     await goTo(page, "journal-ratio");
@@ -64,7 +64,7 @@ test("axe finds nothing in the whole document: deck, overview, scroll view and f
     await page.close();
   }
 
-  const scroll = await deck.openDeck("?data=shipped&view=scroll", {
+  const scroll = await deck.openDeck("?data=tentacle&view=scroll", {
     hash: "#/journal-ratio",
     prepare: fewSlides,
   });
@@ -77,7 +77,7 @@ test("axe finds nothing in the whole document: deck, overview, scroll view and f
     { width: 390, height: 844 },
   ]) {
     const front = await deck.browser.newPage({ viewport, reducedMotion: "reduce" });
-    await front.goto(`${deck.url}?data=shipped&explore`);
+    await front.goto(`${deck.url}?data=tentacle&explore`);
     await front.waitForSelector("html[data-front-ready]");
     await loadAxe(front);
     await look(`front page, ${viewport.width} px`, front);
@@ -87,7 +87,7 @@ test("axe finds nothing in the whole document: deck, overview, scroll view and f
 });
 
 test("axe finds nothing in overlays, nor in a table in a chart's place, in light and dark", async () => {
-  const page = await deck.openDeck("?data=shipped&explore", { hash: "#/journal-ratio", prepare: fewSlides });
+  const page = await deck.openDeck("?data=tentacle&explore", { hash: "#/journal-ratio", prepare: fewSlides });
   await goTo(page, "journal-ratio");
   await loadAxe(page);
   const problems = [];
@@ -109,7 +109,7 @@ test("axe finds nothing in overlays, nor in a table in a chart's place, in light
 });
 
 test("axe finds nothing in the speaker view and in the two slides that it shows", async () => {
-  const page = await deck.openDeck("?data=shipped", { hash: "#/journal-ratio", prepare: fewSlides });
+  const page = await deck.openDeck("?data=tentacle", { hash: "#/journal-ratio", prepare: fewSlides });
   const { speaker, frames: slides } = await openSpeakerView(page);
   const problems = [];
   for (const [what, frame] of [

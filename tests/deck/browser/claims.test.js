@@ -346,9 +346,9 @@ test("a frozen talk shows its own data set, whatever the address asks for, and s
       async (route) => {
         const response = await route.fetch();
         const body = (await response.text())
-          .replace('name="replay:data-set" content="reference"', 'name="replay:data-set" content="fixture"')
+          .replace('name="replay:data-set" content="tentacle"', 'name="replay:data-set" content="fixture"')
           .replace("</head>", '<meta name="replay:frozen" content="fixture" /></head>')
-          .replaceAll("benchmarks/reference/", "benchmarks/fixture/");
+          .replaceAll("benchmarks/tentacle/", "benchmarks/fixture/");
         await route.fulfill({ response, body });
       },
     );

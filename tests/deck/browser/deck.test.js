@@ -62,7 +62,7 @@ test("a changed manifest reaches sentences, notes and labels", async () => {
 
 test("every bound value of slides and notes is filled from the manifest, and keeps its own text without one", async () => {
   const takeAway = await deck.lendShipped();
-  const page = await deck.openDeck("?data=shipped");
+  const page = await deck.openDeck("?data=tentacle");
   // Beside this a short text has a class that keeps it on one line.
   const bindings = (all) =>
     all.map(({ classList }) => [...classList].filter((name) => name !== "figure-text").join(" "));
@@ -70,13 +70,17 @@ test("every bound value of slides and notes is filled from the manifest, and kee
   assert.ok((await values()).length > 10);
   // A claim that was not measured has no figure to give, nor has an empty field of the answer.
   const given = await page.evaluate(() => {
-    const { claims } = window.replay.data.claims;
+    const { data } = window.replay;
     const isEmpty = ([source, mode, column]) =>
-      source === "answer" &&
-      window.replay.data.answer.modes.find(({ name }) => name === mode)?.[column] === "";
+      source === "answer" && data.answer.modes.find(({ name }) => name === mode)?.[column] === "";
+    const verdictOf = (one) => {
+      const named = one.closest("section[data-set]")?.getAttribute("data-set") ?? null;
+      const { claims } = data.about(data.nameFor(named)).claims;
+      return claims[one.getAttribute("value").split(".")[0]]?.verdict;
+    };
     return [...document.querySelectorAll("data[value]")]
       .filter((one) => !isEmpty(one.getAttribute("value").split(".")))
-      .filter((one) => claims[one.getAttribute("value").split(".")[0]]?.verdict !== "not measured")
+      .filter((one) => verdictOf(one) !== "not measured")
       .map((one) => one.classList.contains("bound") || one.getAttribute("value"));
   });
   assert.deepEqual([...new Set(given)], [true]);
@@ -84,8 +88,35 @@ test("every bound value of slides and notes is filled from the manifest, and kee
   await takeAway();
   const without = await deck.openDeck("");
   assert.deepEqual([...new Set(await without.$$eval("data[value]", bindings))], ["unbound"]);
-  assert.match(await without.textContent("#journal-ratio .provenance"), /^reference · no manifest$/);
+  assert.match(await without.textContent("#journal-ratio .provenance"), /^tentacle · no manifest$/);
   await without.close();
+});
+
+test("a slide of another data set shows that one, and ?data= shows one data set on all slides", async () => {
+  const takeAway = await deck.lendShipped();
+  const id = "devices-objects";
+  const told = async (query) => {
+    const page = await deck.openDeck(query);
+    await goTo(page, id);
+    const [chart] = await chartsOf(page, id);
+    const [text] = await page.$$eval(`#${id} h2 data[value]`, (all) =>
+      all.map((one) => [one.getAttribute("value"), one.textContent, one.className]),
+    );
+    const label = await page.textContent(`#${id} .provenance`);
+    await page.close();
+    return { drawn: chart.url.split("/")[1], label: label.split(/[: ]/, 1)[0], text };
+  };
+  const claims = JSON.parse(await readFile(path.join(deck.benchmarks, "pacific/claims.json"), "utf8"));
+  for (const query of ["", "?data=tentacle"]) {
+    const { drawn, label, text } = await told(query);
+    assert.deepEqual([drawn, label], ["pacific", "pacific"]);
+    const [claim, condition] = text[0].split(".");
+    assert.match(text[2], /\bbound\b/);
+    const { estimate } = claims.claims[claim].conditions[condition];
+    assert.equal(text[1], `${Number(estimate.toPrecision(2))}×`);
+  }
+  assert.equal((await told("?data=fixture")).drawn, "fixture");
+  await takeAway();
 });
 
 test("?data= shows another data set's charts and manifest", async () => {
@@ -113,7 +144,7 @@ test("a missing or impossible data set is answered with a message that names the
     const notice = await page.textContent(".notice");
     assert.ok(await page.isVisible(".notice"));
     assert.match(notice, /Available: fixture, fixture-small\./);
-    assert.match(notice, /The charts show “reference”/);
+    assert.match(notice, /The charts show “tentacle”/);
     assert.equal(await page.locator(".notice img").count(), 0);
     await page.close();
   }

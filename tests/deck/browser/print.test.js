@@ -13,7 +13,7 @@ before(async () => {
 after(() => deck?.close());
 
 async function openPrinted(query) {
-  const page = await deck.openDeck(`?data=shipped&${query}`, { colorScheme: "dark" });
+  const page = await deck.openDeck(`?data=tentacle&${query}`, { colorScheme: "dark" });
   await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
   return page;
 }
@@ -57,7 +57,7 @@ test("the print view has a page for each slide, each chart drawn, in light colou
 });
 
 test("the shorter cut has fewer pages, those of its slides, and no reader's control is on paper", async () => {
-  const screen = await deck.openDeck("?data=shipped&cut=20");
+  const screen = await deck.openDeck("?data=tentacle&cut=20");
   const ids = await slideIds(screen);
   await screen.close();
   const page = await openPrinted("view=print&cut=20&explore");

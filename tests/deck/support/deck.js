@@ -9,7 +9,9 @@ import { patient } from "../../../scripts/npm/patience.mjs";
 import { launchPatiently } from "./browser.js";
 import { writeFixture } from "./fixture.js";
 
-export const SHIPPED = path.resolve(import.meta.dirname, "../../../benchmarks/reference");
+/** The data sets that the talk's slides show, its own first. */
+const SHIPPED = ["tentacle", "pacific"];
+const BENCHMARKS = path.resolve(import.meta.dirname, "../../../benchmarks");
 /** The size of the stage, and that of the usual, larger screen. */
 export const SCREENS = [
   { width: 1280, height: 720 },
@@ -77,10 +79,10 @@ export async function startDeck({ shipped = false } = {}) {
       await rename(`${file}.tmp`, file);
     },
 
-    /** Adds the shipped data under the name `shipped`, without raw output. Returns a function that removes them. */
+    /** Adds the shipped data, without raw output. Returns a function that removes them. */
     async lendShipped() {
-      const folder = await copyShipped(benchmarks);
-      return () => rm(folder, { recursive: true });
+      const folders = await copyShipped(benchmarks);
+      return () => Promise.all(folders.map((folder) => rm(folder, { recursive: true })));
     },
 
     async close() {
@@ -91,11 +93,16 @@ export async function startDeck({ shipped = false } = {}) {
   };
 }
 
-/** Copies the shipped data, without raw output, to the data set `shipped`; returns its folder. */
-async function copyShipped(benchmarks) {
-  const folder = path.join(benchmarks, "shipped");
-  await cp(SHIPPED, folder, { recursive: true, filter: (name) => !/\/raw(?:\/|$)/.test(name) });
-  return folder;
+/** Copies the shipped data, without raw output; resolves to their folders. */
+function copyShipped(benchmarks) {
+  const filter = (name) => !/\/raw(?:\/|$)/.test(name);
+  return Promise.all(
+    SHIPPED.map(async (name) => {
+      const folder = path.join(benchmarks, name);
+      await cp(path.join(BENCHMARKS, name), folder, { recursive: true, filter });
+      return folder;
+    }),
+  );
 }
 
 /**

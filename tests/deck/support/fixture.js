@@ -9,7 +9,7 @@ import { findings } from "./claims.js";
 import { longChart, recordingOf, runsFile, wideChart } from "./fixture-files.js";
 
 /** The claims themselves, without what was found. */
-const CLAIMS = path.resolve(import.meta.dirname, "../../../benchmarks/reference/claims.json");
+const CLAIMS = path.resolve(import.meta.dirname, "../../../benchmarks/tentacle/claims.json");
 const SIZES = Array.from({ length: 11 }, (_, step) => 4096 * 2 ** step);
 const FEW_SIZES = [4096, 16384, 65536, 524288, 4194304];
 const CACHED_SIZES = [4096, 65536];

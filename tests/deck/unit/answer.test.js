@@ -231,7 +231,7 @@ test("a bound value reads a field of answer.csv with two digits, and null where 
 
 test("what is no answer.csv is refused, and the shipped one is read", async () => {
   assert.throws(() => parseAnswer("a,b\n1,2\n"), TypeError);
-  const text = await readFile(path.join(PROJECT, "benchmarks/reference/answer.csv"), "utf8");
+  const text = await readFile(path.join(PROJECT, "benchmarks/tentacle/answer.csv"), "utf8");
   const { modes } = waysOf(parseAnswer(text));
   assert.ok(modes.length >= 5 && modes[0].worst === "everything");
 });

@@ -187,6 +187,33 @@ test("an altered file of the shipped data is a problem, and --fix spreads nothin
   assert.match(await readFile(path.join(talk.root, "slides/a.md"), "utf8"), /15\.6×/);
 });
 
+test("a slide of another data set is held to that one, and the talk names it", async () => {
+  const old = CHART.replace("reference", "old");
+  const figure = '<data value="small.ratio">3.0×</data>';
+  const chart = `<canvas data-chart="line" data-chart-src="${old}"></canvas>`;
+  const slide = slideWith(`## It takes ${figure}\n${chart}`);
+  const named = slide.replace('data-timing="30"', 'data-timing="30" data-set="old"');
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  assert.deepEqual(
+    (await talk.problemsOf(named)).filter((line) => line.includes("data-set")),
+    ['slides/a.md:1: data-set="old": config/talk.yaml names no such data set under other_data_sets'],
+  );
+  await talk.state({ other_data_sets: ["old"] });
+  assert.match((await talk.problemsOf(named)).join("\n"), /benchmarks\/old\/manifest\.json:1: .*--data old/);
+  const conditions = { ratio: { estimate: 3, low: 2.9, high: 3.1, n: 6, verdict: "held" } };
+  await talk.saveData({ claims: claimsWith({ small: { conditions } }) }, "old");
+  await talk.save(old, "I/O size,4096\nA,1\n");
+  assert.deepEqual(await talk.problemsOf(named), []);
+  const [stale] = await talk.problemsOf(named.replace("3.0×", "2.1×"));
+  assert.match(stale, /slides\/a\.md:2: .* says "2\.1×", but the data of "old" say "3\.0×"/);
+  // Its texts are then of another data set than its charts.
+  assert.ok(
+    (await talk.problemsOf(slide)).some((line) =>
+      /the charts of this slide are of old, and its texts of reference; .*data-set="old"/.test(line),
+    ),
+  );
+});
+
 test("charts of two data sets on one slide are a problem, unless the slide says that it compares them", async () => {
   const mine = CHART.replace("reference", "mine");
   await talk.save(mine, "I/O size,4096\nA,1\n");

@@ -100,6 +100,37 @@ test("a frozen talk ignores what the address asks for, and says so", async () =>
   assert.equal((await frozen("?data=mine")).problem, null);
 });
 
+test("a slide of another data set is told with that one, unless the address asks for one data set for all", async () => {
+  const texts = {
+    ...list({ reference: ["claims.json"], old: ["claims.json"], mine: [] }),
+    "benchmarks/reference/manifest.json": '{"label": "ours"}',
+    "benchmarks/old/manifest.json": '{"label": "old"}',
+    "benchmarks/old/claims.json": '{"claims": {"price": {}}}',
+    "benchmarks/mine/manifest.json": '{"label": "mine"}',
+  };
+  const shown = async (search, more = {}) => {
+    const data = new DataOnShow({
+      ...{ search, usual: "reference", others: ["old", "gone"], fetchFile: server(texts) },
+      ...more,
+    });
+    await data.load();
+    return (named) => data.about(data.nameFor(named));
+  };
+  for (const search of ["", "?data=reference"]) {
+    const usual = await shown(search);
+    assert.equal(usual(null).manifest.label, "ours");
+    const old = usual("old");
+    assert.deepEqual([old.dataSet, old.manifest.label, old.shipped], ["old", "old", true]);
+    assert.deepEqual(old.claims, { claims: { price: {} } });
+    for (const none of ["gone", "mine"]) assert.equal(usual(none).dataSet, "reference");
+  }
+  const asked = await shown("?data=mine");
+  for (const named of [null, "old"]) {
+    const { dataSet, manifest, shipped } = asked(named);
+    assert.deepEqual([dataSet, manifest.label, shipped], ["mine", "mine", false]);
+  }
+});
+
 test("claims that disappear are no longer shown", async () => {
   const texts = {
     ...list({ reference: ["claims.json"] }),

@@ -13,7 +13,7 @@ import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { pinChapter, pinPage } from "../../../scripts/deck/text/pin.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { FIXTURE } from "../support/fixture.js";
-import { MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
+import { CHART, MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
 import { patient } from "../../../scripts/npm/patience.mjs";
 
 const PLACE = { file: "a.md" };
@@ -70,7 +70,7 @@ function pinned(
   data = { manifest: { ...MANIFEST, label: "a < *b*" }, claims: claimsWith({ small: {} }) },
 ) {
   const slides = slidesOf(text, PLACE).map(readSlide);
-  return pinChapter(text, slides, { name: "mine", words: wordsOf(data) });
+  return pinChapter(text, slides, () => ({ data: { name: "mine" }, words: wordsOf(data) }));
 }
 
 test("pinned slides contain the data set's figures, chosen texts and charts", () => {
@@ -131,8 +131,43 @@ test("a data set that is missing, or has no claims, is refused with what to do",
       pinnedTalk({ ...places, name: "mine" }),
       /has no claims\.json; .*npm run derive -- --data mine/,
     );
-    const chapters = await pinnedTalk({ ...places, name: "reference" });
+    const { chapters, dataSets } = await pinnedTalk({ ...places, name: "reference" });
     assert.deepEqual([...chapters.keys()], ["slides/a.md"]);
+    assert.deepEqual(dataSets, ["reference"]);
+  } finally {
+    await talk.remove();
+  }
+});
+
+test("a talk that is frozen to its own data keeps the slides of another data set; frozen to others, it has none", async () => {
+  const talk = await makeTalk();
+  const slide = (id, attribute) =>
+    `<!-- .slide: id="${id}"${attribute} -->\n# <data value="manifest.label">Sandbox</data>\n\n<canvas data-chart="line" data-chart-src="${CHART.replace("reference", attribute ? "old" : "reference")}"></canvas>\n\n<!-- Note -->\nWords.\n`;
+  try {
+    await talk.state({ other_data_sets: ["old"] });
+    await talk.save("slides/a.md", `${slide("one", "")}\n\n${slide("two", ' data-set="old"')}`);
+    const places = { root: talk.root, benchmarks: talk.benchmarks };
+    await assert.rejects(pinnedTalk({ ...places, name: "reference" }), /no data set “old”/);
+    for (const name of ["old", "mine"])
+      await talk.saveData({ manifest: { ...MANIFEST, label: `A ${name} one` } }, name);
+    const read = async (name) => {
+      const { chapters, dataSets } = await pinnedTalk({ ...places, name });
+      const text = chapters.get("slides/a.md");
+      return { dataSets, text, labels: [...text.matchAll(/">(.*)<\/data>/g)].map(([, label]) => label) };
+    };
+    const own = await read("reference");
+    assert.deepEqual(
+      [own.dataSets, own.labels],
+      [
+        ["reference", "old"],
+        ["Sandbox", "A old one"],
+      ],
+    );
+    assert.match(own.text, /id="two" data-set="old" -->[^]*benchmarks\/old\//);
+    const mine = await read("mine");
+    assert.deepEqual([mine.dataSets, mine.labels], [["mine"], ["A mine one", "A mine one"]]);
+    assert.doesNotMatch(mine.text, /data-set|benchmarks\/(?!mine\/)/);
+    assert.match(mine.text, /id="two" -->/);
   } finally {
     await talk.remove();
   }

@@ -107,7 +107,7 @@ test("release, machine, limiter, media, load and layout decide to whom a measure
 });
 
 test("the shipped data say to whom they apply", async () => {
-  const file = path.join(PROJECT, "benchmarks/reference/manifest.json");
+  const file = path.join(PROJECT, "benchmarks/tentacle/manifest.json");
   const conditions = conditionsOf(JSON.parse(await readFile(file, "utf8")), ["rbd-journaling"]);
   assert.ok(conditions.length >= 5, conditions.join("\n"));
 });
@@ -154,8 +154,8 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   const benchmarks = FIXTURE;
   const [before, after] = await Promise.all(
     ["fixture", "fixture-small"].map(async (name) => {
-      const pinned = await pinnedTalk({ root: PROJECT, benchmarks, name });
-      return pinned.get("slides/reader.md");
+      const { chapters } = await pinnedTalk({ root: PROJECT, benchmarks, name });
+      return chapters.get("slides/reader.md");
     }),
   );
   // One block gives no interval, and so no verdict but that.

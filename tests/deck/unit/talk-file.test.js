@@ -57,6 +57,7 @@ test("what a talk does not say is empty, and it discusses all claims", async () 
     contact: "",
     repository: "",
     dataSet: "mine",
+    otherDataSets: [],
     claims: null,
     cuts: [{ minutes: 10, seconds: 600 }],
     chapters: ["slides/a.md"],
@@ -113,6 +114,14 @@ test("a wrong file is refused with its line, its key, and what was expected", as
   assert.match(
     await changed("minutes: 10", "minutes: 10\n    timed_for_minutes: 11"),
     /:5: cuts\[0\]: timed for 11 minutes, which is more than its 10 minutes/,
+  );
+});
+
+test("single slides may be of other data sets, and the talk's own is none of them", async () => {
+  assert.deepEqual((await read(`${LEAST}other_data_sets: [old]\n`)).otherDataSets, ["old"]);
+  assert.match(
+    await refusal(`${LEAST}other_data_sets: [old, mine]\n`),
+    /:9: other_data_sets\[1\]: "mine" is the talk's own data set/,
   );
 });
 

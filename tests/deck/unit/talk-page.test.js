@@ -17,6 +17,7 @@ const talk = {
   title: 'Is "fast" < cheap?',
   description: "On A & B.",
   dataSet: "mine",
+  otherDataSets: ["old"],
   chapters: ["slides/b.md", "slides/a.md"],
   readerPage: "slides/r.md",
   accent: { light: "#112233", dark: "#ddeeff", inverse: "#aabbcc" },

@@ -11,6 +11,7 @@ import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { readDataSet, wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { cuesOf, rehearsalOf, rehearsalText } from "../../../scripts/deck/text/rehearsal.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { tellingOf } from "../../../scripts/deck/text/slide-words.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { changed, wordingDifferences } from "../../../scripts/deck/text/wording.js";
 import { MANIFEST, claimsWith } from "../support/talk.js";
@@ -36,8 +37,9 @@ Always the same.
 Words.
 `;
 const slides = slidesOf(CHAPTER, { file: "slides/a.md" }).map(readSlide);
-const shipped = wordsOf({ manifest: MANIFEST, claims: claimsWith({ small: {} }) }, { shipped: true });
-const words = (manifest, claims) => wordsOf({ manifest, claims });
+const told = (words) => () => ({ words });
+const shipped = told(wordsOf({ manifest: MANIFEST, claims: claimsWith({ small: {} }) }, { shipped: true }));
+const words = (manifest, claims) => told(wordsOf({ manifest, claims }));
 
 test("with the same data the talk reads the same", () => {
   assert.deepEqual(wordingDifferences(slides, shipped, shipped), []);
@@ -93,11 +95,11 @@ test("sentences that stay are not listed, even between two that change", () => {
 });
 
 const shippedWords = async () => {
-  const { chapters } = await openTalk(PROJECT);
-  const set = await readDataSet(path.join(PROJECT, "benchmarks"), "reference");
+  const { stated, shipped: name, chapters } = await openTalk(PROJECT);
+  const benchmarks = path.join(PROJECT, "benchmarks");
   return {
     slides: chapters.flatMap((chapter) => chapter.slides),
-    words: wordsOf(set, { shipped: true }),
+    telling: await tellingOf({ benchmarks, stated, data: await readDataSet(benchmarks, name) }),
   };
 };
 
@@ -112,7 +114,7 @@ test("a rehearsal has each slide of a cut in its time, its cues apart from what 
     { file: "a.md" },
   ).map(readSlide);
   const how = { cut: 20, wordsPerMinute: 60, data: "mine" };
-  const rows = rehearsalOf(slides, wordsOf({ manifest: null, claims: null }), how);
+  const rows = rehearsalOf(slides, words(null, null), how);
   assert.deepEqual(
     rows.map(({ id, title, from, seconds, cues, said, words, needed }) => [
       ...[id, title, from, seconds, cues.length, said[0], words, needed],
@@ -145,9 +147,9 @@ test("the notes of this talk begin with three cues, then prose, and read no inte
 });
 
 test("this talk can be said unhurried in each of its cuts", async () => {
-  const { slides, words } = await shippedWords();
+  const { slides, telling } = await shippedWords();
   for (const cut of [20, 40]) {
-    const rows = rehearsalOf(slides, words, { cut });
+    const rows = rehearsalOf(slides, telling, { cut });
     assert.ok(rows.length > 10);
     for (const { id, needed, seconds } of rows)
       assert.ok(needed <= seconds, `${cut}: ${id} takes ${needed} s`);
@@ -157,9 +159,9 @@ test("this talk can be said unhurried in each of its cuts", async () => {
 test("the command names the existing data sets, and prints a diff or JSON of the talk", async () => {
   const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-wording-"));
   try {
-    const shippedFolder = path.join(PROJECT, "benchmarks/reference");
+    const shippedFolder = path.join(PROJECT, "benchmarks/tentacle");
     for (const file of ["manifest.json", "claims.json", "answer.csv"]) {
-      for (const name of ["reference", "mine"])
+      for (const name of ["tentacle", "mine"])
         await cp(path.join(shippedFolder, file), path.join(benchmarks, name, file), { recursive: true });
     }
     const run = (...args) => {
@@ -172,7 +174,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
     };
     await assert.rejects(run("--data", "other"), (error) => {
       assert.equal(error.code, 2);
-      assert.match(error.stderr, /no data set “other”. Available: mine, reference/);
+      assert.match(error.stderr, /no data set “other”. Available: mine, tentacle/);
       return true;
     });
     await assert.rejects(run(), (error) => error.code === 2 && /--data/.test(error.stderr));
@@ -183,9 +185,18 @@ test("the command names the existing data sets, and prints a diff or JSON of the
     });
     assert.match(
       (await run("--rehearse", "20")).stdout,
-      /^# Rehearsal of the 20-minute cut\n\nData: reference\./,
+      /^# Rehearsal of the 20-minute cut\n\nData: tentacle\./,
     );
-    assert.match((await run("--data", "mine")).stdout, /“mine” and “reference” read alike\./);
+    assert.match((await run("--data", "tentacle")).stdout, /“tentacle” and “tentacle” read alike\./);
+    // Slides that are of another data set are of the talk's own data no longer when it is told with others.
+    const named = (await shippedWords()).slides.filter(({ dataSet }) => dataSet !== null);
+    const copy = JSON.parse((await run("--data", "mine", "--json")).stdout);
+    assert.ok(copy.sentences > 0);
+    for (const { slide } of copy.differences)
+      assert.ok(
+        named.some(({ id }) => id === slide),
+        slide,
+      );
 
     await writeFile(
       path.join(benchmarks, "mine/manifest.json"),
@@ -193,8 +204,8 @@ test("the command names the existing data sets, and prints a diff or JSON of the
     );
     const { stdout } = await run("--data", "mine");
     assert.match(stdout, /^slides\/00-hook\.md:\d+ #title body\n- .*\n\+ .*A cluster of mine/m);
-    assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “reference”\.\n$/);
-    const report = JSON.parse((await run("--data", "reference", "--against", "mine", "--json")).stdout);
+    assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “tentacle”\.\n$/);
+    const report = JSON.parse((await run("--data", "tentacle", "--against", "mine", "--json")).stdout);
     assert.equal(report.sentences, report.differences.length);
     assert.ok(report.differences.some(({ old }) => old?.includes("A cluster of mine")));
 

@@ -1,0 +1,9 @@
+/** What every reader of a CSV file agrees on. */
+
+/** The header that marks the long form. */
+export const LONG_HEADER = ["series", "x", "y", "low", "high", "n"];
+
+/** More series than anybody can tell apart; a file with more is not meant to be drawn. */
+export const MAX_SERIES = 100;
+/** The longest name, or x value that is a word, in characters. */
+export const MAX_NAME = 200;
