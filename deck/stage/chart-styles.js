@@ -106,7 +106,8 @@ function ratioOptions(colorOf, entry) {
         suggestedMin: 0.75,
         suggestedMax: 1.6,
         afterBuildTicks(scale) {
-          scale.ticks = ratioTicks(scale.min, scale.max, scale.height).map((value) => ({ value }));
+          const ticksOf = scale.type === "linear" ? linearRatioTicks : ratioTicks;
+          scale.ticks = ticksOf(scale.min, scale.max, scale.height).map((value) => ({ value }));
         },
         ticks: { autoSkip: false },
         grid: {
@@ -120,6 +121,20 @@ function ratioOptions(colorOf, entry) {
 
 /** The smallest distance between two ticks, px: closer labels would overlap. */
 const TICK_DISTANCE = 21;
+
+/**
+ * About five ticks of a ratio's axis from nothing upwards, as bars have it: 1, and round steps that keep away from it.
+ * @param {number} height   of the axis, px
+ */
+export function linearRatioTicks(min, max, height = Infinity) {
+  const span = max - min;
+  const least = Math.max(span / 5, (2 * TICK_DISTANCE * span) / height);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= least * 0.999) ?? 10);
+  const steps = Array.from({ length: Math.floor(max / step) + 1 }, (_, index) => index * step);
+  const apart = (value) => (Math.abs(value - 1) / span) * height >= TICK_DISTANCE;
+  return [...steps.filter((value) => value >= min && value !== 1 && apart(value)), 1].sort((a, b) => a - b);
+}
 
 /**
  * About five ticks of a ratio's log2 axis from `min` to `max`, always including 1: powers of two if the range is wide

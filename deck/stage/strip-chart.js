@@ -6,6 +6,8 @@
 import { ScatterController } from "chart.js";
 import { csvOf, formatValue } from "chartjs-plugin-csv";
 
+import { unbroken } from "../data/format.js";
+
 /** The part of a lane over which dots are spread, and the part that the median's line takes. */
 const SPREAD = 0.36;
 const MEDIAN = 0.6;
@@ -91,7 +93,7 @@ function drawLane(chart, index) {
   ctx.fillStyle = dataset.csvColor;
   ctx.strokeStyle = dataset.csvColor;
   Object.assign(ctx, { textAlign: "center", textBaseline: "top" });
-  wrapped(ctx, dataset.label, lane.width - 12).forEach((line, row) =>
+  wrapped(ctx, unbroken(dataset.label), lane.width - 12).forEach((line, row) =>
     ctx.fillText(line, lane.middle, chartArea.bottom + 10 + row * LINE_HEIGHT),
   );
   const points = chart.getDatasetMeta(index).data.filter(({ skip }) => !skip);

@@ -124,8 +124,42 @@ function readable(ticks, letter) {
   });
 }
 
-/** From nothing upwards. A ratio begins at 1, where nothing is paid. */
-function priceScale({ price, modes }, { top, bottom }) {
+/** From so many times the lowest price on, equal steps upwards are equal factors. */
+const WIDE_RANGE = 8;
+/** The share of the height between no price at all and the lowest one, where such an axis begins. */
+const FIRST_PRICE = 0.1;
+
+/**
+ * From nothing upwards. Prices that differ much are told apart by their logarithms, and no price stays at the bottom. A
+ * ratio begins at 1, where nothing is paid.
+ */
+function priceScale(ways, plot) {
+  const paid = ways.modes.map(({ price }) => price).filter((value) => value > 0);
+  const isWide = ways.price?.unit !== "ratio" && Math.max(...paid) > WIDE_RANGE * Math.min(...paid);
+  return isWide ? logarithmicPrices(ways, plot) : linearPrices(ways, plot);
+}
+
+function logarithmicPrices({ price, modes }, { top, bottom }) {
+  const values = modes.flatMap((mode) => [mode.price, mode.low, mode.high]).filter((value) => value > 0);
+  const from = Math.log(Math.min(...values) / 1.15);
+  const span = Math.log(Math.max(...values) * 1.25) - from;
+  const start = bottom - FIRST_PRICE * (bottom - top);
+  const at = (value) => {
+    if (!(value > 0)) return bottom;
+    const share = (Math.log(value) - from) / span;
+    return share < 0 ? start + (bottom - start) * Math.min(1, -share) : start - share * (start - top);
+  };
+  const first = Math.floor(from / Math.LN10);
+  const ticks = Array.from({ length: Math.ceil(span / Math.LN10) + 2 }, (_, decade) =>
+    [1, 2, 5].map((factor) => factor * 10 ** (first + decade)),
+  )
+    .flat()
+    .filter((value) => Math.log(value) >= from && Math.log(value) <= from + span)
+    .map((value) => ({ value, at: at(value), text: figureText(value, price.unit, 1) }));
+  return { at, ticks: [{ value: 0, at: bottom, text: "0" }, ...ticks] };
+}
+
+function linearPrices({ price, modes }, { top, bottom }) {
   const values = modes.flatMap((mode) => [mode.price, mode.high]).filter((value) => value !== null);
   const from = price?.unit === "ratio" ? 1 : 0;
   const most = Math.max(from, ...values);
@@ -166,8 +200,8 @@ function priceText(price, unit) {
 }
 
 /**
- * Labels beside points, two lines each. One that would lie on another moves up, one at the edge to the other side, and one that
- * fits on neither stands above its point.
+ * Labels beside points, two lines each. One that would lie on another moves up, or to the other side if it has to move less
+ * there; one that fits on neither side stands above its point. The bar of an interval is avoided unless that leads far away.
  */
 function apart(points, { left, right, top, bottom }, { letter, line, scale }) {
   const gap = 18 * scale;
@@ -178,22 +212,37 @@ function apart(points, { left, right, top, bottom }, { letter, line, scale }) {
     top: y - 12 * scale,
     bottom: y + 12 * scale,
   }));
+  const intervals = points.map(({ at, y, lowY, highY }) => ({
+    ...{ start: at - 4 * scale, end: at + 4 * scale },
+    ...{ top: highY ?? y, bottom: lowY ?? y },
+  }));
   return [...points]
     .sort((a, b) => b.y - a.y)
     .map((point) => {
       const length = Math.max(...point.text.map(({ length: letters }) => letters)) * letter;
-      const anchor =
-        point.at + gap + length <= right ? "start" : point.at - gap - length >= left ? "end" : "middle";
       const middle = Math.max(left + length / 2, Math.min(point.at, right - length / 2));
-      const labelAt = { start: point.at + gap, end: point.at - gap, middle }[anchor];
-      const start = { start: labelAt, end: labelAt - length, middle: labelAt - length / 2 }[anchor];
-      let y = Math.min(point.y - line, bottom - 2 * line);
-      const overlaps = (box) =>
-        start < box.end && start + length > box.start && y < box.bottom && y + 2 * line > box.top;
-      for (let hit = boxes.find(overlaps); hit && y > top - line; hit = boxes.find(overlaps))
-        y = hit.top - 2 * line;
+      const sides = [
+        { anchor: "start", labelAt: point.at + gap, start: point.at + gap },
+        { anchor: "end", labelAt: point.at - gap, start: point.at - gap - length },
+      ].filter(({ start }) => start >= left && start + length <= right);
+      if (sides.length === 0) sides.push({ anchor: "middle", labelAt: middle, start: middle - length / 2 });
+      const usual = Math.min(point.y - line, bottom - 2 * line);
+      const placedAmong = (obstacles) =>
+        sides
+          .map(({ start, ...side }) => {
+            let y = usual;
+            const overlaps = (box) =>
+              start < box.end && start + length > box.start && y < box.bottom && y + 2 * line > box.top;
+            for (let hit = obstacles.find(overlaps); hit && y > top - line; hit = obstacles.find(overlaps))
+              y = hit.top - 2 * line;
+            return { ...side, start, y };
+          })
+          // The lower one has moved less; at the same height the first.
+          .reduce((best, one) => (one.y > best.y ? one : best));
+      const clear = placedAmong([...boxes, ...intervals]);
+      const { start, y, ...side } = usual - clear.y <= 2 * line ? clear : placedAmong(boxes);
       boxes.push({ start, end: start + length, top: y, bottom: y + 2 * line });
-      return { ...point, anchor, labelAt, labelY: y + line - 6 * scale };
+      return { ...point, ...side, labelY: y + line - 6 * scale };
     });
 }
 

@@ -115,8 +115,13 @@ test("labels do not lie on each other, however close the points are", () => {
     ...{ name: `m${index}`, worst: 5 + index / 100, median: null, price: 0.002 },
   }));
   const { points } = answerLayout({ ...ways, modes: crowd }, { stage: "whole", width: 1136, height: 700 });
-  const heights = points.map(({ labelY }) => labelY).sort((a, b) => a - b);
-  heights.slice(1).forEach((y, index) => assert.ok(y - heights[index] >= 50, `${heights}`));
+  // Labels on the left of the points cannot meet those on their right.
+  const sides = ["start", "end", "middle"].map((anchor) => points.filter((point) => point.anchor === anchor));
+  assert.equal(sides.flat().length, crowd.length);
+  for (const side of sides) {
+    const heights = side.map(({ labelY }) => labelY).sort((a, b) => a - b);
+    heights.slice(1).forEach((y, index) => assert.ok(y - heights[index] >= 50, `${heights}`));
+  }
 });
 
 test("what is gone is crossed out from the loss backwards, for as long as the worst trial lost", () => {
@@ -227,6 +232,31 @@ test("a bound value reads a field of answer.csv with two digits, and null where 
   ])
     assert.equal(look(wrong), null, wrong.join("."));
   assert.equal(answerSource(() => null)(["none", "mode"]), null);
+});
+
+test("prices that differ much are told apart by their logarithms, and no price stays at the bottom", () => {
+  const mode = (name, price, worst) => ({
+    ...{ name, label: name, kind: "snapshot", worst, median: null, price },
+    ...{ low: price && price * 0.9, high: price && price * 1.1 },
+  });
+  const ways = (...modes) => ({ price: { title: "Added", unit: "seconds" }, loss: {}, modes });
+  const box = { stage: "whole", width: 1100, height: 500 };
+  const heights = (...modes) => {
+    const { plot, points, yTicks } = answerLayout(ways(...modes), box);
+    const at = Object.fromEntries(
+      points.map(({ name, y }) => [name, (plot.bottom - y) / (plot.bottom - plot.top)]),
+    );
+    return { at, ticks: yTicks.map(({ text }) => text) };
+  };
+  const wide = heights(mode("none", 0, 50), mode("a", 0.004, 10), mode("b", 0.008, 5), mode("c", 0.08, 1));
+  assert.equal(wide.at.none, 0);
+  assert.ok(wide.at.a > 0.1 && wide.at.c < 1);
+  const factor = (one, other) => wide.at[one] - wide.at[other];
+  assert.ok(Math.abs(factor("c", "b") / factor("b", "a") - Math.log(10) / Math.log(2)) < 1e-9);
+  assert.deepEqual(wide.ticks, ["0", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"]);
+  // Prices that are near each other have an axis on which twice as high is twice as much.
+  const near = heights(mode("none", 0, 50), mode("a", 0.004, 10), mode("b", 0.008, 5));
+  assert.ok(Math.abs(near.at.b / near.at.a - 2) < 1e-9);
 });
 
 test("what is no answer.csv is refused, and the shipped one is read", async () => {

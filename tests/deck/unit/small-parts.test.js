@@ -7,7 +7,13 @@ import { create } from "qrcode";
 import { parse } from "yaml";
 
 import { normaliseChapter } from "../../../deck/text/chapters.js";
-import { CHART_OPTIONS, optionsFor, ratioTicks, seriesStyles } from "../../../deck/stage/chart-styles.js";
+import {
+  CHART_OPTIONS,
+  linearRatioTicks,
+  optionsFor,
+  ratioTicks,
+  seriesStyles,
+} from "../../../deck/stage/chart-styles.js";
 import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { EventStream } from "../../../scripts/deck/event-stream.js";
@@ -79,6 +85,12 @@ test("axes take their titles and units from the manifest, also where the file is
     yUnit: "operations_per_second",
   });
   assert.equal(csv("benchmarks/a/b/aggregate/ratio-iops-randwrite-4096.csv").xUnit, "count");
+});
+
+test("a ratio's axis from nothing upwards has round ticks, and 1, none of them on another", () => {
+  assert.deepEqual(linearRatioTicks(0, 1.6, 300), [0, 0.5, 1, 1.5]);
+  assert.deepEqual(linearRatioTicks(0, 17.5, 300), [1, 5, 10, 15]);
+  assert.deepEqual(linearRatioTicks(0, 2.2, 60), [0, 1, 2]);
 });
 
 test("an axis of ratios has a tick at 1, whatever its range, and few others", () => {
