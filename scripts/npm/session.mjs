@@ -10,7 +10,7 @@ import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
 
 const PRESENT_ONLY = 3;
 // What config/talk.yaml calls data_set, which a fresh clone cannot read yet: nothing is installed there.
-const SHIPPED = "tentacle";
+export const SHIPPED = "tentacle";
 const OWN = "local";
 const EXPERIMENT = "rbd-journaling";
 // Of rbd-journaling at quick scale; config/experiments/rbd-journaling.yaml gives the number of blocks.

@@ -10,6 +10,7 @@ import { parse } from "yaml";
 
 import { patient } from "../../scripts/npm/patience.mjs";
 import { onInterrupt } from "../../scripts/npm/processes.mjs";
+import { SHIPPED } from "../../scripts/npm/session.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/start-with-fakes.js");
 // A program of two processes, both of which must be gone afterwards. `read` ends at once when bash gets a signal.
@@ -126,7 +127,7 @@ describe("npm start", () => {
     const calls = sitting.calls();
     const order = [
       "setup",
-      "deck opened local reference",
+      "deck opened local tentacle",
       "sandbox-up",
       "measure",
       "derive-once",
@@ -159,7 +160,7 @@ describe("npm start", () => {
     assert.match(sitting.out, /another release\. It stays as it is; .* into benchmarks\/local-18\/\./);
     assert.match(sitting.out, /The data are in .*local-18\/[^]*--data local-18 --against/);
     const calls = sitting.calls();
-    assert.ok(calls.includes("deck opened local-18 reference"));
+    assert.ok(calls.includes("deck opened local-18 tentacle"));
     const own = calls.filter((call) => call.includes(" of ")).map((call) => call.split("/").at(-1));
     assert.deepEqual(own, ["measure of local-18", "derive-once of local-18", "brief-alone of local-18"]);
   });
@@ -168,7 +169,7 @@ describe("npm start", () => {
     const sitting = new Sitting(t);
     sitting.program("own-data-set", "echo no version; exit 1");
     assert.equal(await sitting.start("--once"), 0, sitting.out);
-    assert.ok(sitting.calls().includes("deck opened local reference"));
+    assert.ok(sitting.calls().includes("deck opened local tentacle"));
   });
 
   it("leaves a sandbox alone that was up before", async (t) => {
@@ -208,7 +209,7 @@ describe("npm start", () => {
   it("says that the data set that ships is missing", async (t) => {
     const sitting = new Sitting(t);
     await sitting.start("--once");
-    assert.match(sitting.out, /benchmarks\/reference\/, is not in this checkout/);
+    assert.match(sitting.out, /benchmarks\/tentacle\/, is not in this checkout/);
   });
 
   it("continues to present if measuring fails, and says how to continue", async (t) => {
@@ -281,6 +282,11 @@ describe("npm start", () => {
     assert.equal(await sitting.start("--once"), 0, sitting.out);
     assert.ok(sitting.calls().includes("brief"));
     assert.ok(!sitting.calls().includes("brief-alone"));
+  });
+
+  it("stands in with the data set that the talk names", () => {
+    const talk = path.resolve(import.meta.dirname, "../../config/talk.yaml");
+    assert.equal(SHIPPED, parse(readFileSync(talk, "utf8")).data_set);
   });
 
   it("offers twice the blocks that quick scale has", async (t) => {

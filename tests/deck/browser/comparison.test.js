@@ -12,7 +12,7 @@ import { axeProblems, loadAxe } from "../support/axe.js";
 import { launchPatiently } from "../support/browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
-const SIDES = ["reference:with-journal", "reference:without-journal"];
+const SIDES = ["pacific:with-journal", "pacific:without-journal"];
 // Paired points of two experiments, some of them without an interval.
 const EXPERIMENTS = ["rbd-journaling", "client-sweep"].flatMap((name) => ["--experiment", name]);
 let browser;
