@@ -67,8 +67,14 @@ export function claimSource(current) {
  * @returns {object|null} null if the data set has none
  */
 export function decidingCondition(claim) {
-  const conditions = Object.values(claim.conditions ?? {});
-  return conditions.find(({ verdict }) => verdict === claim.verdict) ?? conditions[0] ?? null;
+  const name = decidingName(claim);
+  return name === null ? null : claim.conditions[name];
+}
+
+/** The name of that condition, or null. */
+export function decidingName(claim) {
+  const names = Object.keys(claim.conditions ?? {});
+  return names.find((name) => claim.conditions[name].verdict === claim.verdict) ?? names[0] ?? null;
 }
 
 /** Word and sign show a verdict; colour only helps. */

@@ -13,6 +13,7 @@ import { BundleRefused, fetchWith } from "./bundle.js";
 import { claimsAddress } from "./claims.js";
 import { chooseDataSet, isDataSetName, requestedDataSet, withDataSet } from "./data-set.js";
 import { Manifests, serverIndex } from "./manifests.js";
+import { releasesAddress } from "./moves.js";
 
 export class DataOnShow {
   #search;
@@ -164,21 +165,22 @@ export class DataOnShow {
 
   /**
    * What another data set says, for slides that set several beside each other. Fetched once until the data change.
-   * @returns {Promise<{claims: object|null, manifest: object|null}>} null where it is not here
+   * @returns {Promise<{claims: object|null, manifest: object|null, releases: object|null}>} null where it is not here
    */
   other(name) {
     const there = this.#frozen === null && (!this.#files || this.#has(claimsAddress(name)));
-    if (!there) return Promise.resolve({ claims: null, manifest: null });
+    if (!there) return Promise.resolve({ claims: null, manifest: null, releases: null });
     if (!this.#beside.has(name)) this.#beside.set(name, this.#readOther(name));
     return this.#beside.get(name);
   }
 
   async #readOther(name) {
-    const [claims, manifest] = await Promise.all([
+    const [claims, manifest, releases] = await Promise.all([
       new Manifests(this.#reader, claimsAddress).load(name),
       new Manifests(this.#reader).load(name),
+      this.#has(releasesAddress(name)) ? new Manifests(this.#reader, releasesAddress).load(name) : null,
     ]);
-    return { claims, manifest };
+    return { claims, manifest, releases };
   }
 
   manifestOf(name) {

@@ -1,11 +1,13 @@
 /**
  * The same claims in several data sets, side by side: `<div data-releases="headline-16 headline-18" data-release-claims="…">`.
  * A row is a claim, a column a data set, and all plots of a row have one axis, so that what moves from release to release is
- * seen. A data set that is not here keeps its column and says so.
+ * seen. A data set that is not here keeps its column and says so. The last column says whether what was found in the newest
+ * release differs from the older ones by more than noise.
  */
 
-import { VERDICT_SIGNS, decidingCondition, isCount, shortEstimate } from "../data/claims.js";
-import { unbroken } from "../data/format.js";
+import { VERDICT_SIGNS, decidingCondition, decidingName, isCount, shortEstimate } from "../data/claims.js";
+import { formatRatio, unbroken } from "../data/format.js";
+import { movesOf } from "../data/moves.js";
 import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 import { drawForestPlot } from "./forest-plot.js";
@@ -13,14 +15,22 @@ import { describeCells } from "./stacked-tables.js";
 
 const PLOT_WIDTH = 160;
 const NOT_HERE = "not measured here";
+/** By what the test of a difference says: a sign and words before the factor. */
+const MOVED = new Map([
+  [true, ["≠", "moved,"]],
+  [false, ["≈", "within noise,"]],
+  [null, ["·", "not tested,"]],
+]);
 
 /**
  * What the table shows. Pure.
  * @param {string[]} ids   of claims
- * @param {{name: string, claims: object|null, manifest: object|null}[]} sets
- * @returns {{columns: {name: string, title: string, here: boolean}[],
- *            rows: {id: string, sentence: string, cells: ({condition: object|null, verdict: string}|null)[]}[]}}
- *   a cell is null where its data set is not here; rows are of the claims that some data set has
+ * @param {{name: string, claims: object|null, manifest: object|null, releases?: object|null}[]} sets
+ * @returns {{columns: {name: string, title: string, here: boolean}[], newest: string|null,
+ *            rows: {id: string, sentence: string, cells: ({condition: object|null, verdict: string}|null)[],
+ *                   moves: ReturnType<typeof movesOf>}[]}}
+ *   a cell is null where its data set is not here; rows are of the claims that some data set has; newest: the title of the
+ *   last data set that was compared with others, null if none was; moves: how far it moved from each that has a column
  */
 export function releaseRows(ids, sets) {
   const columns = sets.map(({ name, claims, manifest }) => ({
@@ -28,14 +38,37 @@ export function releaseRows(ids, sets) {
     title: manifest?.setup?.ceph_version ? `Ceph ${manifest.setup.ceph_version}` : name,
     here: claims !== null,
   }));
+  const compared = sets.findLast(({ releases }) => releases) ?? null;
+  const shown = (move) => columns.some(({ name, here }) => here && name === move.from);
   const rows = ids.map((id) => {
     const found = sets.map(({ claims }) => claims?.claims?.[id] ?? null);
     const cells = found.map((claim) =>
       claim === null ? null : { condition: decidingCondition(claim), verdict: claim.verdict },
     );
-    return { id, sentence: found.find(Boolean)?.sentence ?? null, cells };
+    const own = compared?.claims?.claims?.[id];
+    const moves = own ? movesOf(compared.releases, id, decidingName(own)).filter(shown) : [];
+    return { id, sentence: found.find(Boolean)?.sentence ?? null, cells, moves };
   });
-  return { columns, rows: rows.filter(({ sentence }) => sentence !== null) };
+  return {
+    columns,
+    newest: compared && columns[sets.indexOf(compared)].title,
+    rows: rows.filter(({ sentence }) => sentence !== null),
+  };
+}
+
+/**
+ * How many of the figures shown moved, since each older release, in one sentence. Pure.
+ * @param {ReturnType<typeof releaseRows>} table
+ * @returns {string|null} null if nothing was tested
+ */
+export function movedSentence({ columns, newest, rows }) {
+  const tested = rows.flatMap(({ moves }) => moves).filter(({ moved }) => moved !== null);
+  const parts = columns.flatMap(({ name, title }) => {
+    const since = tested.filter(({ from }) => from === name);
+    const moved = since.filter((one) => one.moved).length;
+    return since.length === 0 ? [] : [`${moved === 0 ? "none" : moved} of ${since.length} since ${title}`];
+  });
+  return parts.length === 0 ? null : `By ${newest}, these moved by more than noise: ${parts.join("; ")}.`;
 }
 
 /**
@@ -56,12 +89,13 @@ export function writeReleases(root, data) {
       renewChildren(place, [describeCells(tableOf(releaseRows(ids, all), place.ownerDocument))]);
     };
     makeScrollable(place, "Claims by release");
-    if (place.childElementCount === 0) show(names.map(() => ({ claims: null, manifest: null })));
+    if (place.childElementCount === 0)
+      show(names.map(() => ({ claims: null, manifest: null, releases: null })));
     Promise.all(names.map((name) => data.other(name))).then(show);
   }
 }
 
-function tableOf({ columns, rows }, page) {
+function tableOf({ columns, newest, rows }, page) {
   const make = (...given) => element(page, ...given);
   const head = make("tr", {}, make("th", { scope: "col" }, "Claim"));
   for (const { name, title, here } of columns)
@@ -74,7 +108,9 @@ function tableOf({ columns, rows }, page) {
         here && title !== name ? make("small", {}, name) : null,
       ),
     );
-  const lines = rows.map(({ sentence, cells }) => {
+  if (newest !== null) head.append(make("th", { scope: "col" }, `Moved by ${newest}?`));
+  const titles = new Map(columns.map(({ name, title }) => [name, title]));
+  const lines = rows.map(({ sentence, cells, moves }) => {
     const among = cells.flatMap((cell) =>
       cell?.condition && !isCount(cell.condition) ? [cell.condition] : [],
     );
@@ -83,9 +119,17 @@ function tableOf({ columns, rows }, page) {
       {},
       make("th", { scope: "row" }, unbroken(sentence)),
       ...cells.map((cell) => cellOf(cell, among, page)),
+      newest === null ? null : movesCell(moves, titles, page),
     );
   });
-  return make("table", { class: "claims releases" }, make("thead", {}, head), make("tbody", {}, ...lines));
+  const said = movedSentence({ columns, newest, rows });
+  return make(
+    "table",
+    { class: "claims releases" },
+    said && make("caption", {}, said),
+    make("thead", {}, head),
+    make("tbody", {}, ...lines),
+  );
 }
 
 function cellOf(cell, among, page) {
@@ -107,4 +151,28 @@ function cellOf(cell, among, page) {
       make("span", { class: plot ? "visually-hidden" : null }, verdict),
     ),
   );
+}
+
+/** Whether it moved since each older release: a sign and a word, by what factor, and the interval of that. */
+function movesCell(moves, titles, page) {
+  const make = (...given) => element(page, ...given);
+  if (moves.length === 0) return make("td", { class: "absent" }, "–");
+  const lines = moves.map(({ from, ratio, low, high, moved, missing }) => {
+    const [sign, word] = MOVED.get(moved);
+    const factor = ratio === null ? missing : formatRatio(ratio);
+    const interval = moved === null ? null : `${formatRatio(low)} to ${formatRatio(high)}`;
+    return make(
+      "div",
+      { class: moved ? "moved" : null },
+      `since ${titles.get(from)}: `,
+      make(
+        "span",
+        { class: "nowrap" },
+        make("span", { "aria-hidden": "true" }, `${sign} `),
+        `${word} ${factor}`,
+      ),
+      interval && make("small", {}, ` ${interval}`),
+    );
+  });
+  return make("td", { class: "moves" }, ...lines);
 }

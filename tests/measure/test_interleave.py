@@ -23,6 +23,7 @@ RELEASES = [*THREE, "--scale", "quick"]
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     """Sandboxes and measurements that only say what was asked of them. `failing` is a data set that cannot be."""
+    monkeypatch.setattr(interleave, "default_directory", lambda name: tmp_path / "sandboxes" / name)
     made = SimpleNamespace(said=[], done=set(), failing=None, running=set())
 
     def up(folder, *, release, say):
@@ -31,7 +32,7 @@ def world(tmp_path, monkeypatch):
         made.said.append(f"up {release}")
 
     def down(folder, *, keep):
-        assert keep, "the data of a release are needed for its next block"
+        assert keep == (folder.exists() or made.failing is not None)
         made.running.discard(folder.name)
         made.said.append(f"down {folder.name.removeprefix('release-')}")
 
@@ -89,8 +90,18 @@ def test_a_turn_that_fails_stops_its_sandbox_and_the_campaign(world, capsys):
     assert "interleave --release 16 --release 18 --release 20 --data h --scale quick --experiment failover" in said
 
 
+def test_a_sandbox_that_was_there_before_stays(world, capsys):
+    turn = turns_of("h", [16, 18], 1)[0][0]
+    turn.sandbox.mkdir(parents=True)
+    (turn.sandbox / "sandbox.json").write_text("{}")
+    words = ["--release", "16", "--release", "18", "--scale", "quick", "--data", "h", "--blocks", "1"]
+    assert main([*words, "--experiment", "failover"]) == 0
+    assert f"sandbox down --name {turn.sandbox.name}" in capsys.readouterr().out
+
+
 def test_an_interruption_stops_the_sandbox_and_tells_how_to_continue(world, monkeypatch, capsys):
     monkeypatch.setattr(interleave, "_run", lambda argv, environment: 130)
+    world.failing = "none of them"
     assert main([*RELEASES, "--blocks", "1", "--experiment", "failover"]) == 130
     assert world.running == set()
     assert "next: to continue, run" in capsys.readouterr().out
@@ -177,3 +188,21 @@ def test_a_sandbox_that_was_never_made_has_nothing_done(tmp_path, monkeypatch):
     before = dict(os.environ)
     assert not interleave.is_done(turn, ["failover"], "quick")
     assert dict(os.environ) == before
+
+
+def test_a_block_that_was_measured_by_a_sandbox_that_is_gone_is_done(tmp_path, monkeypatch):
+    raw = tmp_path / "h-20" / "failover" / "raw"
+    raw.mkdir(parents=True)
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    turn = interleave.Turn(2, 20, "h-20", tmp_path / "release-20")
+    assert not interleave.is_done(turn, ["failover"], "quick")
+    pack = raw / "block-02-0123456789ab.tar.gz"
+    pack.write_bytes(b"")
+    (raw / "SHA256SUMS").write_text(f"{'0' * 64}  {pack.name}\n")
+    (raw / "design-0123456789ab.json").write_text('{"scale": "quick"}')
+    assert interleave.is_done(turn, ["failover"], "quick")
+    assert not interleave.is_done(turn, ["failover"], "talk")
+    assert not interleave.is_done(turn, ["failover", "baseline"], "quick")
+    assert not interleave.is_done(interleave.Turn(1, 20, "h-20", turn.sandbox), ["failover"], "quick")
+    pack.unlink()
+    assert not interleave.is_done(turn, ["failover"], "quick")

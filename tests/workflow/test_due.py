@@ -77,6 +77,24 @@ def test_verdicts_and_description_are_due_if_a_table_behind_them_changed(name, d
     assert not DESCRIBING.is_current(data_set)
 
 
+def test_a_description_is_due_if_an_older_release_beside_it_changed(data_set, tmp_path):
+    older, newer = data_set.rename(tmp_path / "mine-16"), tmp_path / "mine-20"
+    shutil.copytree(older, newer)
+    for folder in (older, newer):
+        derive_data_set(folder)
+    assert DESCRIBING.is_current(newer)
+    compared = json.loads((newer / "releases.json").read_text())
+    assert [*compared["against"]] == ["mine-16"]
+    listed = json.loads((newer / "datapackage.json").read_text())["resources"]
+    assert "releases.json" in [one["path"] for one in listed]
+    before = [path for path in read_settings({}).described_from("mine-20") if "mine-16" in path]
+    assert [str(path) for path in before] == [str(older / "manifest.json")]
+    append(older / "rbd-journaling" / "tidy.csv")
+    assert not DESCRIBING.is_current(newer)
+    derive_data_set(older)
+    assert DESCRIBING.is_current(newer)
+
+
 def test_verdicts_are_made_from_the_tables_of_all_experiments(directory):
     assert str(directory / "tidy.csv") in read_settings({"data": "mine"}).judged_from("mine")
 

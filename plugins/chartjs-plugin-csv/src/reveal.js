@@ -47,7 +47,11 @@ export function RevealChartCsv(options = {}) {
     new Groups(options.shareIn ?? null, slotsIn, shareAxes),
     new Groups(options.alignIn ?? null, slotsIn, alignPlots),
   ];
-  const ahead = new IdleQueue((slot) => slot.wanted && slot.create());
+  const ahead = new IdleQueue((slot) => {
+    if (!slot.wanted) return null;
+    slot.create();
+    return slot.ready;
+  });
   let deck = null;
   let printing = false;
   let observers = null;

@@ -5,7 +5,7 @@ import path from "node:path";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
-import { readDataSet } from "../text/data-set-words.js";
+import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { byTelling, tellingOf } from "../text/slide-words.js";
 import { findAlterations } from "../verified/alterations.js";
@@ -13,6 +13,7 @@ import { chartsOf } from "./charts-of.js";
 import { lineAt, readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
+import { releasesOn } from "./releases.js";
 import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
 import { readStyles } from "./styles.js";
 
@@ -30,6 +31,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {import("../talk-file.js").TalkFile["cuts"]} cuts
  * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that the slides are held
  *   to: the talk's, or for rules of slides the one of these slides
+ * @property {Map<string, {claims: object|null, releases: object|null}>} beside   the data sets of tables of claims by release
  * @property {boolean} literal   whether that is the one whose figures are written on the slides
  * @property {ReturnType<typeof import("../text/data-set-words.js").wordsOf>} words   the texts of that data set
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
@@ -57,7 +59,8 @@ export async function checkTalk({ root, benchmarks, data = null }) {
   );
   const dataSets = new Set(indexOf(files).data_sets);
   const drawn = slides.flatMap((slide) => chartsOf(slide).map(({ parts }) => parts?.dataSet));
-  const shown = [...new Set([shipped.name, ...drawn])].filter((name) => dataSets.has(name));
+  const released = releasesOn(slides).filter((name) => dataSets.has(name));
+  const shown = [...new Set([shipped.name, ...drawn, ...released])].filter((name) => dataSets.has(name));
   const talk = {
     chapters,
     slides,
@@ -70,6 +73,9 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     styles: await readStyles(root),
     ...(await readDeclared(root)),
     experiments: await experimentNames(root, files),
+    beside: new Map(
+      await Promise.all(released.map(async (name) => [name, await readBeside(benchmarks, name)])),
+    ),
     shipped,
     words: telling({ dataSet: null }).words,
     claimPlace: await claimPlaces(root, shipped.name),

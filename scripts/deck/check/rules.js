@@ -17,6 +17,7 @@ import { namedDataSets, oneDataSet, unaltered } from "./data-on-slides.js";
 import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
 import { publishedFigures, quotedNowhere } from "./published.js";
+import { releaseClaims, releasesCurrent } from "./releases.js";
 import { removedParts } from "./removed.js";
 import { styledTexts } from "./styles.js";
 import { boundValues, shippedData, staleLiterals } from "./values.js";
@@ -148,7 +149,7 @@ export const RULES = [
   ...[cutAttributes, chapterMinutes, wholeStory],
   ...[verdictGroupsCover, quotedNowhere, verdictWording, chartTexts, chartRanges, styledTexts],
   ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings],
-  ...[takenParts, listedConditions],
+  ...[takenParts, listedConditions, releaseClaims, releasesCurrent],
 ];
 
 /** Rules for the slides of one data set, which compare them with it. */

@@ -24,6 +24,18 @@ export async function readDataSet(benchmarks, name) {
   return { name, manifest, claims, answer };
 }
 
+/**
+ * What a table of claims by release takes from a data set.
+ * @returns {Promise<{claims: object|null, releases: object|null}>} null for a missing file
+ * @throws {Error} naming a file that contains no JSON object
+ */
+export async function readBeside(benchmarks, name) {
+  const [claims, releases] = await Promise.all(
+    ["claims.json", "releases.json"].map((file) => readObject(path.join(benchmarks, name, file))),
+  );
+  return { claims, releases };
+}
+
 /** The files of the two for its sentences that a data set lacks, as messages that say how to write them. */
 export function lacking({ name, manifest, claims }) {
   return Object.entries({ "manifest.json": manifest, "claims.json": claims })

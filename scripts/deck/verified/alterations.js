@@ -17,7 +17,7 @@ const PACKAGE = "datapackage.json";
 /** Left by `derive --reseal` in a copy whose raw output was edited on purpose. */
 const STAMP = "altered.json";
 const SUMS = "SHA256SUMS";
-const DOCUMENTS = ["manifest.json", "claims.json", "recording.json", ANSWER];
+const DOCUMENTS = ["manifest.json", "claims.json", "recording.json", "releases.json", ANSWER];
 const NOTES = ["judged.json", "answered.json", "described.json"];
 const PART = "derived.json";
 const OPEN = /^block-\d{2,}\.open$/;

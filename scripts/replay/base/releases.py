@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,7 +24,10 @@ NAMES = {
     20: "tentacle",
 }
 RECORD = "release.json"
+#: What derive writes of a data set beside those of older releases.
+COMPARED_RELEASES = "releases.json"
 SCHEMA_VERSION = 1
+_OF_RELEASE = re.compile(r"(.+)-(\d+)")
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,26 @@ def parse_release(text: str | int) -> int | None:
         f"{str(text)!r} is not a release of Ceph",
         next_step=f"{meant} write a number or a name, such as 18 or reef, or host for the host's own Ceph".strip(),
     )
+
+
+def data_set_of(name: str, release: int) -> str:
+    """Return the name of the data set of one release, of several that share the start of their names."""
+    return f"{name}-{release}"
+
+
+def parse_data_set(data_set: str) -> tuple[str, int] | None:
+    """Return what `data_set_of` made a name from; None for any other name, such as that of a second run, `mine-2`."""
+    found = _OF_RELEASE.fullmatch(data_set)
+    return (found[1], int(found[2])) if found and int(found[2]) in NAMES else None
+
+
+def older_releases(data_set: Path) -> list[Path]:
+    """Return the data sets of older releases beside this one, oldest first, by their names."""
+    own = parse_data_set(data_set.name)
+    if own is None:
+        return []
+    older = [data_set.with_name(data_set_of(own[0], release)) for release in sorted(NAMES) if release < own[1]]
+    return [path for path in older if path.is_dir()]
 
 
 def major_of(version: str | None) -> int | None:

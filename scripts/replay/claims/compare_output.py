@@ -23,8 +23,13 @@ def comparison_document(first: Assessment, second: Assessment, compared: Sequenc
         "measured_with": {side: one.measured_with or None for side, one in zip(_SIDES, (first, second), strict=True)},
         "altered": {side: bool(one.altered) for side, one in zip(_SIDES, (first, second), strict=True)},
         "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
-        "claims": {one.claim.id: _claim(one) for one in compared},
+        "claims": compared_claims(compared),
     }
+
+
+def compared_claims(compared: Sequence[ClaimComparison]) -> dict[str, Any]:
+    """Return what was compared of each claim, by its id, for programs."""
+    return {one.claim.id: _claim(one) for one in compared}
 
 
 def _claim(one: ClaimComparison) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Describes a data set: manifest.json, recording.json, datapackage.json. Needs no cluster."""
+"""Describes a data set: manifest.json, recording.json, releases.json, datapackage.json. Needs no cluster."""

@@ -1,4 +1,4 @@
-"""Writes the files about a whole data set: manifest.json, recording.json, datapackage.json."""
+"""Writes the files about a whole data set: manifest.json, recording.json, releases.json, datapackage.json."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError
 from replay.claims.load import load_book
-from replay.claims.model import Claim
+from replay.claims.model import Book
 from replay.config.talk_files import claims_path
 from replay.describe.datapackage import write_datapackage
 from replay.describe.manifest import write_manifest
 from replay.describe.recording import write_recording
+from replay.describe.releases import write_releases
 from replay.raw.layout import exclusive
 
 
 def describe_data_set(data_set: Path) -> None:
-    """Write the three files from the derived tables and verdicts, each only if it changes."""
+    """Write these files from the derived tables and verdicts, each only if it changes.
+
+    Only the newer of several releases has a releases.json. Raises EvidenceError if a manifest beside it cannot be read.
+    """
+    book = _book(data_set)
     with exclusive(data_set):
-        write_manifest(data_set, _claims(data_set))
+        write_manifest(data_set, book.claims if book else ())
         write_recording(data_set)
+        if book:
+            write_releases(data_set, book)
         write_datapackage(data_set)
 
 
@@ -28,9 +35,9 @@ def mark_altered(data_set: Path) -> None:
         write_manifest(data_set)
 
 
-def _claims(data_set: Path) -> tuple[Claim, ...]:
-    """Return the talk's claims; empty if there are none, or if they are invalid, which judging them reports."""
+def _book(data_set: Path) -> Book | None:
+    """Return the talk's claims; None if there are none, or if they are invalid, which judging them reports."""
     try:
-        return load_book(data_set).claims if claims_path().exists() else ()
+        return load_book(data_set) if claims_path().exists() else None
     except ConfigurationError:
-        return ()
+        return None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from replay.base.releases import COMPARED_RELEASES
 from replay.base.tables import json_text, write_if_changed
 from replay.derive.chart import LONG_HEADER
 from replay.derive.part import REGISTERED_FILE
@@ -21,7 +22,7 @@ from replay.raw.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.
-JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json")
+JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json", COMPARED_RELEASES)
 _WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
 _NUMBER = re.compile(r"(?:-?\d+(?:\.\d+)?)?", re.ASCII)
 _INTEGERS = {"block", "attempt", "used", "valid"}

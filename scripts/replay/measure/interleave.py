@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from replay.base.command_line import INTERRUPTED
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.progress import elapsed_text
-from replay.base.releases import title_of
+from replay.base.releases import data_set_of, title_of
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_layout import default_directory
 from replay.cluster.site_file import load_site
@@ -32,7 +33,7 @@ from replay.design.expansion import expand
 from replay.measure.interleave_arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans, raw_directory
-from replay.raw.layout import sealed_block
+from replay.raw.layout import sealed_block, sealed_blocks
 from replay.sandbox import lifecycle
 
 SITE = "sandbox"
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
             command = replay_command("interleave", *_words(options))
             print(f"next: {'to continue,' if status == INTERRUPTED else 'fix the cause, then'} run {command}")
             return status
-    print("\n".join(("", *_next_steps([turn.data_set for turn in by_block[0]]))))
+    print("\n".join(("", *_next_steps(by_block[0]))))
     return 0
 
 
@@ -84,7 +85,7 @@ def turns_of(name: str, releases: Sequence[int], blocks: int) -> list[list[Turn]
     """Return the turns of each block in random order. Pure, except that the environment says where sandboxes are."""
     return [
         [
-            Turn(block, int(release), f"{name}-{release}", default_directory(f"release-{release}"))
+            Turn(block, int(release), data_set_of(name, int(release)), default_directory(f"release-{release}"))
             for release in shuffled(map(str, releases), "interleave", name, block)
         ]
         for block in range(1, blocks + 1)
@@ -116,9 +117,12 @@ def measure_block(
 
 
 def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
-    """Return whether a turn's block is sealed for all experiments. This needs no running cluster."""
+    """Return whether a turn's block is sealed for all experiments. This needs no running cluster.
+
+    Without the sandbox that measured it, its plan is not known: then a block counts that is sealed at this scale.
+    """
     if not sandbox_record.exists(turn.sandbox):
-        return False
+        return all(_is_sealed(raw_directory(turn.data_set, name), turn.block, scale) for name in names)
     with _default_sandbox(turn.sandbox):
         site = load_site(SITE)
         designs = [design_for(site, name, scale) for name in names]
@@ -130,12 +134,22 @@ def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
     return all(pack.exists() for pack in packs)
 
 
+def _is_sealed(raw: Path, block: int, scale: str) -> bool:
+    packs = [pack for pack in sealed_blocks(raw) if pack.name.startswith(f"block-{block:02d}-") and pack.exists()]
+    scales = {json.loads(path.read_bytes()).get("scale") for path in raw.glob("design-*.json")}
+    return bool(packs) and scale in scales
+
+
 def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
-    """Start the turn's sandbox, measure the block, and stop the sandbox again, whatever happens. Its data stay.
+    """Start the turn's sandbox, measure the block, and stop the sandbox again, whatever happens.
+
+    A sandbox that this turn made is removed after its block: a stopped one keeps tens of GiB, which the next release
+    needs. It stays if it was there before, and for its logs if the block was interrupted or failed.
 
     Returns the exit status of `replay measure`. Raises ReplayError if the sandbox does not start.
     """
     started = time.monotonic()
+    existed, status = sandbox_record.exists(turn.sandbox), None
     print(f"\nblock {turn.block}, Ceph {title_of(turn.release)}: starting its sandbox", flush=True)
     try:
         lifecycle.up(turn.sandbox, release=str(turn.release), say=lambda line: print(f"  {line}", flush=True))
@@ -147,7 +161,7 @@ def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
         status = _run(argv, {**os.environ, **_as_default(turn.sandbox)})
     finally:
         ended = time.monotonic()
-        lifecycle.down(turn.sandbox, keep=True)
+        lifecycle.down(turn.sandbox, keep=existed or status != 0)
     changing = ready - started + time.monotonic() - ended
     print(f"block {turn.block} of {turn.data_set}: starting and stopping its sandbox took {changing:.0f} s")
     return status
@@ -197,12 +211,13 @@ def _words(options: argparse.Namespace) -> list[str]:
     return words + (["--blocks", str(options.blocks)] if options.blocks else [])
 
 
-def _next_steps(data_sets: Sequence[str]) -> list[str]:
-    newest, *others = sorted(data_sets, key=lambda name: -int(name.rpartition("-")[2]))
+def _next_steps(turns: Sequence[Turn]) -> list[str]:
+    newest, *others = [turn.data_set for turn in sorted(turns, key=lambda turn: -turn.release)]
     lines = [f"to compare: {replay_command('claims', '--data', newest, '--against', one)}" for one in others]
-    for release in sorted(int(one.rpartition("-")[2]) for one in data_sets):
-        lines.append(f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', f'release-{release}')}")
-    return lines
+    names = [turn.sandbox.name for turn in turns if sandbox_record.exists(turn.sandbox)]
+    return lines + [
+        f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', name)}" for name in sorted(names)
+    ]
 
 
 if __name__ == "__main__":

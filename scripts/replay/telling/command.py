@@ -15,6 +15,7 @@ from pathlib import Path
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import ROOT, benchmarks_directory, config_directory
+from replay.base.releases import COMPARED_RELEASES
 from replay.base.terminal import waiting
 from replay.comparing.model import Side
 from replay.comparing.read import read_side
@@ -23,7 +24,15 @@ from replay.telling.questions import Question, metrics_in, questions_of, usual_m
 from replay.telling.slides import talk_slides
 
 #: What the talk's own claims and answer decide, so that it is made anew.
-_JUDGED = ("claims.json", "claims.csv", "answer.csv", "judged.json", "answered.json", "described.json")
+_JUDGED = (
+    "claims.json",
+    "claims.csv",
+    "answer.csv",
+    COMPARED_RELEASES,
+    "judged.json",
+    "answered.json",
+    "described.json",
+)
 
 
 def run(options: argparse.Namespace) -> int:

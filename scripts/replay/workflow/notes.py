@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.paths import config_directory
+from replay.base.releases import COMPARED_RELEASES, older_releases
 from replay.base.tables import json_text, write_if_changed
 from replay.config.talk_files import answer_path, claims_path
 from replay.derive.part import PART, REGISTERED_FILE, digest_of_file, program_digest
@@ -34,15 +35,20 @@ class Step:
     note: str
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
+    #: Patterns of what it reads in the data sets of older releases, if there are any.
+    of_older_releases: tuple[str, ...] = ()
 
     def sources(self, data_set: Path) -> dict[str, str]:
         """Return the digests of everything that the step reads, by path."""
         there = sorted({path for pattern in self.inputs for path in data_set.glob(pattern)})
+        older = older_releases(data_set) if self.of_older_releases else []
+        beside = sorted({path for one in older for pattern in self.of_older_releases for path in one.glob(pattern)})
         configured = [claims_path(), answer_path(), *sorted((config_directory() / "experiments").glob("*.yaml"))]
         return {
             "program": program_digest("claims", "answer", "describe"),
             "experiments": " ".join(experiments_in(data_set)),
             **{path.relative_to(data_set).as_posix(): digest_of_file(path) for path in there},
+            **{f"../{path.relative_to(data_set.parent).as_posix()}": digest_of_file(path) for path in beside},
             **{f"config/{path.name}": digest_of_file(path) for path in configured},
         }
 
@@ -72,7 +78,10 @@ _TABLES = ("*/tidy.csv", f"*/{REGISTERED_FILE}")
 JUDGING = Step(CLAIMS_NOTE, JUDGED, (*_TABLES, *_ORIGIN))
 ANSWERING = Step(ANSWER_NOTE, ANSWERED, (*_TABLES, *_ORIGIN))
 DESCRIBING = Step(
-    DESCRIPTION_NOTE, DESCRIBED, (*_TABLES, "*/aggregate/*.csv", f"*/{PART}", *JUDGED, *ANSWERED, *_ORIGIN)
+    DESCRIPTION_NOTE,
+    (*DESCRIBED, COMPARED_RELEASES),
+    (*_TABLES, "*/aggregate/*.csv", f"*/{PART}", *JUDGED, *ANSWERED, *_ORIGIN),
+    of_older_releases=(*_TABLES, "manifest.json"),
 )
 
 

@@ -13,6 +13,7 @@ from snakemake.io import ancient
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
+from replay.base.releases import older_releases
 from replay.config.documents import validate_values
 from replay.config.talk_files import answer_path, claims_path
 from replay.derive.part import PART, noted_part, state_of
@@ -94,13 +95,24 @@ class Settings:
         return self._from_tables(data_set, answer_files(), ANSWERING)
 
     def described_from(self, data_set: str) -> list[str]:
-        """Return the inputs of a data set's description: what was derived and judged, and where it comes from."""
+        """Return the inputs of a data set's description: what was derived and judged, and where it comes from.
+
+        These include the manifests of older releases that this run derives as well, so that they are written before.
+        """
         folder = benchmarks_directory() / data_set
         said = [file for step, files in _steps_before() for file in files]
         paths = [*self.of_experiments(data_set, PART), *(_path(folder / file) for file in said)]
         paths += [*claims_files(), *answer_files(), *experiment_files()]
-        upstream = self._experiments_due(data_set) or any(not step.is_current(folder) for step, _ in _steps_before())
+        older = [one for one in older_releases(folder) if one.name in self.data_sets]
+        paths += [_path(one / "manifest.json") for one in older]
+        upstream = self._derived_due(data_set) or any(
+            self._derived_due(one.name) or not DESCRIBING.is_current(one) for one in older
+        )
         return self._of_whole(data_set, [*paths, *origin_files(data_set)], DESCRIBING, upstream=upstream)
+
+    def _derived_due(self, data_set: str) -> bool:
+        folder = benchmarks_directory() / data_set
+        return self._experiments_due(data_set) or any(not step.is_current(folder) for step, _ in _steps_before())
 
     def markers(self) -> list[str]:
         """Return the markers of all steps: Snakemake makes missing files only for the rule that was requested."""

@@ -66,7 +66,7 @@ def answer(data_set: Path) -> None:
 
 
 def describe(data_set: Path) -> None:
-    """Write manifest.json, recording.json and datapackage.json from the derived tables and verdicts."""
+    """Write the manifest, recording.json, releases.json and the data package from the derived tables and verdicts."""
     if DESCRIBING.is_current(data_set):
         return
     from replay.describe.data_set import describe_data_set  # noqa: PLC0415 - see above

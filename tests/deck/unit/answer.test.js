@@ -10,7 +10,7 @@ import { appendixNumbers } from "../../../deck/stage/slide-number.js";
 import { dotsAcross, medianOf } from "../../../deck/stage/strip-chart.js";
 import { answerLayout, goneLayout } from "../../../deck/text/answer-layout.js";
 import { ratioBars } from "../../../deck/text/ratio-bars.js";
-import { releaseRows } from "../../../deck/text/releases.js";
+import { movedSentence, releaseRows } from "../../../deck/text/releases.js";
 import { columnTitles } from "../../../deck/text/stacked-tables.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 
@@ -305,6 +305,40 @@ test("claims by release: a column for each data set, empty where it is not here"
     rows.map(({ id, cells }) => [id, cells.map((cell) => cell?.condition.estimate ?? null)]),
     [["a", [2, null]]],
   );
+});
+
+test("claims by release: how far the newest moved from each older one that has a column", () => {
+  const manifest = (version) => ({ setup: { ceph_version: version } });
+  const conditions = {
+    first: { estimate: 1, verdict: "refuted" },
+    deciding: { estimate: 2, verdict: "held" },
+  };
+  const claims = { claims: { a: { sentence: "S.", verdict: "held", conditions } } };
+  const found = { ratio: 0.8, low: 0.7, high: 0.9, interval: "paired", more_than_noise: true, missing: null };
+  const against = (one) => ({ claims: { a: { conditions: { deciding: one, first: { ratio: 9 } } } } });
+  const releases = {
+    against: {
+      "r-16": against(found),
+      "r-18": against({ ...found, more_than_noise: false, interval: "welch" }),
+      "r-19": against(found),
+    },
+  };
+  const sets = [
+    { name: "r-16", claims, manifest: manifest("16.2.15") },
+    { name: "r-18", claims, manifest: manifest("18.2.7"), releases: { against: { "r-16": against(found) } } },
+    { name: "r-19", claims: null, manifest: null },
+    { name: "r-20", claims, manifest: manifest("20.2.4"), releases },
+  ];
+  const { newest, rows } = releaseRows(["a"], sets);
+  assert.equal(newest, "Ceph 20.2.4");
+  const moved = { from: "r-16", ratio: 0.8, low: 0.7, high: 0.9, moved: true, paired: true, missing: null };
+  assert.deepEqual(rows[0].moves, [moved, { ...moved, from: "r-18", moved: false, paired: false }]);
+  assert.equal(
+    movedSentence(releaseRows(["a"], sets)),
+    "By Ceph 20.2.4, these moved by more than noise: 1 of 1 since Ceph 16.2.15; none of 1 since Ceph 18.2.7.",
+  );
+  const alone = releaseRows(["a"], sets.slice(0, 1));
+  assert.deepEqual([alone.newest, movedSentence(alone)], [null, null]);
 });
 
 test("the slides of the appendix have numbers of their own, from its first one", () => {

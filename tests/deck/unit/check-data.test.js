@@ -430,3 +430,34 @@ test("a slide asks only for what a talk says of itself", async () => {
     /a\.md:2: data-talk: no "venue"; there are title, speaker/,
   );
 });
+
+test("a table of claims by release lists claims that exist", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  const spoken = '<data value="small.ratio">2.1×</data>';
+  const table = (ids) => `${spoken} <div data-releases="r-16 r-20" data-release-claims="${ids}"></div>`;
+  assert.equal(await told(table("small")), "");
+  assert.match(await told(table("small other")), /a\.md:2: .*"reference" has no claim "other"$/);
+});
+
+test("what a newer release says of an older one is what both say now", async () => {
+  const withEstimate = (estimate) =>
+    claimsWith({
+      small: { conditions: { ratio: { estimate, low: 1.9, high: 2.3, n: 6, verdict: "held" } } },
+    });
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  await talk.saveData({ claims: withEstimate(2) }, "r-16");
+  await talk.saveData({ claims: withEstimate(4) }, "r-20");
+  const ratio = { data_set: { estimate: 4 }, against: { estimate: 2 }, ratio: 2 };
+  const against = { "r-16": { claims: { small: { conditions: { ratio } } } } };
+  await talk.save("benchmarks/r-20/releases.json", JSON.stringify({ schema_version: 1, against }));
+  const spoken = '<data value="small.ratio">2.1×</data>';
+  const table = `${spoken} <div data-releases="r-16 r-20" data-release-claims="small"></div>`;
+  assert.equal(await told(table), "");
+  const stale =
+    /benchmarks\/r-20\/releases\.json:1: compares with other figures than those of "r-16" now; .* --data r-20$/;
+  await talk.saveData({ claims: withEstimate(2.5) }, "r-16");
+  assert.match(await told(table), stale);
+  await talk.saveData({ claims: withEstimate(2) }, "r-16");
+  await talk.saveData({ claims: withEstimate(5) }, "r-20");
+  assert.match(await told(table), stale);
+});
