@@ -6,7 +6,7 @@
  */
 
 import { VERDICT_SIGNS, decidingCondition, decidingName, isCount, shortEstimate } from "../data/claims.js";
-import { formatRatio, unbroken } from "../data/format.js";
+import { formatRatio, formatShort, unbroken } from "../data/format.js";
 import { movesOf } from "../data/moves.js";
 import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
@@ -15,11 +15,11 @@ import { describeCells } from "./stacked-tables.js";
 
 const PLOT_WIDTH = 160;
 const NOT_HERE = "not measured here";
-/** By what the test of a difference says: a sign and words before the factor. */
+/** By what the test of a difference says: a sign, and what it means. */
 const MOVED = new Map([
-  [true, ["≠", "moved,"]],
-  [false, ["≈", "within noise,"]],
-  [null, ["·", "not tested,"]],
+  [true, ["≠", "moved"]],
+  [false, ["≈", "within noise"]],
+  [null, ["·", "not tested"]],
 ]);
 
 /**
@@ -66,9 +66,11 @@ export function movedSentence({ columns, newest, rows }) {
   const parts = columns.flatMap(({ name, title }) => {
     const since = tested.filter(({ from }) => from === name);
     const moved = since.filter((one) => one.moved).length;
-    return since.length === 0 ? [] : [`${moved === 0 ? "none" : moved} of ${since.length} since ${title}`];
+    return since.length === 0
+      ? []
+      : [`${moved === 0 ? "none" : moved} of ${since.length} since ${versionIn(title)}`];
   });
-  return parts.length === 0 ? null : `By ${newest}, these moved by more than noise: ${parts.join("; ")}.`;
+  return parts.length === 0 ? null : `${newest}: moved by more than noise (≠) are ${parts.join(", and ")}.`;
 }
 
 /**
@@ -108,7 +110,7 @@ function tableOf({ columns, newest, rows }, page) {
         here && title !== name ? make("small", {}, name) : null,
       ),
     );
-  if (newest !== null) head.append(make("th", { scope: "col" }, `Moved by ${newest}?`));
+  if (newest !== null) head.append(make("th", { scope: "col" }, `${newest} ÷ older`));
   const titles = new Map(columns.map(({ name, title }) => [name, title]));
   const lines = rows.map(({ sentence, cells, moves }) => {
     const among = cells.flatMap((cell) =>
@@ -153,26 +155,26 @@ function cellOf(cell, among, page) {
   );
 }
 
-/** Whether it moved since each older release: a sign and a word, by what factor, and the interval of that. */
+/** By what factor it moved since each older release, with the interval of that, and whether by more than noise. */
 function movesCell(moves, titles, page) {
   const make = (...given) => element(page, ...given);
   if (moves.length === 0) return make("td", { class: "absent" }, "–");
   const lines = moves.map(({ from, ratio, low, high, moved, missing }) => {
     const [sign, word] = MOVED.get(moved);
-    const factor = ratio === null ? missing : formatRatio(ratio);
-    const interval = moved === null ? null : `${formatRatio(low)} to ${formatRatio(high)}`;
+    const interval = moved === null ? null : `(${formatShort(low)} to ${formatShort(high)})`;
     return make(
       "div",
       { class: moved ? "moved" : null },
-      `since ${titles.get(from)}: `,
-      make(
-        "span",
-        { class: "nowrap" },
-        make("span", { "aria-hidden": "true" }, `${sign} `),
-        `${word} ${factor}`,
-      ),
+      `÷ ${versionIn(titles.get(from))} `,
+      make("span", { "aria-hidden": "true" }, `${sign} `),
+      make("span", { class: "visually-hidden" }, `${word}, `),
+      ratio === null ? missing : formatRatio(ratio),
       interval && make("small", {}, ` ${interval}`),
     );
   });
   return make("td", { class: "moves" }, ...lines);
+}
+
+function versionIn(title) {
+  return title.replace(/^Ceph /, "");
 }

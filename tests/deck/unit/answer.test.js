@@ -335,7 +335,7 @@ test("claims by release: how far the newest moved from each older one that has a
   assert.deepEqual(rows[0].moves, [moved, { ...moved, from: "r-18", moved: false, paired: false }]);
   assert.equal(
     movedSentence(releaseRows(["a"], sets)),
-    "By Ceph 20.2.4, these moved by more than noise: 1 of 1 since Ceph 16.2.15; none of 1 since Ceph 18.2.7.",
+    "Ceph 20.2.4: moved by more than noise (≠) are 1 of 1 since 16.2.15, and none of 1 since 18.2.7.",
   );
   const alone = releaseRows(["a"], sets.slice(0, 1));
   assert.deepEqual([alone.newest, movedSentence(alone)], [null, null]);
